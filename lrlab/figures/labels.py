@@ -100,8 +100,8 @@ def as_text(name: str) -> str:
 
 
 def shorten(name: str) -> str:
-    """Return a name for an axis, at most 16 characters."""
-    return as_text(name if len(name) <= NAME_LENGTH else name[: NAME_LENGTH - 1] + "…")
+    """Return a name for an axis, at most 16 characters; of a longer one both ends, for names often begin alike."""
+    return as_text(name if len(name) <= NAME_LENGTH else f"{name[: NAME_LENGTH // 2]}…{name[1 - NAME_LENGTH // 2 :]}")
 
 
 def reliability(table: pd.DataFrame, probability: bool) -> Figure:

@@ -29,8 +29,8 @@ LABEL: dict[str, Any] = {
     "borderpad": 2,
 }
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
-FAINT = 0.45
-"""Opacity of inferred cells."""
+INFERRED = 8
+"""Size of the squares of inferred cells, px."""
 HOVER = "%{text}<br>at %{customdata[0]:.4g}, %{customdata[1]:.4g}<extra></extra>"
 
 
@@ -71,7 +71,7 @@ class Layers:
         self._named: set[str] = set()
 
     def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str], place: Place) -> None:
-        """Colour the cells of a solver; inferred ones are faint and dotted, those without a value have a cross.
+        """Colour the cells of a solver; inferred ones are small squares, those without a value have a cross.
 
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
@@ -82,19 +82,24 @@ class Layers:
         text[at] = texts
         z = np.full((2, *shape), np.nan)
         z[cells["inferred"].to_numpy(dtype=np.intp), *at] = cells["value"]
-        # The first one answers the pointer on all cells.
-        self._heat(z[0], place, name="measured", customdata=info, text=text, hovertemplate=HOVER)
-        self._heat(z[1], place, name="inferred", opacity=FAINT, hoverinfo="skip")
+        # It answers the pointer on all cells.
+        x, y = self._x.edges, self._y.edges
+        look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1, "hovertemplate": HOVER}
+        self._add(trace("heatmap", x=x, y=y, z=z[0], name="measured", customdata=info, text=text, **look), place)
         known = np.isfinite(z)
-        self._marks(known[1], place, "inferred from other cells", symbol="circle", size=3)
-        self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5)
+        # Of the size of a cell they could be taken for measured ones, and faint for others of another value.
+        small = {"symbol": "square", "size": INFERRED, "color": z[1].ravel(), "coloraxis": "coloraxis"}
+        self._marks(known[1], place, "inferred from other cells (small)", **small)
+        self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5, color=theme.INK)
 
     def _places(self, cells: pd.DataFrame) -> tuple[Indices, Indices]:
         """Return the rows and the columns of cells."""
         rows = [self._row[y] for y in cells["y"].tolist()]
         return np.array(rows, np.intp), np.array([self._column[x] for x in cells["x"].tolist()], np.intp)
 
-    def contour(self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place) -> None:
+    def contour(
+        self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place, dash: str = "solid"
+    ) -> None:
         """Draw the contour of a level."""
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
         z[self._places(cells)] = cells["value"]
@@ -109,7 +114,7 @@ class Layers:
         if np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z):
             white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (colour, 3)))
             self._add(trace("contour", **look, line=white, showlegend=False), place)
-            self._add(trace("contour", **look, line=line, name=name), place)
+            self._add(trace("contour", **look, line={**line, "dash": dash}, name=name), place)
 
     def midpoints(self, points: pd.DataFrame, solver: str, colour: str, place: Place) -> None:
         """Draw where half of the trials succeed: x, half, and low..high as a bar, cut at the ends of the axis."""
@@ -183,11 +188,7 @@ class Layers:
             self._figure.update_xaxes(**place, matches="x")
             self._figure.update_yaxes(**place, matches="y")
 
-    def _heat(self, z: Array, place: Place, **look: Any) -> None:
-        x, y = self._x.edges, self._y.edges
-        self._add(trace("heatmap", x=x, y=y, z=z, coloraxis="coloraxis", xgap=1, ygap=1, **look), place)
-
-    def _marks(self, marked: Mask, place: Place, name: str, *, symbol: str, size: int) -> None:
+    def _marks(self, marked: Mask, place: Place, name: str, **look: Any) -> None:
         # All places, those without a mark as nan: while a sweep runs only what has changed is sent.
         x, y = np.meshgrid(self._x.values, self._y.values)
         marks = trace(
@@ -198,7 +199,7 @@ class Layers:
             name=name,
             hoverinfo="skip",
             showlegend=bool(marked.any()),
-            marker={"symbol": symbol, "size": size, "color": theme.INK, "line": {"width": 1, "color": theme.INK}},
+            marker={**look, "line": {"width": 1, "color": theme.INK}},
         )
         self._add(marks, place)
 

@@ -1,12 +1,14 @@
 """Figures of several series over one axis: statistics of trials, numbers of a paper beside ours, rates."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
+from lrlab.figures.recovery import Recovery
 
 
 def series(
@@ -20,18 +22,21 @@ def series(
     marks: dict[str, float] | None = None,
     theory: pd.DataFrame | None = None,
     limits: pd.DataFrame | None = None,
+    looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
     """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
     theory: kind ("predicted" at the size of a point, or "limit" for large ones), series, x, y, low, high (a band, or
-    nan). limits: name, x, y of lines of all methods.
+    nan). limits: name, x, y of lines of all methods. looks: the styles of series that have one of their own.
     A point's customdata is trials, low, high, series, x.
     """
     figure = Figure()
     theory_names = [] if theory is None else theory["series"]
     names = list(dict.fromkeys([*points["series"], *theory_names]))
     colours, symbols, dashes = theme.colours(names), theme.symbols(names), theme.dashes(names)
+    for name, look in looks.items():
+        colours[name], symbols[name], dashes[name] = look.colour, look.symbol, look.dash
     for name in names:
         rows = points[points["series"] == name]
         many, banded = len(rows) > 40, bands or len(rows) > 40

@@ -24,7 +24,9 @@ INK = "#7b7f88"
 GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
 SEQUENTIAL = "Viridis"
-"""For shares in 0..1: perceptually even, and even in grey."""
+"""For shares of successes: perceptually even, and even in grey."""
+SCORES = "Plasma"
+"""For maps of scores, which never look like maps of successes; even in the same way."""
 THEORY = {"dash": "dash", "width": 1.6}
 """The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
 POPULATION = {"dash": "dot", "width": 1.6, "color": INK}

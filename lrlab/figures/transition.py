@@ -3,6 +3,7 @@
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,18 +11,20 @@ import pandas as pd
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
 from lrlab.figures.map_layers import FIRST, Layers, Region, Scale, cell_texts
+from lrlab.figures.recovery import Recovery
 
 Maps = Mapping[str, pd.DataFrame]
 
 
 class Score(NamedTuple):
-    """The score of a map: name, ends of the colours (the data's where None), level and name of the contour."""
+    """The score of a map: name, ends of the colours (the data's where None), level and name of the contour, colours."""
 
     name: str
     low: float | None = 0.0
     high: float | None = 1.0
     level: float | None = 0.5
     contour: str = "half succeed"
+    colours: str = theme.SEQUENTIAL
 
 
 def transition(
@@ -33,21 +36,25 @@ def transition(
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
     fits: pd.DataFrame | None = None,
+    looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
     """Return the map of the first solver in colours, and the contours of all of them.
 
     maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (predicted from other
     cells); and for the text on hover successes, low and high (nan where nothing is counted) and spread. lines: named
     points line, x, y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver,
-    x, half, low, high: where half of the trials succeed. A cell's customdata begins with x, y and the solver.
+    x, half, low, high: where half of the trials succeed. looks: the solvers' styles, where they have their own. A
+    cell's customdata begins with x, y and the solver.
     """
     figure = grid(1, 1)
     layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
+    colours |= {solver: look.colour for solver, look in looks.items()}
     layers.cells(first, maps[first], _together(maps, score), FIRST)
     layers.regions(regions, FIRST)
     for solver, cells in maps.items():
         if score.level is not None:
-            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], FIRST)
+            dash = looks[solver].dash if solver in looks else "solid"
+            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], FIRST, dash)
     if lines is not None:
         layers.theory(lines, FIRST)
     for solver, points in () if fits is None else fits.groupby("solver", sort=False):
@@ -101,5 +108,5 @@ def _together(maps: Maps, score: Score) -> list[str]:
 
 def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:
     bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
-    look = {"colorscale": theme.SEQUENTIAL, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    look = {"colorscale": score.colours, "cmin": score.low, "cmax": score.high, "colorbar": bar}
     return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")

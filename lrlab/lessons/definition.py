@@ -1,67 +1,28 @@
-"""The form of lesson files: texts, and steps with an equation, terms, a figure with a slider, and a question.
+"""Lessons: texts, and steps with an equation, terms, a figure with a slider, and a question.
 
 `figure.kind` names the module of `lrlab.lessons.figures` that computes and draws it. Numbers of texts are not written
 but computed: `[[name]]` in a text stands for the number of that name in the step's table `numbers`, which says of what
 (`of`, a name that the figure's `numbers` has) and where on the slider (`at`). The number `answer` decides which choice
-of a question is right: the one whose range, above `over` and up to `to`, it lies in.
+of a question is right: the one whose range, above `over` and up to `to`, it lies in. A wrong choice has a sentence
+`why`: what speaks for it, and where that goes wrong. Before the answer the figure shows the position `before` of the
+slider, without the series that the question names in `hidden`; after it the position that was asked.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from lrlab.models.axes import axes, derived
-from lrlab.parameters import Value, declared
+from lrlab.parameters import Value
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml_source import Keys
 
-POSITIONS = (int, float, str)
-_SERIES = Keys({"label": str, "solver": str, "settings": dict, "spec": dict}, ("label", "solver"))
-_SLIDER = Keys(
-    {"axis": str, "setting": str, "values": [POSITIONS], "at": POSITIONS, "before": POSITIONS, "label": str},
-    ("values", "at"),
-)
-_FIGURE = {
-    "kind": str,
-    "model": str,
-    "spec": dict,
-    "seed": int,
-    "trials": int,
-    "series": [_SERIES],
-    "slider": _SLIDER,
-    "measure": str,
-    "log_x": bool,
-    "log_y": bool,
-    "level": float,
-    "moment": str,
-    "attributes": dict,
-    "most": float,
-}
-_CHOICE = Keys({"text": str, "over": float, "to": float}, ("text",))
-_QUESTION = Keys({"text": str, "choices": [_CHOICE], "feedback": str}, ("text", "choices", "feedback"))
-NUMBER = Keys({"of": str, "at": POSITIONS}, ("of", "at"))
-_STEP = Keys(
-    {
-        "title": str,
-        "text": str,
-        "equation": str,
-        "terms": [str],
-        "question": _QUESTION,
-        "numbers": dict,
-        "figure": Keys(_FIGURE, ("kind", "model", "slider")),
-    },
-    ("title", "text"),
-)
-KEYS = Keys(
-    {"title": str, "summary": str, "place": int, "reference": str, "closing": str, "steps": [_STEP]},
-    ("title", "summary", "place", "reference", "closing", "steps"),
-)
 PLACE = re.compile(r"\[\[([\w-]+)\]\]")
 """A number in a text, by its name."""
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+WORDS_PER_MINUTE, MINUTES_PER_FIGURE = 120, 1.5
+"""Of texts with formulas; to predict, and to move the slider."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +39,7 @@ class Series:
 class Slider:
     """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
 
-    before: the position that is shown before the question is answered; None where nothing is.
+    start: where it stands at first, without a question. before: what is shown before a question is answered.
     """
 
     name: str
@@ -117,11 +78,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of a question; it is right where the answer is in (over, to]."""
+    """A choice of a question; it is right where the answer is in (over, to]. why: what is said where it is wrong."""
 
     text: str
     over: float = float("-inf")
     to: float = float("inf")
+    why: str = ""
 
     def holds(self, answer: float) -> bool:
         """Return whether the answer lies in its range."""
@@ -130,11 +92,15 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that comes before the figure: its text, the choices, and what is said once one was taken."""
+    """A question that comes before the figure: its text, the choices, and what is said once one was taken.
+
+    hidden: the labels of the series that are drawn only then.
+    """
 
     text: str
     choices: tuple[Choice, ...]
     feedback: str
+    hidden: tuple[str, ...] = ()
 
     def right(self, answer: float) -> int:
         """Return the number of the choice that holds; -1 where none does."""
@@ -152,6 +118,20 @@ class Step:
     figure: Figure | None = None
     question: Question | None = None
     numbers: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+
+    @property
+    def start(self) -> Any:
+        """Where the slider of the figure stands at first: at the case that the question asks for, if there is one."""
+        assert self.figure is not None
+        return self.numbers["answer"][1] if self.question else self.figure.slider.start
+
+    @property
+    def before(self) -> Figure | None:
+        """The figure that is shown before the question is answered: without what is to be predicted."""
+        if self.figure is None or self.question is None:
+            return None
+        known = tuple(one for one in self.figure.series if one.label not in self.question.hidden)
+        return replace(self.figure, series=known)
 
     def number(self, name: str) -> float:
         """Compute a number of the table `numbers`."""
@@ -176,6 +156,12 @@ class Lesson:
     closing: str
     steps: tuple[Step, ...]
 
+    @property
+    def minutes(self) -> int:
+        """About how long it takes, in minutes."""
+        words = sum(len(f"{step.text} {step.question.text if step.question else ''}".split()) for step in self.steps)
+        return round(words / WORDS_PER_MINUTE + MINUTES_PER_FIGURE * len(self.steps))
+
 
 def rounded(number: float) -> str:
     """Return a number as a text says it: three digits, thousands apart, powers of ten where it is tiny."""
@@ -185,11 +171,3 @@ def rounded(number: float) -> str:
     if abs(number) >= 1000:
         return f"{float(f'{number:.3g}'):,.0f}"
     return f"{number:.3g}"
-
-
-def axis_label(spec: Spec, axis: str) -> str:
-    """Return the words for an axis of a spec: the title of a derived quantity, or a parameter's symbol and meaning."""
-    if derived(type(spec), axis):
-        return axes(type(spec))[axis]
-    parameter = declared(type(spec))[axis]
-    return f"{parameter.meaning}, {parameter.symbol}"

@@ -5,12 +5,12 @@ from functools import cache
 from importlib.resources import files
 
 from lrlab import catalog
-from lrlab.lessons import definition
+from lrlab.lessons import keys
 from lrlab.lessons.definition import PLACE, Choice, Figure, Lesson, Question, Series, Slider, Step
 from lrlab.lessons.figures import KINDS
 from lrlab.lessons.trials import job
-from lrlab.models.axes import axes
-from lrlab.parameters import InputError, require_known
+from lrlab.models.axes import axes, derived
+from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Spec
 from lrlab.sweeps.toml import make_spec
 from lrlab.sweeps.toml_source import Path, Source
@@ -36,7 +36,7 @@ def terms() -> dict[str, str]:
 def read(name: str, text: str) -> Lesson:
     """Return the lesson of a file's text; InputError, with the line, where it is not in the form."""
     source = Source(text, "lesson file", f"{name}.toml")
-    source.check(definition.KEYS, "a lesson")
+    source.check(keys.LESSON, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
     for part in ("equation", "question"):
         if not any(getattr(step, part) for step in steps):
@@ -56,7 +56,7 @@ def _step(source: Source, path: Path) -> Step:
     numbers = {}
     for key in table.get("numbers", {}):
         here = (*path, "numbers", key)
-        source.check(definition.NUMBER, "a number", here)
+        source.check(keys.NUMBER, "a number", here)
         of, at = source.value(here)["of"], source.value(here)["at"]
         if figure is None:
             raise source.located(InputError(key, "left out where there is no figure", of, "add a figure"), here)
@@ -72,7 +72,9 @@ def _step(source: Source, path: Path) -> Step:
         question,
         numbers,
     )
-    used = [step.text, question.feedback if question else ""]
+    used = [step.text]
+    if question:
+        used += [question.text, question.feedback, *(choice.why for choice in question.choices)]
     for key in [match[1] for text in used for match in PLACE.finditer(text)] + (["answer"] if question else []):
         with source.locate(path):
             require_known(key, tuple(numbers), what="number")
@@ -86,7 +88,13 @@ def _question(source: Source, path: Path, figure: Figure | None) -> Question:
     choices = tuple(Choice(**choice) for choice in table["choices"])
     if len(choices) < 2:
         raise source.located(InputError("choices", "2 or more", len(choices), "add a choice"), (*path, "choices"))
-    return Question(table["text"].strip(), choices, table["feedback"].strip())
+    if figure.slider.before is None:
+        error = InputError("slider", "with before, which is shown until the answer", "none", "add before to the slider")
+        raise source.located(error, path)
+    for k, label in enumerate(table.get("hidden", ())):
+        with source.locate((*path, "hidden", k), path):
+            require_known(label, tuple(figure.labels), what="series")
+    return Question(table["text"].strip(), choices, table["feedback"].strip(), tuple(table.get("hidden", ())))
 
 
 def _figure(source: Source, path: Path) -> Figure:
@@ -128,5 +136,14 @@ def _slider(source: Source, path: Path, spec: Spec) -> Slider:
         if key in table and table[key] not in table["values"]:
             error = InputError(key, "one of the values of the slider", table[key], "take one of them")
             raise source.located(error, (*path, key))
-    label = table.get("label") or (name if setting else definition.axis_label(spec, name))
-    return Slider(name, setting, tuple(table["values"]), table["at"], label, table.get("before"))
+    label = table.get("label") or (name if setting else _axis_label(spec, name))
+    values = tuple(table["values"])
+    return Slider(name, setting, values, table.get("at", values[0]), label, table.get("before"))
+
+
+def _axis_label(spec: Spec, axis: str) -> str:
+    """Return the words for an axis of a spec: the title of a derived quantity, or a parameter's symbol and meaning."""
+    if derived(type(spec), axis):
+        return axes(type(spec))[axis]
+    parameter = declared(type(spec))[axis]
+    return f"{parameter.meaning}, {parameter.symbol}"

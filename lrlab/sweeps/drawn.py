@@ -7,12 +7,15 @@ import numpy as np
 import pandas as pd
 
 from lrlab.catalog import family
+from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
+from lrlab.figures.recovery import Recovery
 from lrlab.figures.series import series
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.parameters import display_name
 from lrlab.runs import theory
+from lrlab.runs.drawn import style_of
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.statistics import midpoint_words, midpoints
 from lrlab.sweeps.sweep_data import SHARE, SweepData
@@ -46,7 +49,12 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     fits = midpoints(sweep, data.table(view.show)) if view.fits else None
     if fits is not None:
         fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
-    return transition(several, x, y, score, lines=lines, regions=regions, fits=fits)
+    return transition(several, x, y, score, lines=lines, regions=regions, fits=fits, looks=looks(sweep))
+
+
+def looks(sweep: Sweep) -> dict[str, Recovery]:
+    """Return the styles of the solvers of a sweep, by their titles: the same as wherever else they are drawn."""
+    return {title: style_of(sweep.spec.model, solver) for solver, title in sweep.titles.items()}
 
 
 def score_of(sweep: Sweep, show: str) -> Score:
@@ -56,7 +64,8 @@ def score_of(sweep: Sweep, show: str) -> Score:
         return Score(title_of(sweep, show), low, high)
     rule = sweep.contour
     level = rule.level if show == rule.metric else None
-    return Score(title_of(sweep, show), low, high, level, f"mean {display_name(show)} = {rule.level:g}")
+    name = f"mean {display_name(show)} = {rule.level:g}"
+    return Score(title_of(sweep, show), low, high, level, name, theme.SCORES)
 
 
 class Lines(NamedTuple):
@@ -95,6 +104,7 @@ def lines(data: SweepData, view: View) -> Lines:
         marks=marks,
         theory=predicted,
         limits=limits,
+        looks=looks(sweep),
     )
     ends = x.edges[[0, -1]]
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))

@@ -36,10 +36,10 @@ model = "one-bit-sensing"
 spec = {p = 8}
 measure = "overlap"
 series = [{label = "mean", solver = "marginal-mean"}]
-slider = {axis = "ratio", values = [4, 8], at = 4}
+slider = {axis = "ratio", values = [4, 8], before = 4}
 [steps.question]
 text = "G"
-choices = [{text = "0", to = 0.5}, {text = "1", over = 0.5}]
+choices = [{text = "0", to = 0.5, why = "[[half]]"}, {text = "1", over = 0.5}]
 feedback = "H [[answer]]"
 [steps.numbers]
 answer = {of = "mean", at = 8}
@@ -66,7 +66,9 @@ def test_a_lesson_says_numbers_that_are_computed():
         ("{p = 8}", "{p = 1}", "line 14: p must be a whole number in 2..10000, got 1"),
         ('"marginal-mean"', '"phd"', "line 16: link must be one with"),
         ('axis = "ratio"', 'axis = "ratios"', "line 17: axis must be .*, got ratios"),
-        ("at = 4}\n[", "at = 5}\n[", "line 17: at must be one of the values of the slider, got 5"),
+        ("before = 4}", "before = 5}", "line 17: before must be one of the values of the slider, got 5"),
+        (", before = 4}", "}", "slider must be with before, which is shown until the answer, got none: add before"),
+        ('text = "G"', 'text = "G"\nhidden = ["men"]', 'series must be one of mean, got men: did you mean "mean"'),
         ('of = "mean"', 'of = "means"', "line 23: of must be one of .*, got means"),
         ("[[answer]]", "[[other]]", "number must be one of answer, half, got other"),
         ("equation = \"y = x\"", "", "equation must be in one step .*, got none: add equation"),

@@ -40,12 +40,14 @@ def test_a_lesson_is_gone_through_step_by_step(name):
         assert at.header[0].value == step.title
         assert len(at.latex) == bool(step.equation)
         if step.question:
-            before = step.figure.slider.before
-            assert len(figures(at)) == (before is not None)
-            assert before is None or before != step.numbers["answer"][1]
+            assert len(figures(at)) == 1
             at.button(key="learn-choice-0").click().run()
             right = step.question.right(step.number("answer")) == 0
-            assert any(word.value.startswith("**Yes.**" if right else "**No: ") for word in at.markdown)
+            said = "**Yes.**" if right else f"**No.** {step.filled(step.question.choices[0].why)}"
+            assert any(word.value.startswith(said) for word in at.markdown)
+            [slider] = [data for data in components(at) if "texts" in data]
+            assert step.figure.slider.values[slider["at"]] == step.start, "the slider goes to what was asked"
+            assert step.figure.slider.values[slider["origin"]] == step.figure.slider.before
         assert len(figures(at)) == 1
         [frame] = [code.value for code in at.code]
         assert f"lesson={name}" in frame and "embed=true" in frame and (k == 0 or f"step={k + 1}" in frame)
@@ -56,8 +58,12 @@ def test_a_lesson_is_gone_through_step_by_step(name):
         at.button(key="learn-next").click().run()
         assert not at.exception and at.query_params["step"] == str(k + 2)
     assert lesson.closing in [m.value for m in at.markdown]
+    following = [one.title for one in lessons.lessons().values() if one.place == lesson.place + 1]
+    assert [one.label for one in at.button if one.key == "learn-following"] == [f"Next lesson: {t}" for t in following]
     at.button(key="learn-all").click().run()
     assert at.title[0].value == "Learn" and "lesson" not in at.query_params
+    [badges] = [one.value for one in at.caption if "badge[done]" in one.value]
+    assert f"about {lesson.minutes} minutes" in badges
 
 
 def test_a_reload_keeps_step_answer_and_view():

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from lrlab import lessons
 from tests.thorough import but
-from tests.ui.browsing import drawn, idle, opened, visit
+from tests.ui.browsing import drawn, idle, opened, press, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -66,3 +66,40 @@ def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, 
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile(f"step={step + 1}"))
     expect(page.get_by_role("heading", name="What to take away")).to_be_visible()
+
+
+def test_an_answer_keeps_the_focus_is_read_out_and_has_the_slider_go_to_what_was_asked(page, address):
+    opened(page, f"{address}/learn?lesson={FIRST}&step=2", lessons.load(FIRST).title)
+    step = lessons.load(FIRST).steps[1]
+    idle(page)
+    tab_to(page, "learn-choice-0")
+    page.keyboard.press("Enter")
+    said = step.filled(step.question.choices[0].why).partition("$")[0]
+    expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
+    assert page.evaluate(FOCUSED) == "learn-choice-0"
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", str(step.start))
+    expect(page.locator(".stMain .lrlab-plot")).to_have_attribute(
+        "aria-label", re.compile(f"{step.number('answer'):.3g}")
+    )
+    assert page.evaluate(FOCUSED) == "learn-choice-0"
+
+
+def test_back_leads_through_answers_and_steps_to_the_cards(page, address):
+    title, first, second = (lessons.load(FIRST).title, *(step.title for step in lessons.load(FIRST).steps[:2]))
+    opened(page, f"{address}/learn", "Learn")
+    press(page, title)
+    expect(page.get_by_role("heading", name=first, exact=True)).to_be_visible()
+    press(page, "Next")
+    expect(page.get_by_role("heading", name=second, exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("step=2"))
+    page.go_back()
+    expect(page.get_by_role("heading", name=first, exact=True)).to_be_visible()
+    idle(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Learn", exact=True)).to_be_visible()
+    idle(page)
+    page.go_forward()
+    expect(page.get_by_role("heading", name=first, exact=True)).to_be_visible()
+    idle(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Learn", exact=True)).to_be_visible()

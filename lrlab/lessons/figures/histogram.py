@@ -39,10 +39,13 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 
 def draw(figure: Figure, at: float) -> build.Figure:
-    """Return the histogram; its axis is the same for all positions."""
-    moment = figure.get("moment", "M")
+    """Return the histogram, with the overlap of the leading eigenvector; its axis is the same for all positions."""
+    spec, moment = single_index(figure, at), figure.get("moment", "M")
     extent = histogram.extent([single_index(figure, value) for value in figure.slider.values], moment)
-    return histogram.figure(single_index(figure, at), moment, extent)
+    drawn, overlap = histogram.figure(spec, moment, extent), histogram.eigenvalues(spec, moment).overlap
+    words = f"squared overlap of the leading eigenvector: {rounded(overlap)}"
+    end = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
+    return drawn.add_annotation(text=words, showarrow=False, **end)
 
 
 def sentence(figure: Figure, at: float) -> str:

@@ -1,9 +1,9 @@
-"""A score of several solvers along the slider: means of trials up to its position, beside exact predictions."""
+"""A score of several solvers along the slider: draws and their means up to its position, beside exact predictions."""
 
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,10 @@ def _lines(figure: Figure) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def draw(figure: Figure, at: float) -> build.Figure:
-    """Return the lines of theory along the whole slider, and the measured means up to its position."""
+    """Return the lines of theory along the whole slider, and what is measured up to its position.
+
+    It begins where the figure began before the question, so that the way from there to its answer is seen.
+    """
     drawn, (predicted, limits) = build.Figure(), _lines(figure)
     for label, colour in theme.colours(figure.labels).items():
         known = predicted[predicted[f"predicted {label}"].notna()]
@@ -84,7 +87,9 @@ def draw(figure: Figure, at: float) -> build.Figure:
         if limits[f"limit of {label}"].notna().any():
             words = f"limit of {label} for large sizes"
             theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], colour, words, legend=False)
-    _means(drawn, figure, figure.slider.values[: figure.slider.values.index(at) + 1])
+    values = figure.slider.values
+    first, last = sorted((values.index(at), values.index(figure.slider.before or values[0])))
+    _means(drawn, figure, values[first : last + 1], at)
     if limits[ALL_METHODS].notna().any():
         theme.asymptote(drawn, limits["at"], limits[ALL_METHODS], name=f"{ALL_METHODS}, large sizes", legend=True)
     if predicted.drop(columns="at").notna().any(axis=None):
@@ -97,7 +102,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
 def alone(figure: Figure, at: float) -> build.Figure:
     """Return the means at one position, without theory."""
     drawn = build.Figure()
-    _means(drawn, figure, (at,))
+    _means(drawn, figure, (at,), at)
     return _finished(drawn, figure)
 
 
@@ -105,22 +110,32 @@ def _finished(drawn: build.Figure, figure: Figure) -> build.Figure:
     return finished(drawn, figure, catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title)
 
 
-def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any]) -> None:
+def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -> None:
+    """Add a small mark for each draw, and a large one for their mean; that of the slider's position is the largest."""
     colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
-        results = [scores(figure, one, place) for place in shown]
-        spread = [stdev(values) if len(values) > 1 else 0.0 for values in results]
+        results, colour = [scores(figure, one, place) for place in shown], colours[one.label]
+        if figure.trials > 1:
+            drawn.add_scatter(
+                x=[place for place in shown for _ in range(figure.trials)],
+                y=[value for values in results for value in values],
+                mode="markers",
+                legendgroup=one.label,
+                showlegend=False,
+                hoverinfo="skip",
+                marker={"size": 4, "color": theme.faint(colour, 0.6), "symbol": symbols[one.label]},
+            )
         drawn.add_scatter(
             x=shown,
             y=[fmean(values) for values in results],
             name=one.label,
             mode="lines+markers",
-            line={"width": 1, "dash": "dot", "color": colours[one.label]},
-            error_y=None if figure.get("log_y") else {**theme.BARS, "array": spread},
+            legendgroup=one.label,
+            line={"width": 1, "dash": "dot", "color": colour},
             marker={
                 "symbol": symbols[one.label],
-                "color": colours[one.label],
-                "size": [8] * (len(shown) - 1) + [13],
+                "color": colour,
+                "size": [13 if place == at else 8 for place in shown],
                 "opacity": 1,
             },
             hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
@@ -153,5 +168,5 @@ def sentence(figure: Figure, at: float) -> str:
         words = f" (predicted {rounded(predicted)})" if predicted else ""
         words = f" (limit for large sizes {rounded(limit)})" if limit and not words else words
         parts.append(f"{one.label}: {rounded(result[one.label])}{words}")
-    draws = f", mean of {figure.trials} draws" if figure.trials > 1 else ""
+    draws = f", mean of {figure.trials} draws (the small marks)" if figure.trials > 1 else ""
     return f"{name[0].upper()}{name[1:]}{draws}. " + "; ".join(parts) + "."

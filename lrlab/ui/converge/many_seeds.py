@@ -120,6 +120,7 @@ def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure
     from lrlab.presets.traces import median_traces
 
     points = median_traces(rows, settings.measure)
+    looks = [style_of(spec.model, solver) for solver in rows["solver"].unique()]
     return series(
         points.assign(x=points[settings.time]),
         axis_title=TIMES[settings.time],
@@ -127,6 +128,7 @@ def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure
         log_x=settings.log_x,
         log_y=settings.log_y and bool((points[["y", "low"]] > 0.0).all(axis=None)),
         bands=True,
+        looks={look.title: look for look in looks},
     )
 
 

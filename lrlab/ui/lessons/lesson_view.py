@@ -1,5 +1,6 @@
 """Shows a lesson: its steps, text and equations beside a live figure, a question before it, and the closing."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from html import escape, unescape
@@ -24,6 +25,8 @@ HEIGHT = 560
 """Of slider, figure and sentence: the place of a hidden figure."""
 LARGE = 17
 """Type of figures in the teacher's view, px."""
+MARKUP = re.compile(r"[*`$\\]")
+"""Marks of Markdown and LaTeX, which are not read out."""
 
 _ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 
@@ -57,8 +60,8 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         st.space("stretch")
         st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
         words = "Leave the teacher's view" if at.teaching else "Teacher's view"
-        change = (link, "teacher", not at.teaching)
-        st.button(words, key="learn-teach", type="tertiary", on_click=place.put, args=change)
+        change = (link, not at.teaching)
+        st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
         if at.step < len(lesson.steps) and lesson.steps[at.step].figure:
             with st.popover("Embed", type="tertiary", key="learn-embed"):
                 st.caption("The figure of this step and its slider, for a slide or a course page:")
@@ -73,6 +76,7 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
     step = lesson.steps[at.step]
     text, figure = st.columns(WIDTHS, gap="large")
     answered = step.question is None or at.answer > place.NOT_YET or page.embedded()
+    key = f"learn.{lesson.name}.{at.step}"
     with text.container(key="learn-text"):
         st.header(step.title, anchor=False)
         st.markdown(step.filled(step.text))
@@ -80,25 +84,33 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
             st.latex(step.equation)
         _terms(step)
         if step.question:
-            _question(link, step, step.question, at)
+            _question(link, step, step.question, at, key)
     with figure:
-        if step.figure:
-            show_figure = _figure if answered else _before
-            show_figure(step.figure, f"learn.{lesson.name}.{at.step}", at.teaching)
+        if step.figure and answered:
+            _figure(step, step.figure, key, at.teaching)
+        elif step.before:
+            _before(step.before, key, at.teaching)
 
 
-def _figure(figure: Figure, key: str, large: bool) -> None:
-    """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it."""
-    chosen, values, drag = f"{key}:at", figure.slider.values, live.slider(key)
-    at = st.session_state.get(chosen, figure.slider.start)
+def _figure(step: Step, figure: Figure, key: str, large: bool) -> None:
+    """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it.
+
+    When a question is answered, the slider goes from the case that was shown before to the one that was asked.
+    """
+    chosen, values, drag = place.position(key), figure.slider.values, live.slider(key)
+    at = st.session_state.get(chosen, step.start)
     drag.show = lambda position: _parts(figure, values[position], key, large)
 
     def rest(position: int) -> None:
         st.session_state[chosen] = values[position]
+        st.session_state.pop(place.GOES, None)
 
     texts = [_text(value) for value in values]
-    slider.show(figure.slider.label, texts, values.index(at), drag, key=f"{key}.slider", on_rest=rest)
-    _show(_parts(figure, at, key, large), key)
+    goes = st.session_state.get(place.GOES) == key
+    first = figure.slider.before if goes else at
+    places = {"at": values.index(at), "origin": values.index(first)}
+    slider.show(figure.slider.label, texts, drag=drag, key=f"{key}.slider", on_rest=rest, **places)
+    _show(_parts(figure, first, key, large), key)
     drawn_ahead(figure)
 
 
@@ -110,13 +122,12 @@ def drawn_ahead(figure: Figure) -> None:
 
 
 def _before(figure: Figure, key: str, large: bool) -> None:
-    """Show what is known before the question of a figure is answered: one position of its slider, or nothing."""
+    """Show what is known before the question of a figure is answered: one position of its slider."""
     at = figure.slider.before
     with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
-        st.markdown("Predict first: choose an answer, and the figure is computed.", text_alignment="center")
-        if at is not None:
-            st.caption(f"Until then, only {figure.slider.label} = {_text(at)}:", text_alignment="center")
-            _show(_parts(figure, at, key, large, alone=True), key)
+        words = f"Predict first: choose an answer. Until then, only {figure.slider.label} = {_text(at)}:"
+        st.markdown(words, text_alignment="center")
+        _show(_parts(figure, at, key, large, alone=True), key)
 
 
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> State:
@@ -146,17 +157,21 @@ def _terms(step: Step) -> None:
                     st.markdown(f"**{term.capitalize()}**: {terms()[term]}")
 
 
-def _question(link: Permalink, step: Step, question: Question, at: Place) -> None:
+def _question(link: Permalink, step: Step, question: Question, at: Place, figure: str) -> None:
+    words = ""
     with st.container(border=True, key="learn-question"):
-        st.markdown(f"**{question.text}**")
+        st.markdown(f"**{step.filled(question.text)}**")
         with st.container(horizontal=True):
             for k, choice in enumerate(question.choices):
-                look, key = _look(k == at.answer), f"learn-choice-{k}"
-                st.button(choice.text, key=key, type=look, on_click=place.put, args=(link, "answer", k + 1))
+                # Of another type it would be another button, and the focus would be lost.
+                label = f":primary[**{choice.text}**]" if k == at.answer else choice.text
+                st.button(label, key=f"learn-choice-{k}", on_click=place.take, args=(link, k, figure))
         if at.answer > place.NOT_YET:
-            right = question.right(step.number("answer"))
-            word = "Yes." if at.answer == right else f"No: {question.choices[right].text}."
-            st.markdown(f"**{word}** {step.filled(question.feedback)}")
+            right, taken = question.right(step.number("answer")), question.choices[at.answer]
+            verdict = "**Yes.**" if at.answer == right else f"**No.** {taken.why}"
+            words = step.filled(f"{verdict} {question.feedback}")
+            st.markdown(words)
+    plot.send("status", "learn-status", {"words": MARKUP.sub("", words)}, height=1)
 
 
 def _leading(link: Permalink, lesson: Lesson, at: Place) -> None:
@@ -165,5 +180,8 @@ def _leading(link: Permalink, lesson: Lesson, at: Place) -> None:
         to("Back", key="learn-back", disabled=at.step == 0, args=(link, at.step - 1))
         if at.step < len(lesson.steps):
             to("Next", key="learn-next", type="primary", args=(link, at.step + 1))
-        else:
-            st.button("To all lessons", key="learn-all", type="primary", on_click=place.open_lesson, args=(link, ""))
+            return
+        if following := place.next_lesson(lesson):
+            open_next = partial(st.button, on_click=place.open_lesson, args=(link, following.name))
+            open_next(f"Next lesson: {following.title}", key="learn-following", type="primary")
+        st.button("To all lessons", key="learn-all", on_click=place.open_lesson, args=(link, ""))

@@ -12,6 +12,8 @@ from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 NOT_YET = -1
+GOES = "learn:goes"
+"""Where the session has the key of the figure whose slider goes to what was asked, until it rests there."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,23 @@ def show_cards(link: Permalink) -> None:
 def lesson_card(name: str) -> Card:
     """Return the card of a lesson."""
     one = lessons.load(name)
-    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}")
+    questions, answered = sum(step.question is not None for step in one.steps), len(_answered(name))
+    badges = [(f"about {one.minutes} minutes", "gray")]
+    if answered:
+        badges.append(("done", "green") if answered == questions else (f"{answered} of {questions} answered", "blue"))
+    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}", badges)
+
+
+def _answered(name: str) -> set[int]:
+    """Return the steps of a lesson whose questions were answered in this session."""
+    steps: set[int] = st.session_state.setdefault("learn:answered", {}).setdefault(name, set())
+    return steps
+
+
+def next_lesson(lesson: Lesson) -> Lesson | None:
+    """Return the lesson that follows one; None after the last."""
+    known = list(lessons.lessons().values())
+    return next(iter(known[known.index(lesson) + 1 :]), None)
 
 
 def find(link: Permalink, lesson: Lesson) -> Place:
@@ -69,6 +87,19 @@ def go(link: Permalink, step: int) -> None:
     st.session_state[link.key("answer")] = 0
 
 
-def put(link: Permalink, name: str, value: int | bool) -> None:
-    """Take a choice of the question ("answer": 1, 2, ...), or enter or leave the teacher's view; from a callback."""
-    st.session_state[link.key(name)] = value
+def take(link: Permalink, choice: int, figure: str) -> None:
+    """Take a choice of the question (0, 1, ...), from a callback; the slider of the figure goes to what was asked."""
+    st.session_state[link.key("answer")] = choice + 1
+    st.session_state.pop(position(figure), None)
+    st.session_state[GOES] = figure
+    _answered(st.session_state[link.key("lesson")]).add(st.session_state[link.key("step")])
+
+
+def position(figure: str) -> str:
+    """Return where the session has the position of the slider of a figure, by its key."""
+    return f"{figure}:at"
+
+
+def teach(link: Permalink, teaching: bool) -> None:
+    """Enter or leave the teacher's view; from a callback."""
+    st.session_state[link.key("teacher")] = teaching

@@ -26,10 +26,10 @@ DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "thresh
 """Parameters whose effect is worth seeing while a slider moves."""
 
 
-def choose_model(link: Permalink, models: Sequence[str] = ()) -> str:
-    """Show the choice of models and return the name of the chosen one."""
+def choose_model(link: Permalink, models: Sequence[str] = (), first: str = "") -> str:
+    """Show the choice of models, initially the first, and return the name of the chosen one."""
     titles = {name: catalog.MODELS[name].title for name in models or catalog.MODELS}
-    chosen = choose_one(link, "model", titles, "how the data are generated", "Model")
+    chosen = choose_one(link, "model", titles, "how the data are generated", "Model", default=first)
     st.caption(catalog.MODELS[chosen].summary)
     return chosen
 

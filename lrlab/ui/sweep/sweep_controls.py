@@ -17,6 +17,8 @@ from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
+FIRST_MAP = "rank-one-sensing"
+"""The model of the first map: its success is sharp, and follows the degrees of freedom."""
 MOST_TRIALS = 200_000
 """Trials of a sweep on a page; the shell has no such limit."""
 TRIALS = replace(controls.TRIALS, low=1, high=10_000)
@@ -33,7 +35,7 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
 
     plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
     """
-    model = problem_controls.choose_model(link)
+    model = problem_controls.choose_model(link, first=FIRST_MAP if plane else "")
     entry = model_entry(model)
     solvers, settings = _solvers(link, entry, several=not plane)
     x, y = _axes(link, entry, plane)

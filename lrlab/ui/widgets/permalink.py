@@ -13,6 +13,9 @@ import streamlit as st
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.ui.widgets.text import plain
 
+START = "start"
+"""The only name in an address to which the browser's Back leads, and which had no parameters (`live.js`)."""
+
 
 class Permalink:
     """The address of one page: `value` reads a parameter, `put` records a shown value, `write` sets the address."""
@@ -29,9 +32,10 @@ class Permalink:
         self._known: set[str] = set()
         self._words = st.container()
         address = st.query_params.to_dict()
-        run, came = address.pop("run", "") == "1", self._came()
+        run, start, came = address.pop("run", "") == "1", address.pop(START, "") == "1", self._came()
         # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
-        self.arrived = state["written"] is None or (came and bool(address or run) and address != state["written"])
+        named = bool(address or run or start)
+        self.arrived = state["written"] is None or (came and named and address != state["written"])
         if self.arrived:
             opened = None if run else dict(address)
             state.update(given=dict(address), written=address, errors=[], first=None, opened=opened, kept={})
@@ -119,7 +123,7 @@ class Permalink:
                 del state["given"][name]
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
         taken = st.session_state.pop(f"{self.page}:taken", False)
-        shown = st.query_params.to_dict()
+        shown = {name: value for name, value in st.query_params.to_dict().items() if name != START}
         if not taken and not state["errors"] and shown == state["opened"] and state["first"] in (None, self._now):
             # It may name defaults, too, and stays until something is changed: another one would be one more entry of
             # the browser's history.

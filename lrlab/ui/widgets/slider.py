@@ -18,11 +18,12 @@ def show(
     key: str,
     on_rest: Callable[[int], None],
     titled: bool = True,
+    origin: int | None = None,
 ) -> None:
     """Show a slider at a position of a list of values, given as texts; `drag` answers each position that it passes.
 
     on_rest: called with the last position, as a callback of a widget; the page is then drawn. titled: whether the label
-    is seen, and not only read out.
+    is seen, and not only read out. origin: where a new slider begins, to go to `at` by itself, as if dragged.
     """
 
     def rested() -> None:
@@ -36,6 +37,7 @@ def show(
         "texts": json.dumps(list(texts)),
         "at": at,
         "titled": titled,
+        "origin": at if origin is None else origin,
         "stream": drag.stream.token,
     }
     plot.send("slider", key, data, on_rest_change=rested)

@@ -31,6 +31,14 @@ function leave(address) {
   }, LOOK_MS);
 }
 addEventListener("popstate", () => leave(location.href));
+// A page that is visited again has no parameters in its address, and shows its last values. By Back it shows what it did
+// before: that is written into the entry of the history that another one of the same page follows.
+const push = history.pushState.bind(history);
+history.pushState = (state, title, address) => {
+  const same = !location.search && pageOf(address) === pageOf(location.href);
+  if (same) history.replaceState(history.state, "", `${location.pathname}?start=1`);
+  push(state, title, address);
+};
 for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => (live.actedAt = performance.now()), true);
 }

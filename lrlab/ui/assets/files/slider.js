@@ -2,6 +2,8 @@
 // script of the page when it rests. Keys count as a drag until none is pressed for a while.
 
 const KEYS_MS = 500;
+// From its origin a slider goes to its place within this time, as if dragged.
+const WAY_MS = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 2000;
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".lrlab-slider");
@@ -14,9 +16,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
     shown.style.left = `calc(${100 * share}% + ${8 - 16 * share}px)`;
     input.setAttribute("aria-valuetext", shown.textContent);
   };
+  const goes = !root.shown && data.origin !== data.at;
   if (!root.moving) {
     input.max = texts.length - 1;
-    input.value = data.at;
+    input.value = goes ? data.origin : data.at;
     input.setAttribute("aria-label", data.label);
     root.querySelector("span").textContent = data.titled ? data.label : "";
     show();
@@ -38,4 +41,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearTimeout(root.resting);
     root.resting = setTimeout(rest, root.keyed ? KEYS_MS : 0);
   };
+  const go = () => {
+    if (!input.isConnected) return window.lrlabLive?.rest(data.stream);
+    if (root.keyed !== undefined) return input.onchange();
+    const left = data.at - input.value;
+    input.value = WAY_MS ? Number(input.value) + Math.sign(left) : data.at;
+    input.oninput();
+    if (Number(input.value) === data.at) input.onchange();
+    else later();
+  };
+  const later = () => setTimeout(go, WAY_MS / Math.abs(data.at - data.origin));
+  if (goes) later();
+  root.shown = true;
 }
