@@ -46,6 +46,8 @@ BELOW_THRESHOLD = [
     ("one-bit-phase-retrieval", "pairwise-moment"),
 ]
 """Moments that by theory need n / p far above the 50 here: what they return has nothing to do with the signal."""
+ENDS = {"trimmed-gauss-newton": (Stop.SETTLED,)}
+"""Fixed points that are no minima of what the solver minimises."""
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
 
 
@@ -60,7 +62,7 @@ def accepted(model, name):
 @pytest.mark.parametrize(("model", "name"), CLAIMS)
 def test_every_claim_runs_or_is_refused_with_a_reason(model, name):
     trace = run_job(accepted(model, name))
-    assert trace.stop in (Stop.CONVERGED, Stop.FINISHED, Stop.MAX_ITER)
+    assert trace.stop in (Stop.CONVERGED, Stop.FINISHED, Stop.MAX_ITER, *ENDS.get(name, ()))
     shapes, expected = [part.shape for part in parts(trace.estimate)], SHAPES.get(model, [(12,)])
     if name in FREE or name.startswith("trace-norm") or (model, name) == ("one-bit-multilabel", "marginal-mean"):
         shapes, expected = ([shape[:-1] for shape in both] for both in (shapes, expected))

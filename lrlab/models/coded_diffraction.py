@@ -139,12 +139,16 @@ def measured(spec: CodedDiffraction) -> Measured:
 
 
 def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
-    """Return how many solvers recover the image, and what the counts allow where that is known."""
+    """Return how many solvers recover the image from exact patterns; of counts the least error, and what they allow."""
     words = f"{spec.m / spec.p:g} numbers a pixel of the image"
+    scored = [one for one in outcomes if "error" in one.scores]
+    if not spec.photons or not scored:
+        return recovery(outcomes, "image", "error", RECOVERED, words)
     bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
     if bound is not None:
-        words += f"; the photons allow {bound:.2g} without bias"
-    return recovery(outcomes, "image", "error", RECOVERED, words)
+        words += f", whose photons allow {bound:.2g} without bias"
+    best = min(scored, key=lambda one: one.scores["error"])
+    return f"Error {best.scores['error']:.2g} {best.course}: {words}."
 
 
 def bound(spec: CodedDiffraction) -> dict[str, float]:

@@ -7,6 +7,7 @@ import pytest
 
 import lrlab
 from lrlab import catalog
+from lrlab.model_entry import Outcome
 from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
@@ -105,6 +106,15 @@ def test_what_is_said_of_a_run():
     family, spec = catalog.family("coded-diffraction"), CodedDiffraction(side=16, photons=100.0)
     shown = family.measured(spec)
     assert "2,048 counts, 100 a pixel on average, for 511 real unknowns" in shown.words
+    theory.remember(spec, theory.refined(spec))
+    trace = lrlab.solve(spec, "gauss-newton")
+    known = theory.known(trace.job)
+    outcome = Outcome("gauss-newton", "Gauss-Newton", trace.rows[-1], len(trace.rows), True, {}, known)
+    bound = theory.known_best(spec)["bound_error"]
+    words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers a pixel"
+    assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
+    exact = family.verdict(spec.replace(photons=0.0), [outcome])
+    assert exact.startswith("The image is recovered by 0 of 1 solvers")
     assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
     assert CodedDiffraction(masks=1).remark.startswith("Fewer counts (4,096) than real unknowns (8,191)")
     assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}

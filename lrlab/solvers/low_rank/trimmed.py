@@ -1,6 +1,7 @@
 """Recovery from measurements of which some are grossly wrong: least squares on those that fit, again and again."""
 
-from typing import Annotated, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -25,7 +26,8 @@ SOLVED = 1e-6
 ROUNDS = 30
 
 
-class Part(NamedTuple):
+@dataclass
+class Part:
     """Some of the measurements, for a solver of all of them."""
 
     operator: Operator

@@ -1,0 +1,86 @@
+"""Bits of some entries of a table of low rank as a problem: what is drawn, and how estimates are scored."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, frozen
+from lrlab.lowrank import LowRank
+from lrlab.operators.entries import Entries
+from lrlab.protocol import Checkpoint, Problem, child, proceed
+
+LARGEST = 1.0
+"""Size of the largest entry of the table."""
+CLEARLY = 1.001
+"""A loss of so many times that of the truth is larger, see `truth_fits_better`."""
+SCORED_ENTRIES = 2**18
+"""Entries, in the first rows, on which distances of probabilities and bits are measured: all of 512 x 512."""
+
+
+class OneBitCompletionProblem(Problem):
+    """Bits of one spec, and the truth, which only the score may look at.
+
+    Attributes: spec; truth (LowRank), the table; rank and trace_norm of it; largest, the size of its largest entry;
+    width, the scale of the noise; likelihood of a bit by its margin; operator, the observed entries; y (m,), their
+    bits.
+    """
+
+    largest = LARGEST
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.truth, self.checkpoint = spec, spec.factors(), checkpoint
+        self.rank, self.width, self.likelihood = spec.rank, spec.noise, spec.likelihood
+        self.trace_norm = float(self.truth.s.sum())
+        for part in self.truth:
+            frozen(part)
+
+    def load(self, everything: bool) -> None:
+        """Draw places and bits."""
+        _ = self.y
+
+    @cached_property
+    def operator(self) -> Entries:
+        """The observed entries."""
+        spec, (n1, n2) = self.spec, self.spec.table
+        places = child(spec.streams().data, 0).choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False)
+        operator = Entries(None, None, spec.table, *np.divmod(np.sort(places), n2), n1 * n2 / len(places))
+        operator.checkpoint = self.checkpoint
+        return operator
+
+    @cached_property
+    def y(self) -> Array:
+        """The bits (m,), 1 or -1."""
+        rng, clean = child(self.spec.streams().noise, 0), self.operator.forward(self.truth)
+        e = rng.standard_normal(len(clean)) if self.spec.link == "probit" else rng.logistic(size=len(clean))
+        return frozen(np.where(clean + self.width * e > 0, 1.0, -1.0))
+
+    @cached_property
+    def truth_loss(self) -> float:
+        """Mean of -log P(bit) under the truth."""
+        return float(self.likelihood.loss(self.y * self.operator.forward(self.truth) / self.width).mean())
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return errors of the estimate as a table, and of what it says of bits.
+
+        `error` = ||M-hat - M|| / ||M||, `squared_error` its square; on the first rows `hellinger`, the mean squared
+        Hellinger distance of the laws of a bit, and `hamming`, the share of entries whose likelier bit is wrong.
+        """
+        rows = max(1, SCORED_ENTRIES // self.spec.n2)
+        guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
+        error = lowrank.errors(estimate, self.truth)["error"]
+        # sqrt(P) sqrt(Q) of both bits, by the losses: each is exact where a probability is nearly 0.
+        losses = [[self.likelihood.loss(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
+        affinity = sum(np.exp(-(one + other) / 2.0) for one, other in losses)
+        return {
+            "error": error,
+            "squared_error": error**2,
+            "hellinger": float(np.mean(2.0 - 2.0 * affinity)),
+            "hamming": float(np.mean((guess > 0) != (true > 0))),
+        }
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether bits are clearly likelier under the truth, which all solvers may choose."""
+        return row["objective"] > CLEARLY * self.truth_loss
