@@ -40,8 +40,8 @@ EXPLORE = (
     Card(
         "transition",
         "Map a phase transition",
-        "Squared overlap against noise and measurements per unknown. A coarse map of the whole plane comes first; "
-        "further trials go where half of them succeed, near the line of theory. A click on a cell opens its trial.",
+        "How many matrices are recovered, against rank and number of measurements. A coarse map of the whole plane "
+        "comes first; further trials go where half of them succeed, just above the line of the degrees of freedom.",
         RUN,
         "transition-first",
     ),
