@@ -37,6 +37,7 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
 	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
+	$(BIN)/python -m tests.attempts --write
 	$(BIN)/python -m tests.faults --workers 100 --servers 20
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed

@@ -93,8 +93,10 @@ def _of_entry(entry: SolverEntry | ModelEntry) -> Plugin:
     plugin = plugin_modules.from_entry(entry)
     run = getattr(entry, "run", None)
     if inspect.isfunction(run) and not function_code.has_source(run):
-        definition = Definition(plugin.module.__name__, run.__name__)
-        code_graph.functions[run], code_graph.codes[definition] = definition, function_code.read(run)
+        code = function_code.read(run)
+        # Pickles may agree where the code cannot be read, and is not taken for the same.
+        definition = Definition(f"{plugin.module.__name__} {code_graph.digest(code.text)}", run.__name__)
+        code_graph.functions[run], code_graph.codes[definition] = definition, code
     return plugin
 
 

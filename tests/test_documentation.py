@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lrlab import catalog, settings
+from tests import attempts
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -57,3 +58,12 @@ def test_a_link_of_a_page_leads_somewhere(generated):
         folder = path.parent.relative_to(DOCS)
         for link in re.findall(r"\]\(([\w./-]+\.md)", path.read_text()):
             assert str((DOCS / folder / link).resolve().relative_to(DOCS)) in pages, f"{path.name}: {link}"
+
+
+def test_the_table_of_what_was_tried_is_that_of_the_tests():
+    written = attempts.rows(attempts.TABLE.read_text())
+    declared = attempts.attempts()
+    assert len(written) == len(declared) > 30
+    for row, one in zip(written, declared, strict=True):
+        assert row.startswith(one.row), "python -m tests.attempts --write"
+        assert int(row.removeprefix(one.row).strip(" |")) > 0, "a case that passed"

@@ -28,6 +28,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.attempt("24 open files at most", "the reason in a sentence")
 def test_what_cannot_start_says_why():
     command = [sys.executable, "-c", FEW_FILES]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -46,6 +47,7 @@ class Stopped(Embedded):
         return found
 
 
+@pytest.mark.attempt("a machine on which the engine takes long to start", "waited for")
 def test_a_slow_start_is_waited_for(monkeypatch):
     monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
     embedded = Stopped(1)
@@ -73,6 +75,10 @@ def test_an_end_before_the_connection_says_so(monkeypatch):
         connect.reach(Ended(1))
 
 
+@pytest.mark.attempt(
+    "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
+    "refused in the handshake, nothing is unpickled",
+)
 def test_nobody_else_reaches_the_scheduler():
     """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
     embedded = Embedded(1)

@@ -15,6 +15,7 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.attempt("a cluster without workers", "said at once and while work waits")
 def test_it_is_said_at_once_and_while_work_waits(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(engines, "SHORTAGE_SECONDS", 0.2)
     caplog.set_level(logging.WARNING, "lrlab.engine")

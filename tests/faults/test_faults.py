@@ -64,6 +64,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
         assert [past.state for past in history.past(store, "me")] == ["done"]
 
 
+@pytest.mark.attempt("a disk that is full during a sweep", "one line, and what is stored is used again")
 @pytest.mark.soak
 @pytest.mark.slow
 def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again(tmp_path):
@@ -89,6 +90,7 @@ def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again
     assert run + reused == sweep.total and run > 0
 
 
+@pytest.mark.attempt("`kill -9` of the scheduler", "runs end in a sentence, the next one has another")
 @pytest.mark.soak
 @pytest.mark.slow
 def test_a_dead_scheduler_ends_runs_in_a_sentence_and_the_next_one_has_another(home, monkeypatch):

@@ -5,6 +5,7 @@ import io
 import json
 import os
 
+import pytest
 from hypothesis import strategies as st
 
 from lrlab import catalog
@@ -68,6 +69,7 @@ def test_solve_ends_in_a_document_or_one_line(line):
         assert set(json.loads(out)) >= {"model", "stop", "metrics"}
 
 
+@pytest.mark.attempt("drawn command lines", "a result, or one line")
 @drawn("shell:.2", 15, words=st.lists(st.one_of(st.sampled_from(SHELL_WORDS), TOKENS), max_size=6))
 def test_any_words_end_in_one_line(words, tmp_path_factory):
     before = os.getcwd()

@@ -2,11 +2,13 @@
 
 import asyncio
 import secrets
+import time
 
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
+from lrlab.ui.live import channel
 from tests.load.classroom import attend
 from tests.load.server import serve
 from tests.load.visitor import Visitor
@@ -60,20 +62,39 @@ async def running(visitor: Visitor) -> Visitor:
     return visitor
 
 
-def test_a_reload_finds_its_run_again_and_cancels_it(server):
-    async def reload() -> None:
-        cookie = browser()
-        before = await running(Visitor(server.address, query=f"{LONG}&seed=11", cookie=cookie))
-        await before.close()
-        after = Visitor(server.address, query=f"{LONG}&seed=11", cookie=cookie)
-        await after.open()
-        await after.until(lambda: after.first_at)
-        assert "Running." in after.cards, "it goes on"
-        await after.press("converge-cancel")
-        await after.until(lambda: after.over_at)
-        await after.close()
+async def finds_again(left_at: float, visitor: Visitor) -> bool:
+    """Check that the visitor sees the run go on, cancel it, and return whether this came in time to say so.
 
-    aside(asyncio.run, reload())
+    The run of a tab that stays away ends: on a machine that is busy with other work a page may take longer than that.
+    """
+    try:
+        await visitor.until(lambda: visitor.first_at)
+        in_time = time.monotonic() < left_at + channel.LEAVE_SECONDS
+        if in_time:
+            assert "Running." in visitor.cards, "it goes on"
+            await visitor.press("converge-cancel")
+            await visitor.until(lambda: visitor.over_at)
+        return in_time
+    finally:
+        await visitor.close()
+
+
+def in_one_of_three(tries) -> None:
+    """Run `tries(seed)` until one says that the machine was fast enough."""
+    assert any(aside(asyncio.run, tries(seed)) for seed in (11, 21, 31)), "the machine is too slow for this test"
+
+
+def test_a_reload_finds_its_run_again_and_cancels_it(server):
+    async def reload(seed: int) -> bool:
+        cookie = browser()
+        before = await running(Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie))
+        await before.close()
+        left_at = time.monotonic()
+        after = Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie)
+        await after.open()
+        return await finds_again(left_at, after)
+
+    in_one_of_three(reload)
 
 
 @pytest.mark.soak
@@ -119,18 +140,15 @@ def test_a_second_tab_and_another_browser_begin_anew(server):
 
 
 def test_a_lost_connection_is_resumed(server):
-    async def resume() -> None:
-        visitor = await running(Visitor(server.address, query=f"{LONG}&seed=13"))
+    async def resume(seed: int) -> bool:
+        visitor = await running(Visitor(server.address, query=f"{LONG}&seed={seed}"))
         await visitor.close()
+        left_at = time.monotonic()
         visitor.cards, visitor.first_at, visitor.full_runs = "", 0.0, 0
         await visitor.open(session=visitor.session)
-        await visitor.until(lambda: visitor.first_at)
-        assert "Running." in visitor.cards
-        await visitor.press("converge-cancel")
-        await visitor.until(lambda: visitor.over_at)
-        await visitor.close()
+        return await finds_again(left_at, visitor)
 
-    aside(asyncio.run, resume())
+    in_one_of_three(resume)
 
 
 @pytest.mark.soak

@@ -7,6 +7,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.memory import memory_limit, memory_words
 
 
+@pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")
 @pytest.mark.parametrize("wrong", ["-1", "0", "-0", "1e-12", "nan", "inf", "many", ""])
 def test_a_limit_that_is_none_is_refused(monkeypatch, wrong):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", wrong)

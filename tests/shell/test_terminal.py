@@ -35,6 +35,7 @@ def test_the_shell_prints_through_one_function(file):
     assert len(plain) == (3 if file.stem == "common" else 0), plain
 
 
+@pytest.mark.attempt("the same in arguments and names of files", "written as codes")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -56,6 +57,10 @@ def test_messages_are_clean(arguments, capsys):
     assert status == 2 and printed.err.count("\n") == 1 and clean(printed.err) and printed.out == ""
 
 
+@pytest.mark.attempt(
+    "control characters (ESC, bidirectional marks) in stores and definitions, on a terminal",
+    "written as codes",
+)
 def test_texts_of_a_store_and_of_a_definition_are_clean(tmp_path, capsys):
     path, definition = tmp_path / f"{EVIL.replace('/', '')}.sqlite", tmp_path / "sweep.toml"
     sweep = Sweep(spec=spec("one-bit-sensing", n=200, p=5), axes={"noise": [0.1]}, solvers=["sir"], trials=2)

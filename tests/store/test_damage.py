@@ -75,6 +75,10 @@ def changed(path, *statements):
             assert connection.execute(statement).rowcount > 0
 
 
+@pytest.mark.attempt(
+    "digits, texts and numbers of a store changed, binary bytes put into them",
+    "one sentence with `store FILE --repair`, which drops those rows",
+)
 @pytest.mark.parametrize(
     ("statement", "what"),
     [
@@ -183,6 +187,10 @@ def examined(intact, path, seed):
     return "repaired"
 
 
+@pytest.mark.attempt(
+    "1,000 drawn damages of a store: bytes flipped, pages cut or overwritten, values changed (40 a case)",
+    "one sentence or the right result",
+)
 @pytest.mark.parametrize("first", [0, *(pytest.param(40 * k, marks=pytest.mark.soak) for k in range(1, 25))])
 def test_drawn_damages_are_noticed(intact, tmp_path, first, capsys):
     ends = []

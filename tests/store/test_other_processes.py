@@ -67,6 +67,7 @@ def replace_by_another(path):
         store.add_items({b"another": 1})
 
 
+@pytest.mark.attempt("a store removed or replaced during a sweep", "written anew at the next commit")
 @pytest.mark.parametrize("remove", [remove, remove_all, replace_by_another])
 def test_a_store_that_is_removed_during_a_sweep_is_written_anew(path, remove):
     with Store(path) as store:
@@ -97,6 +98,7 @@ def test_two_that_notice_it_lose_nothing(path):
         assert store.items([b"last"]) == {b"last": 1}
 
 
+@pytest.mark.attempt("a store replaced by something else during a sweep", "a sentence and status 1")
 def test_a_store_that_is_replaced_by_something_else_ends_the_sweep(path, tmp_path, capsys, monkeypatch):
     definition = tmp_path / "sweep.toml"
     definition.write_text(to_toml(SWEEP))
@@ -148,6 +150,7 @@ def test_a_locked_store_is_waited_for_with_a_word(path, lock, monkeypatch, caplo
     assert record.getMessage() == f"The store {path} is locked by another program: waiting up to 600 s."
 
 
+@pytest.mark.attempt("a store locked by another program", "waited for with a word, then a sentence with what is stored")
 def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock, tmp_path, monkeypatch, capsys):
     definition = tmp_path / "sweep.toml"
     definition.write_text(to_toml(SWEEP))
@@ -240,6 +243,10 @@ def test_a_trial_that_failed_elsewhere_is_tried_here(path):
     assert len(first.failures) + first.computed + first.reused >= TOTAL
 
 
+@pytest.mark.attempt(
+    "`SIGTERM` and `kill -9` of shells that share a store, while a sweep runs",
+    "no trial lost or computed twice; the others finish it",
+)
 @pytest.mark.slow
 def test_two_shells_divide_a_sweep_and_one_finishes_what_another_leaves(path, tmp_path):
     definition = tmp_path / "sweep.toml"

@@ -261,6 +261,7 @@ def test_a_foreign_database_is_refused_untouched(tmp_path, path):
     assert (copy.read_bytes(), Path(f"{copy}-wal").read_bytes()) == before, "not even its half-written end"
 
 
+@pytest.mark.attempt("a store of which only a part was written", "whole batches are kept, the sweep goes on")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
 def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
     copy = tmp_path / "copy.sqlite"
@@ -347,6 +348,7 @@ ratio = { from = 10, to = 100, steps = 5, spacing = "log" }
 """
 
 
+@pytest.mark.attempt("`kill -9` of a sweep, again and again", "the same table")
 @pytest.mark.slow
 def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, path):
     definition, chance = tmp_path / "sweep.toml", random.Random(0)

@@ -155,6 +155,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
 
 
+@pytest.mark.attempt("`SIGTERM` of the server during a sweep", "*interrupted*, with Resume")
 def test_a_sweep_whose_server_ends_is_interrupted_and_can_be_resumed(home):
     class Closed(LocalStream):
         def take(self, wait_seconds=0.05):

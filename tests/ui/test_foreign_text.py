@@ -50,6 +50,10 @@ def shown(at):
     return texts + [getattr(one, part, "") or "" for kind in widgets for one in kind for part in ("label", "help")]
 
 
+@pytest.mark.attempt(
+    "Markdown, HTML and links in addresses, opened in a browser",
+    "shown as they were typed, nothing is fetched",
+)
 @pytest.mark.browser
 @pytest.mark.slow
 def test_addresses_are_shown_as_they_were_typed(page, address):
@@ -70,6 +74,7 @@ def test_errors_quote_an_address_as_text():
     assert len(at.error) == 4 and not any(MARKED.search(text) for text in shown(at))
 
 
+@pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_title_of_a_definition_is_text():
     at = opened_page("sweep", n="200", p="5")
     at.text_area(key="sweep-toml").set_value(
@@ -83,6 +88,7 @@ def test_a_title_of_a_definition_is_text():
     assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)
 
 
+@pytest.mark.attempt("names of labels, users and files that are Markdown or HTML", "shown as text")
 @pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_names_of_labels_and_files_are_text():
@@ -102,6 +108,7 @@ def test_names_of_labels_and_files_are_text():
     assert "&lt;a href" in figures and "<a href" not in figures
 
 
+@pytest.mark.attempt("names in legends, axes and hover texts of figures", "shown as text")
 def test_figures_show_names_as_text():
     counts = np.array([3, 2])
     drawn_figures = [

@@ -1,10 +1,12 @@
 """The preparation of a server."""
 
+import pytest
 import streamlit as st
 
 from lrlab.ui.shared import startup
 
 
+@pytest.mark.attempt("`clear_cache` by any session", "the server is prepared once")
 def test_a_server_is_prepared_once_whatever_a_session_clears():
     began = startup.begin()
     # As Streamlit does when a browser sends `clear_cache`.

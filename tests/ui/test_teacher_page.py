@@ -54,6 +54,7 @@ def test_another_password_opens_nothing(monkeypatch, given):
     assert not at.metric and errors(at)[0].startswith("password must be the one")
 
 
+@pytest.mark.attempt("wrong passwords for the teacher's page, in several tabs", "counted together")
 def test_wrong_passwords_in_all_tabs_count_together(monkeypatch):
     monkeypatch.setenv("LRLAB_TEACHER_PASSWORD", PASSWORD)
     monkeypatch.setattr(teacher, "WRONG_SECONDS", 100.0)
@@ -63,6 +64,7 @@ def test_wrong_passwords_in_all_tabs_count_together(monkeypatch):
     assert not at.metric and "given 60 s from now, since one before was wrong" in errors(at)[0]
 
 
+@pytest.mark.attempt("the same, one after the other", "each doubles the wait")
 def test_each_wrong_password_doubles_the_wait_up_to_a_minute(monkeypatch):
     monkeypatch.setenv("LRLAB_TEACHER_PASSWORD", PASSWORD)
     monkeypatch.setattr(teacher, "WRONG_SECONDS", 1.0)

@@ -25,6 +25,10 @@ def test_a_worker_reads_and_errors_come_back():
         uploads.on_worker(refuse, 3)
 
 
+@pytest.mark.attempt(
+    "an upload that takes too long or too much memory to read",
+    "one sentence, the worker is ended alone",
+)
 def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence(monkeypatch):
     monkeypatch.setattr(uploads, "READ_SECONDS", 0.1)
     with pytest.raises(InputError, match="file must be one that a worker reads within 0.1 s"):
@@ -43,6 +47,7 @@ def refuse(x: int) -> None:
     raise InputError("x", "small", x, "lower it")
 
 
+@pytest.mark.attempt("an upload whose name has 300 bytes (76 emoji)", "cut by its bytes")
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}" * 76 + ".csv", "é" * 200 + ".csv", "a" * 300 + ".csv"])
 def test_a_long_name_is_cut_by_its_bytes(name):
     folder = Folder()

@@ -43,6 +43,10 @@ def test_a_page_has_the_size_and_the_text_of_the_figure():
     assert b"/Subtype /Image" not in parts and b"/Subtype/Image" not in parts
 
 
+@pytest.mark.attempt(
+    "what is no figure, sent to be made a PDF: entities, references to files and addresses, bombs",
+    "one sentence",
+)
 @pytest.mark.parametrize(
     "svg",
     [

@@ -39,6 +39,7 @@ async def test_a_tab_follows_its_run_to_the_end(followed):
         assert numbers == set(range(1, len(numbers) + 1))
 
 
+@pytest.mark.attempt("the live channel of another browser, with a foreign token or from another origin", "403")
 @pytest.mark.parametrize(
     ("token", "cookie", "origin"),
     [
@@ -82,6 +83,10 @@ FRAMES = {
 }
 
 
+@pytest.mark.attempt(
+    "broken frames, wrong types, depth and length on the live channel",
+    "the connection ends, one line in the log",
+)
 @pytest.mark.parametrize("frame", list(FRAMES.values()), ids=list(FRAMES))
 @in_loop
 async def test_what_is_not_understood_ends_the_connection_with_one_line(followed, caplog, frame):
@@ -96,6 +101,7 @@ async def test_what_is_not_understood_ends_the_connection_with_one_line(followed
     assert not tab.connections
 
 
+@pytest.mark.attempt("more frames than a person sends", "the connection ends")
 @in_loop
 async def test_more_frames_than_a_person_sends_end_the_connection(followed, monkeypatch, caplog):
     monkeypatch.setattr(routes, "MOST_A_SECOND", 20)

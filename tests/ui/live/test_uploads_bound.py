@@ -72,6 +72,10 @@ def with_tabs(server, count, work):
     return aside(asyncio.run, opened())
 
 
+@pytest.mark.attempt(
+    "files that no widget asked for, put by a client of its own: 20 of 3 MiB, in pieces, empty ones",
+    "413 beyond the bound, 204 again once some are removed",
+)
 def test_a_tab_keeps_no_more_than_the_bound(server):
     client = Client(server.address)
 
@@ -91,6 +95,7 @@ def test_a_tab_keeps_no_more_than_the_bound(server):
     with_tabs(server, 1, attempt)
 
 
+@pytest.mark.attempt("the same from twelve tabs", "413 beyond the bound of the server")
 def test_all_tabs_together_keep_no_more_than_theirs_and_those_that_end_make_room(server):
     client = Client(server.address)
 
