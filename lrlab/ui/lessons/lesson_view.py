@@ -108,8 +108,8 @@ def _figure(step: Step, figure: Figure, key: str, large: bool) -> None:
     texts = [_text(value) for value in values]
     goes = st.session_state.get(place.GOES) == key and chosen not in st.session_state
     first = figure.slider.before if goes else at
-    places = {"at": values.index(at), "origin": values.index(first)}
-    slider.show(figure.slider.label, texts, drag=drag, key=f"{key}.slider", on_rest=rest, **places)
+    stands, begins = values.index(at), values.index(first)
+    slider.show(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
     _show(_parts(figure, first, key, large), key)
     drawn_ahead(figure)
 
