@@ -16,8 +16,8 @@ EXPLORE = (
     Card(
         "converge",
         "Watch solvers converge",
-        "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends near the error that theory "
-        "predicts at this size; a refinement that does not use the link function either ends ten times closer.",
+        "3,000 signs of noisy projections of a signal with 20 entries. The pairwise moment ends near the error that "
+        "theory predicts at this size; a refinement that does not use the link function either ends ten times closer.",
         RUN,
         "converge-first",
     ),

@@ -223,6 +223,15 @@ def test_settings_of_the_page_reach_the_job():
     assert at.query_params["noise"] == "0.5" and at.query_params["pairwise-moment.pairs"] == "all"
 
 
+def test_a_wrong_parameter_is_one_sentence_and_leaves_the_button():
+    at = opened("converge")
+    at.number_input(key="converge.one-bit-sensing.n").set_value(-5).run()
+    assert len(errors(at)) == 1 and errors(at)[0].startswith("n must be") and not at.info
+    assert at.button(key="converge-run").disabled
+    at.number_input(key="converge.one-bit-sensing.n").set_value(400).run()
+    assert not errors(at) and not at.button(key="converge-run").disabled
+
+
 def test_the_address_fills_in_the_widgets():
     at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
     drawn(unfold(at, "converge", "advanced", "more").run())

@@ -55,8 +55,9 @@ def show(link: Permalink) -> None:
 def card(name: str) -> Card:
     """Return the card of a figure."""
     preset = presets.load(name)
-    title, _, source = preset.title.rstrip(")").rpartition(" (")
-    text = "  \n".join([source, *(f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line)])
+    title, _, source = preset.title.rstrip(")").partition(" (")
+    lines_of = [f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line]
+    text = "  \n".join([source] * bool(source) + lines_of)
     return Card("papers", title, text, {"paper": name}, f"paper-{name}", badges(name))
 
 
