@@ -21,7 +21,7 @@ with page.row():
     run_controls.buttons(link, jobs)
     with st.popover("Measure and axes"):
         settings = run_controls.choose(link, model, spec)
-live.follow("converge", lambda: results_view.draw(settings, jobs), results_view.view(settings))
+live.follow("converge", lambda: results_view.draw(settings, jobs, spec), results_view.view(settings))
 if jobs:
     problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
 results_view.refine()

@@ -88,7 +88,7 @@ class Layers:
         self._add(trace("heatmap", x=x, y=y, z=z[0], name="measured", customdata=info, text=text, **look), place)
         known = np.isfinite(z)
         # Of the size of a cell they could be taken for measured ones, and faint for others of another value.
-        small = {"symbol": "square", "size": INFERRED, "color": z[1].ravel(), "coloraxis": "coloraxis"}
+        small: dict[str, Any] = {"symbol": "square", "size": INFERRED, "color": z[1].ravel(), "coloraxis": "coloraxis"}
         self._marks(known[1], place, "inferred from other cells (small)", **small)
         self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5, color=theme.INK)
 

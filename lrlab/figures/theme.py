@@ -25,8 +25,9 @@ GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
 SEQUENTIAL = "Viridis"
 """For shares of successes: perceptually even, and even in grey."""
-SCORES = "Plasma"
-"""For maps of scores, which never look like maps of successes; even in the same way."""
+PLASMA = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fb9f3a", "#fdca26", "#f0f921")
+SCORES = tuple((k / (len(PLASMA) - 1), colour) for k, colour in enumerate(PLASMA))
+"""For maps of scores, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
 THEORY = {"dash": "dash", "width": 1.6}
 """The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
 POPULATION = {"dash": "dot", "width": 1.6, "color": INK}

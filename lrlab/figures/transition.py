@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -24,7 +24,7 @@ class Score(NamedTuple):
     high: float | None = 1.0
     level: float | None = 0.5
     contour: str = "half succeed"
-    colours: str = theme.SEQUENTIAL
+    colours: Any = theme.SEQUENTIAL
 
 
 def transition(

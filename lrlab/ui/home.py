@@ -16,8 +16,8 @@ EXPLORE = (
     Card(
         "converge",
         "Watch solvers converge",
-        "3,000 signs of noisy projections of a signal with 20 entries. Algorithm 1 ends near the error that theory "
-        "predicts at this size; a refinement that does not use the link function either ends ten times closer.",
+        "3,000 signs of noisy projections of a signal with 20 entries. The pairwise moment ends near the error that "
+        "theory predicts at this size; a refinement that does not use the link function either ends ten times closer.",
         RUN,
         "converge-first",
     ),
@@ -40,8 +40,8 @@ EXPLORE = (
     Card(
         "transition",
         "Map a phase transition",
-        "Squared overlap against noise and measurements per unknown. A coarse map of the whole plane comes first; "
-        "further trials go where half of them succeed, near the line of theory. A click on a cell opens its trial.",
+        "How many matrices are recovered, against rank and number of measurements. A coarse map of the whole plane "
+        "comes first; further trials go where half of them succeed, just above the line of the degrees of freedom.",
         RUN,
         "transition-first",
     ),

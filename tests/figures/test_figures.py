@@ -205,10 +205,11 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
     score = transition.Score("share of trials")
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
-    measured, inferred = (values(figure.data[k].z) for k in (0, 1))
+    measured, inferred = values(figure.data[0].z), named(figure, "inferred from other cells (small)")
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
-    assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5
-    assert marked(named(figure, "inferred from other cells")) == {(1.0, 2.0)}
+    # In the colours of the others, and small: faint ones would look like others of a low value.
+    assert marked(inferred) == {(1.0, 2.0)} and list(inferred.marker.color)[2] == 0.3
+    assert inferred.marker.coloraxis == "coloraxis" and inferred.marker.size < 10 and inferred.marker.opacity is None
     assert marked(named(figure, "not measured")) == {(0.5, 2.0), (0.5, 20.0)}
     np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
     np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])

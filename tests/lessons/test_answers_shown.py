@@ -7,7 +7,7 @@ import pytest
 
 from lrlab import lessons
 
-ASKED = [
+QUESTIONS = [
     pytest.param(step, id=f"{name}-{k}")
     for name, lesson in lessons.lessons().items()
     for k, step in enumerate(lesson.steps, 1)
@@ -71,16 +71,16 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("step", ASKED)
+@pytest.mark.parametrize("step", QUESTIONS)
 def test_the_figure_shows_the_answer(step):
     of, at = step.numbers["answer"]
     assert at == step.start
-    seen, answer = read(step.figure, at, of), step.number("answer")
-    assert seen == pytest.approx(answer, rel=6e-3, abs=1e-12)
-    assert step.question.right(seen) == step.question.right(answer) >= 0
+    shown, answer = read(step.figure, at, of), step.number("answer")
+    assert shown == pytest.approx(answer, rel=6e-3, abs=1e-12)
+    assert step.question.right(shown) == step.question.right(answer) >= 0
 
 
-@pytest.mark.parametrize("step", ASKED)
+@pytest.mark.parametrize("step", QUESTIONS)
 def test_before_the_answer_something_else_is_shown(step):
     of, at = step.numbers["answer"]
     drawn = step.before.module.alone(step.before, step.figure.slider.before)
@@ -89,7 +89,7 @@ def test_before_the_answer_something_else_is_shown(step):
     assert step.figure.slider.before != at or of not in [one.name for one in drawn.data]
 
 
-@pytest.mark.parametrize("step", ASKED)
+@pytest.mark.parametrize("step", QUESTIONS)
 def test_every_wrong_choice_is_answered_by_a_reason(step):
     right = step.question.right(step.number("answer"))
     assert [bool(choice.why) for choice in step.question.choices] == [

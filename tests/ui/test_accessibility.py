@@ -12,7 +12,7 @@ from tests.ui.test_figure_files import value_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80&trials=2"
+MAP = "model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80&trials=2"
 LINES = "n=400&p=8&x-points=2&trials=2&solvers=marginal-mean"
 SPECTRUM = "p=8&n=400&points=3&trials=2"
 PAGES = {

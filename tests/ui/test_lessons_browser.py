@@ -68,7 +68,7 @@ def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, 
     expect(page.get_by_role("heading", name="What to take away")).to_be_visible()
 
 
-def test_an_answer_keeps_the_focus_is_read_out_and_has_the_slider_go_to_what_was_asked(page, address):
+def test_an_answer_keeps_the_focus_is_read_out_and_moves_the_slider_to_its_case(page, address):
     opened(page, f"{address}/learn?lesson={FIRST}&step=2", lessons.load(FIRST).title)
     step = lessons.load(FIRST).steps[1]
     idle(page)

@@ -24,6 +24,7 @@ from tests.ui.driving import drawn, errors, finished, unfold, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
+ONE_BIT = {"model": "one-bit-sensing"}
 
 
 # Pages find the engine of the session, warm.
@@ -222,6 +223,15 @@ def test_settings_of_the_page_reach_the_job():
     assert at.query_params["noise"] == "0.5" and at.query_params["pairwise-moment.pairs"] == "all"
 
 
+def test_a_wrong_parameter_is_one_sentence_and_leaves_the_button():
+    at = opened("converge")
+    at.number_input(key="converge.one-bit-sensing.n").set_value(-5).run()
+    assert len(errors(at)) == 1 and errors(at)[0].startswith("n must be") and not at.info
+    assert at.button(key="converge-run").disabled
+    at.number_input(key="converge.one-bit-sensing.n").set_value(400).run()
+    assert not errors(at) and not at.button(key="converge-run").disabled
+
+
 def test_the_address_fills_in_the_widgets():
     at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
     drawn(unfold(at, "converge", "advanced", "more").run())
@@ -325,7 +335,7 @@ def test_figure_1_is_one_click_away():
     assert not at.exception
 
 
-TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"}
+TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"} | ONE_BIT
 
 
 def test_transition_measures_and_infers_its_cells_and_offers_their_table():
@@ -333,7 +343,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     run = at.session_state["transition:run"]
     assert run.state == "done" and run.sweep.adaptive and run.done <= 8, run.error
     heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
-    assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
+    assert [heat["name"] for heat in heats] == ["measured"] and heats[0]["z"]["shape"] == "2, 2"
     whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
     assert whole.session_state["transition:run"].done == 8
     assert not any(trace.get("name") == "asymptotic threshold" for trace in figures(whole)[0]["data"])
@@ -344,6 +354,11 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert list(table["shown"]) == list(table["mean"]) and not table["inferred"].any()
     assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.sweep.cells]
     assert len(whole.get("download_button")) == 4 and not whole.exception
+
+
+def test_the_first_map_is_of_rank_one_sensing():
+    at = opened("transition")
+    assert at.selectbox(key="transition.model").value == "rank-one-sensing" and "model" not in at.query_params
 
 
 def test_refused_cells_are_omitted_with_the_reason():
@@ -494,12 +509,16 @@ def test_the_controls_agree_with_the_definition():
 @pytest.mark.parametrize(
     ("page", "address", "sentence"),
     [
-        ("transition", {"x-axis": "ratio"}, "different quantities"),
+        ("transition", ONE_BIT | {"x-axis": "ratio"}, "different quantities"),
         ("transition", {"x-from": "3", "x-to": "3"}, "to must be other than from = 3"),
         ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
         ("transition", {"y-from": "0"}, "above 0 on a logarithmic axis"),
-        ("transition", {"y-from": "0.01", "y-to": "0.02"}, "axes must be such that a solver accepts some cell"),
-        ("transition", {"solvers": "sirr"}, 'did you mean "sir"?'),
+        (
+            "transition",
+            ONE_BIT | {"y-from": "0.01", "y-to": "0.02"},
+            "axes must be such that a solver accepts some cell",
+        ),
+        ("transition", ONE_BIT | {"solvers": "sirr"}, 'did you mean "sir"?'),
         ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
         ("sweep", {"x-values": "5, 5"}, "a list of different numbers"),
         ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),

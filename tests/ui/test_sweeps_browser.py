@@ -10,7 +10,7 @@ from tests.ui.browsing import downloaded, drawn, idle, opened, press, wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAP = ".st-key-transition-map .lrlab-figure"
-SMALL_MAP = "p=6&x-points=2&y-points=2&y-from=20&y-to=80"
+SMALL_MAP = "model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80"
 
 
 def measured(page: Page) -> None:
@@ -68,7 +68,11 @@ TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
 
 
 def test_a_map_grows_in_its_zoom_while_no_script_runs(page, address):
-    opened(page, f"{address}/transition?p=9&adaptive=false&x-points=20&y-points=20&y-from=20&trials=50", "Phase map")
+    opened(
+        page,
+        f"{address}/transition?model=one-bit-sensing&p=9&adaptive=false&x-points=20&y-points=20&y-from=20&trials=50",
+        "Phase map",
+    )
     drawn(page, MAP)
     press(page, "Run")
     measured(page)

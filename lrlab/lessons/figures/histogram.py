@@ -1,12 +1,13 @@
 """All eigenvalues of a pairwise moment at the slider's position, with the bulk, its edge and the spike of theory."""
 
-import numpy as np
-
 from lrlab.figures import build
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.trials import single_index
 from lrlab.parameters import InputError
 from lrlab.spectra import histogram
+
+MOST_RATIO = 1e6
+"""A threshold above this number of measurements per unknown is none: the gap is zero to rounding of t."""
 
 
 def check(figure: Figure) -> None:
@@ -52,7 +53,7 @@ def sentence(figure: Figure, at: float) -> str:
     """Return overlap, ratio and threshold."""
     result = numbers(figure, at)
     overlap = f"Squared overlap {rounded(result['overlap'])}, for large n and p {rounded(result['limit of overlap'])}"
-    if not np.isfinite(result["threshold"]):
+    if result["threshold"] > MOST_RATIO:
         return f"{overlap}: this matrix has no gap here, whatever n/p."
     side = "above" if result["ratio"] > result["threshold"] else "below"
     threshold = f"the threshold for large n and p, {rounded(result['threshold'])}"

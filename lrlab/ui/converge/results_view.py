@@ -13,7 +13,7 @@ from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measured
-from lrlab.parameters import display_name
+from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.drawn import outcomes, recoveries, truth_of
 from lrlab.runs.job import Job
@@ -59,11 +59,16 @@ def view(settings: CurveSettings) -> View | None:
     return following and (lambda: shown(settings, following.runs, alive=True).parts)
 
 
-def draw(settings: CurveSettings, jobs: Sequence[Job]) -> None:
-    """Draw the run that is followed, or, before the first one, the chosen jobs with their predictions."""
+def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
+    """Draw the run that is followed, or, before the first one, the chosen jobs with their predictions.
+
+    wanted: the spec, or the InputError of its parameters, which the page shows.
+    """
     following = live.current("converge")
     runs = following.runs if following else [LiveRun(job) for job in jobs]
     if not runs:
+        if isinstance(wanted, InputError):
+            return
         st.info("Choose a solver on the left that can handle this problem.")
         return
     spec, alive = runs[0].job.spec, following is not None and following.alive

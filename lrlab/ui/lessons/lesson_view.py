@@ -106,10 +106,10 @@ def _figure(step: Step, figure: Figure, key: str, large: bool) -> None:
         st.session_state.pop(place.GOES, None)
 
     texts = [_text(value) for value in values]
-    goes = st.session_state.get(place.GOES) == key
+    goes = st.session_state.get(place.GOES) == key and chosen not in st.session_state
     first = figure.slider.before if goes else at
-    places = {"at": values.index(at), "origin": values.index(first)}
-    slider.show(figure.slider.label, texts, drag=drag, key=f"{key}.slider", on_rest=rest, **places)
+    stands, begins = values.index(at), values.index(first)
+    slider.show(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
     _show(_parts(figure, first, key, large), key)
     drawn_ahead(figure)
 
@@ -125,7 +125,7 @@ def _before(figure: Figure, key: str, large: bool) -> None:
     """Show what is known before the question of a figure is answered: one position of its slider."""
     at = figure.slider.before
     with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
-        words = f"Predict first: choose an answer. Until then, only {figure.slider.label} = {_text(at)}:"
+        words = f"Predict first: choose an answer. Shown until then: {figure.slider.label} = {_text(at)}."
         st.markdown(words, text_alignment="center")
         _show(_parts(figure, at, key, large, alone=True), key)
 

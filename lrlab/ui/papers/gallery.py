@@ -65,7 +65,8 @@ def card(name: str) -> Card:
     """Return the card of a figure."""
     preset = presets.load(name)
     title, _, source = preset.title.rstrip(")").partition(" (")
-    text = "  \n".join([source, *(f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line)])
+    lines_of = [f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line]
+    text = "  \n".join([source] * bool(source) + lines_of)
     return Card("papers", title, text, {"paper": name}, f"paper-{name}", badges(name))
 
 
