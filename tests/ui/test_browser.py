@@ -11,7 +11,7 @@ from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
-LONG = "tol=0&max_iter=1000000&p=400&solvers=pairwise-moment"
+LONG = "tol=0&max_iter=1000000&p=60&solvers=pairwise-moment"
 
 
 def newest(page: Page, figure: str = CURVES) -> float:
