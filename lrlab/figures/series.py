@@ -35,8 +35,8 @@ def series(
     theory_names = [] if theory is None else theory["series"]
     names = list(dict.fromkeys([*points["series"], *theory_names]))
     colours, symbols, dashes = theme.colours(names), theme.symbols(names), theme.dashes(names)
-    for name, look in looks.items():
-        colours[name], symbols[name], dashes[name] = look.colour, look.symbol, look.dash
+    for name, own in looks.items():
+        colours[name], symbols[name], dashes[name] = own.colour, own.symbol, own.dash
     for name in names:
         rows = points[points["series"] == name]
         many, banded = len(rows) > 40, bands or len(rows) > 40

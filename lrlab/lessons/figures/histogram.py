@@ -1,5 +1,7 @@
 """All eigenvalues of a pairwise moment at the slider's position, with the bulk, its edge and the spike of theory."""
 
+from typing import Any
+
 from lrlab.figures import build
 from lrlab.lessons.definition import Figure, rounded
 from lrlab.lessons.trials import single_index
@@ -45,7 +47,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
     extent = histogram.extent([single_index(figure, value) for value in figure.slider.values], moment)
     drawn, overlap = histogram.figure(spec, moment, extent), histogram.eigenvalues(spec, moment).overlap
     words = f"squared overlap of the leading eigenvector: {rounded(overlap)}"
-    end = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
+    end: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
     return drawn.add_annotation(text=words, showarrow=False, **end)
 
 
