@@ -65,7 +65,7 @@ def pulled(X: Array | None, U: Array) -> Array:
 def workspace(spec: TableSpec, options: Options) -> int:
     """Hold what completion needs, the factors of Gauss-Newton's steps among it, and bases of the features."""
     (n1, n2), (d1, d2), k = spec.table, spec.size, spec.given_rank
-    return by_irls.workspace(spec, options) + 8 * (60 * (k + 5) * (n1 + n2) + 3 * (n1 * d1 + n2 * d2))
+    return by_irls.plain_workspace(spec, spec.table) + 8 * (60 * (k + 5) * (n1 + n2) + 3 * (n1 * d1 + n2 * d2))
 
 
 def refuse_no_features(spec: TableSpec, options: Options) -> None:

@@ -179,15 +179,16 @@ def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, to
 
 
 def workspace(spec: TableSpec, options: Options) -> int:
-    """Hold the matrix itself where it is decomposed whole, a Krylov basis otherwise, and a dozen tangent vectors.
+    """Hold what a table of its size takes; with features the products of all pairs of measurements and their factor."""
+    m = spec.measurements
+    return plain_workspace(spec, spec.size) + (0 if spec.size == spec.table else 8 * 3 * m * m)
 
-    With features the inner products of all pairs of measurements, too, and their factor.
-    """
-    (d1, d2), m = spec.size, spec.measurements
+
+def plain_workspace(spec: TableSpec, size: tuple[int, int]) -> int:
+    """Hold a matrix (d1, d2) itself where it is decomposed whole, a Krylov basis otherwise, a dozen tangent vectors."""
     k = spec.given_rank + 1
-    whole = 6 * d1 * d2 if decomposed_whole((d1, d2), k) else 0
-    pairs = 0 if spec.size == spec.table else 3 * m * m
-    return BLOCK_BYTES + 64 * m + 8 * (40 * k * (d1 + d2 + sum(spec.table)) + whole + pairs)
+    whole = 6 * size[0] * size[1] if decomposed_whole(size, k) else 0
+    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (sum(size) + sum(spec.table)) + whole)
 
 
 def refuse_many_with_features(spec: TableSpec, options: Options) -> None:
