@@ -342,6 +342,7 @@ def test_the_setting_adds_files_to_every_process(files, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_cluster_that_has_neither_the_file_nor_the_function_runs_them(own, tmp_path):
     (tmp_path / "own_model.py").write_text(MODEL)
     lrlab.register(tmp_path / "own_model.py")
@@ -380,6 +381,7 @@ print(version("one-bit-sensing", "own-mean"), "|", *catalog.LEFT_OUT)
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
     for name, text in PACKAGE.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)

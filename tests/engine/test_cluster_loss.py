@@ -45,6 +45,7 @@ def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
 
 
 @pytest.mark.attempt("a cluster that loses half of its workers in a sweep", "the same table")
+@pytest.mark.soak
 def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(lossy, tmp_path, engine):
     definition, path = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
     definition.write_text(to_toml(SWEEP))

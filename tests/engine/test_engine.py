@@ -301,6 +301,7 @@ def test_a_job_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine
     assert modest.state == "done" and modest.trace.stop is Stop.CONVERGED
 
 
+@pytest.mark.soak
 def test_an_item_that_outgrows_its_worker_does_not_lose_the_others(small_engine):
     results = collect(small_engine.map(allocated_bytes, [0, 0, 2**30, 0, 0, 0], chunk_seconds=5.0), failures=True)
     assert "needed more than 0.25 GiB of memory" in results.pop(2).sentence

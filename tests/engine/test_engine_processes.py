@@ -109,6 +109,7 @@ def serve(how: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
 
 
+@pytest.mark.soak
 def test_no_process_or_folder_is_left_when_the_server_ends(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     ends = (signal.SIGTERM, signal.SIGINT, None)

@@ -248,6 +248,7 @@ def test_a_trial_that_failed_elsewhere_is_tried_here(path):
     "no trial lost or computed twice; the others finish it",
 )
 @pytest.mark.slow
+@pytest.mark.soak
 def test_two_shells_divide_a_sweep_and_one_finishes_what_another_leaves(path, tmp_path):
     definition = tmp_path / "sweep.toml"
     definition.write_text(LARGE.replace("trials = 10", "trials = 40"))

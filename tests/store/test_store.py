@@ -350,6 +350,7 @@ ratio = { from = 10, to = 100, steps = 5, spacing = "log" }
 
 @pytest.mark.attempt("`kill -9` of a sweep, again and again", "the same table")
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, path):
     definition, chance = tmp_path / "sweep.toml", random.Random(0)
     definition.write_text(LARGE)

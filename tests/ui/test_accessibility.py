@@ -140,6 +140,7 @@ WATCH = """() => {
 }"""
 
 
+@pytest.mark.soak
 def test_one_back_leads_from_a_trial_to_its_map(page, address):
     opened(page, f"{address}/transition?{MAP}", "Phase map")
     press(page, "Run")

@@ -55,6 +55,7 @@ def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page
     wait_until(page, f"() => document.querySelector('{CURVES}').calcdata[0].at(-1).x === {iterations.replace(',', '')}")
 
 
+@pytest.mark.soak
 def test_zoom_and_a_changed_widget_survive_a_run(page, address):
     opened(page, f"{address}/converge?{LONG}", "Converge")
     drawn(page)
@@ -96,6 +97,7 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     expect(page).to_have_url(re.compile("n=4321"))
 
 
+@pytest.mark.soak
 def test_a_handwritten_digit_is_recovered_and_led_through(page, address):
     opened(page, f"{address}/converge?truth=digit-3&p=64&n=6000&solvers=pairwise-moment", "Converge")
     figure = ".st-key-converge-picture .lrlab-figure"

@@ -142,6 +142,7 @@ def test_all_eigenvalues_follow_the_slider_along_the_axis(page, address):
 
 
 @pytest.mark.parametrize("name", ["histogram", "values"])
+@pytest.mark.soak
 def test_a_spectrum_follows_a_slider_of_its_problem_and_is_run_when_it_rests(page, address, name):
     figure, key = f".st-key-spectrum-{name} .lrlab-figure", "spectrum-one-bit-sensing-n-slider"
     opened(page, f"{address}/{SPECTRUM}", "Spectrum")
@@ -193,6 +194,7 @@ def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
     runs_as(page, fresh)
 
 
+@pytest.mark.soak
 def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
     opened(page, f"{address}/converge?{SMALL}", "Converge")
     drawn(page)

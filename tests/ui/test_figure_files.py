@@ -13,6 +13,7 @@ from tests.ui.live.test_pdf import expanded, size_of
 
 @pytest.mark.browser
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
     opened(page, f"{address}/converge?n=400&p=8&max_iter=3&solvers=pairwise-moment,sir&run=1", "Converge")
     drawn(page)

@@ -42,6 +42,7 @@ def test_a_click_on_the_map_opens_that_trial(page, address):
     its_trial_is_run(page)
 
 
+@pytest.mark.soak
 def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address, far):
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Phase map")
     press(page, "Run")
@@ -108,6 +109,7 @@ MORE_TRIALS = """before => {
 }"""
 
 
+@pytest.mark.soak
 def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, address):
     sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=4000"
     opened(page, f"{address}/{sweep}", "Sweep")
@@ -131,6 +133,7 @@ def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, addres
     expect(page.get_by_text(re.compile("Cancelled: .* of 96,000 trials were computed"))).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
     opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=4000", "Sweep")
     press(page, "Run")
@@ -141,6 +144,7 @@ def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
     expect(page.get_by_text(re.compile("Cancelled: .* of 32,000 trials were computed"))).to_be_visible()
 
 
+@pytest.mark.soak
 def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase map")
     drawn(page, MAP)

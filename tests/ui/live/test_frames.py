@@ -65,6 +65,7 @@ def test_pages_work_under_their_policy(page, address, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_a_site_that_is_named_shows_a_page_in_a_frame_and_follows_a_run(page):
     with course() as site, serve({"LRLAB_EMBED": site}) as lab:
         page.goto(f"{site}?{lab.address}")
