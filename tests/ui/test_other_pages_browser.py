@@ -31,12 +31,13 @@ def test_own_rows_are_uploaded_fitted_and_downloaded(page, address, tmp_path):
     from lrlab.fits.fitted_model import load_model
 
     opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
-    page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
-    page.keyboard.press("Enter")
     # While a script begins, Streamlit forgets where a file was to be sent.
     idle(page)
     train = page.locator(".st-key-own_data-train input[type=file]")
     train.set_input_files(rows_file(tmp_path))
+    expect(page.get_by_text("moods.arff", exact=True)).to_be_visible()
+    page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
+    page.keyboard.press("Enter")
     expect(page.get_by_text(re.compile("moods.arff: 56 training rows, 24 test rows; 6 features"))).to_be_visible()
     drawn(page, ".st-key-own_data-pairs .lrlab-figure")
     press(page, "Run")
