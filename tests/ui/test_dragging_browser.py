@@ -111,8 +111,8 @@ def test_a_lesson_follows_its_slider(page, address):
     opened(page, url, lesson.title)
     drawn(page, figure)
     idle(page)
-    asked = int(slider(page, f"{key}-slider").input_value())
-    passed = [k for k in range(len(shown.slider.values)) if k != asked]
+    beginning = int(slider(page, f"{key}-slider").input_value())
+    passed = [k for k in range(len(shown.slider.values)) if k != beginning]
     sentence = shown.module.sentence(shown, shown.slider.values[passed[-1]])
     before = drag(page, f"{key}-slider", figure, passed)
     expect(words).to_have_text(sentence)

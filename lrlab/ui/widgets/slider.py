@@ -27,8 +27,8 @@ def show(
     """
 
     def rested() -> None:
-        position = st.session_state[key].get("rest")
-        # Sent by hand it may be anything.
+        # It may come to rest when somebody has gone on, and sent by hand the position may be anything.
+        position = st.session_state.get(key, {}).get("rest")
         if type(position) is int and 0 <= position < len(texts):
             on_rest(position)
 
