@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def _both(trace: Trace) -> tuple[Any, Any]:
-    """Return what was recovered in the units of the given numbers, and the estimate."""
-    return trace.recovered, trace.estimate
-
-
 def save(path: Path, trace: Trace, given: Measurements) -> None:
     """Write what a trace has recovered."""
     if path.suffix == ".csv":
@@ -28,7 +23,8 @@ def save(path: Path, trace: Trace, given: Measurements) -> None:
             path, index=isinstance(trace.problem, OwnTableProblem) and bool(given.rows)
         )
         return
-    what, estimate = _both(trace)
+    what: Any = trace.recovered
+    estimate: Any = trace.estimate
     arrays: dict[str, Vector] = what._asdict() if isinstance(what, LowRank) else {"estimate": what}
     if isinstance(trace.problem, OwnTableProblem):
         arrays["completed"] = trace.problem.completed(estimate)
@@ -45,7 +41,9 @@ def recovered_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     """
     import pandas as pd
 
-    problem, (what, estimate) = trace.problem, _both(trace)
+    problem: Any = trace.problem
+    what: Any = trace.recovered
+    estimate: Any = trace.estimate
     if isinstance(problem, OwnTableProblem):
         completed = problem.completed(estimate)
         return pd.DataFrame(completed, index=list(given.rows) or None, columns=list(given.names) or None)
@@ -62,7 +60,8 @@ def direction_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     """Return the direction of one-bit answers, a row a column that varies."""
     import pandas as pd
 
-    what, estimate = _both(trace)
+    what: Any = trace.recovered
+    estimate: Any = trace.estimate
     names = given.names or tuple(str(place + 1) for place in range(len(what)))
     used = np.abs(trace.problem.frame.T).sum(axis=1) > 0
     columns: dict[str, Array | list[str]] = {

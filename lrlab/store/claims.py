@@ -93,5 +93,5 @@ def _has_died(owner: str) -> bool:
     except ProcessLookupError:
         return True
     except (PermissionError, OverflowError):
-        return False
+        pass
     return False

@@ -1,6 +1,7 @@
 """Alternating projections for phase retrieval: guess the phases, solve least squares, again."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -72,11 +73,11 @@ def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
     return gram + phase_start.vectors_workspace(spec, options)
 
 
-ENTRY = phase_entry(
+projections_entry = partial(phase_entry, workspace=gram_workspace, refuse=refuse_projections)
+
+ENTRY = projections_entry(
     title="Alternating projections (error reduction)",
     update=r"u = \frac{A z}{|A z|}, \qquad z \leftarrow \arg\min_z \|A z - b \circ u\|",
     summary="Guesses the phases from the current estimate and solves least squares with them, again and again.",
     run=alternating_projections,
-    workspace=gram_workspace,
-    refuse=refuse_projections,
 )

@@ -10,8 +10,8 @@ from lrlab.arrays import Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.phase_retrieval.alternating_projections import gram_workspace, least_squares, refuse_projections
-from lrlab.solvers.phase_retrieval.phase_start import Start, initial, phase_entry, phases
+from lrlab.solvers.phase_retrieval.alternating_projections import least_squares, projections_entry
+from lrlab.solvers.phase_retrieval.phase_start import Start, initial, phases
 
 FITTED = 1e-6
 """Misfit below which a fixed point is a solution."""
@@ -36,7 +36,10 @@ def hybrid_input_output(
     Reference: Fienup (1982), "Phase retrieval algorithms: a comparison", eq. 44; Bauschke, Combettes, Luke (2002),
     "Phase retrieval, error reduction algorithm, and Fienup variants: a view from convex optimization".
     """
-    step = lambda v, u, Pv, Pu: v - relaxation * u + (1.0 + relaxation) * Pu - Pv  # noqa: E731
+
+    def step(v: Vector, u: Vector, Pv: Vector, Pu: Vector) -> Vector:
+        return v - relaxation * u + (1.0 + relaxation) * Pu - Pv
+
     yield from relaxed(problem, initial(problem, start, rng), step)
 
 
@@ -52,7 +55,10 @@ def raar(problem: PhaseData, *, start: Start = "optimal", relaxation: Relaxation
     the objective. Two passes over A a step.
     Reference: Luke (2005), "Relaxed averaged alternating reflections for diffraction imaging", eq. 9.
     """
-    step = lambda v, u, Pv, Pu: relaxation * (v + 2.0 * Pu - Pv - u) + (1.0 - relaxation) * u  # noqa: E731
+
+    def step(v: Vector, u: Vector, Pv: Vector, Pu: Vector) -> Vector:
+        return relaxation * (v + 2.0 * Pu - Pv - u) + (1.0 - relaxation) * u
+
     yield from relaxed(problem, initial(problem, start, rng), step)
 
 
@@ -73,20 +79,16 @@ def relaxed(problem: PhaseData, z: Vector, step: Callable[[Vector, Vector, Vecto
 
 
 ENTRIES = (
-    phase_entry(
+    projections_entry(
         title="Hybrid input-output (HIO)",
         update=r"v \leftarrow v - \beta M v + P\bigl((1 + \beta) M v - v\bigr), \quad M v = b \circ \frac{v}{|v|}",
         summary="Fienup's method: goes on where error reduction stagnates; for exact data, as noise makes it wander.",
         run=hybrid_input_output,
-        workspace=gram_workspace,
-        refuse=refuse_projections,
     ),
-    phase_entry(
+    projections_entry(
         title="Relaxed averaged alternating reflections (RAAR)",
         update=r"v \leftarrow \beta \bigl(v + P(2 M v - v) - M v\bigr) + (1 - \beta) M v",
         summary="Reflects at both sets in turn, averaged and relaxed: as HIO, but stays near the image under noise.",
         run=raar,
-        workspace=gram_workspace,
-        refuse=refuse_projections,
     ),
 )
