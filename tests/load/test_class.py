@@ -88,8 +88,9 @@ def test_a_reload_finds_its_run_again_and_cancels_it(server):
     async def reload(seed: int) -> bool:
         cookie = browser()
         before = await running(Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie))
-        await before.close()
+        # The server counts from the moment at which it notices, which is before all of the tab is closed.
         left_at = time.monotonic()
+        await before.close()
         after = Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie)
         await after.open()
         return await finds_again(left_at, after)
