@@ -21,6 +21,7 @@ if __name__ == "__main__":
             st.Page("pages/sweep.py", title="Sweep"),
             st.Page("pages/papers.py", title="Papers"),
             st.Page("pages/own_data.py", title="Own data"),
+            st.Page("pages/classroom.py", title="Class", url_path="class", visibility="hidden"),
             *teacher,
         ]
     )

@@ -18,8 +18,10 @@ import plotly
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from lrlab.figures.build import Figure
 from lrlab.lessons import lessons
 from lrlab.presets import shipped
+from lrlab.presets.printed import redrawn
 from lrlab.ui.home import sections
 from lrlab.ui.lessons.place import lesson_card
 from lrlab.ui.shared.cards import Card
@@ -59,24 +61,35 @@ def every() -> list[Card]:
 
 
 def draw_papers(browser: Browser, scheme: str, folder: Path, names: list[str]) -> None:
-    """Draw the first figure of each shipped result, without titles and legend, which would be too small to be read."""
+    """Draw the first figure of each shipped result, and the paper's where that prints its numbers; without legends."""
     page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
     page.set_content(f'<body style="margin: 0; background: {BACK[scheme]}"><div id="figure"></div>')
     page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
     for name in (name for name in shipped.names() if not names or f"paper-{name}" in names):
         run = shipped.load(name)
         assert run is not None
-        figure = json.loads(run.panels[0].figure.to_json())
-        layout = {key: value for key, value in figure["layout"].items() if key not in ("annotations", "height")}
-        for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
-            axis |= {"title": "", "automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
-        layout |= {"width": WIDE, "height": HIGH, "showlegend": False, "margin": {"l": 8, "r": 10, "t": 10, "b": 8}}
-        layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
-        page.evaluate(DRAW, [figure["data"], layout])
-        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-        picture.save(folder / f"paper-{name}-{scheme}.webp", quality=82, method=6)
+        figures = {name: run.panels[0].figure}
+        if drawn := redrawn(name):
+            # What the paper prints of the same panel, or of its first where ours is of another data set.
+            figures[f"{name}-printed"] = drawn.get(run.panels[0].title) or next(iter(drawn.values()))
+        for part, figure in figures.items():
+            draw_figure(page, figure, scheme, folder / f"paper-{part}-{scheme}.webp")
         print("paper", name, scheme, flush=True)
     page.close()
+
+
+def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path) -> None:
+    """Draw one figure as a picture, with the names of its axes."""
+    figure = json.loads(drawn.to_json())
+    layout = {key: value for key, value in figure["layout"].items() if key not in ("annotations", "height")}
+    for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
+        axis |= {"automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
+        axis["title"] = {"text": axis.get("title", {}).get("text", ""), "font": {"size": 15}, "standoff": 6}
+    layout |= {"width": WIDE, "height": HIGH, "showlegend": False, "margin": {"l": 8, "r": 10, "t": 10, "b": 8}}
+    layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
+    page.evaluate(DRAW, [figure["data"], layout])
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    picture.save(path, quality=82, method=6)
 
 
 def take(page: Page, base: str, card: Card, path: Path) -> None:

@@ -34,6 +34,7 @@ CELLS: tuple[tuple[str, tuple[str, dict[str, Any]], dict[str, Any], tuple[float,
     ("rank 1", TABLE, {"rank": 1}, (2.2, 3)),
     ("rank 1", SENSING, {"rank": 1}, (1.5, 2)),
     ("rank 1", NETWORK, {"r": 1}, (1.5, 2)),
+    ("rank 1, 100 inputs", NETWORK, {"r": 1, "p": 100}, (2,)),
     ("rank 5", TABLE, {"rank": 5}, (2.2, 3)),
     ("rank 10", TABLE, {"rank": 10}, (1.7,)),
     ("rank 5", SENSING, {"rank": 5}, (1.5,)),
@@ -47,6 +48,8 @@ CELLS: tuple[tuple[str, tuple[str, dict[str, Any]], dict[str, Any], tuple[float,
     ("condition 1e4", FEATURES, {"condition": 1e4}, (3,)),
     ("assumed rank 3", TABLE, {"assumed_rank": 3}, (3,)),
     ("assumed rank 6", TABLE, {"assumed_rank": 6}, (3,)),
+    ("80 x 80, assumed rank 3", TABLE, {"n1": 80, "n2": 80, "assumed_rank": 3}, (3,)),
+    ("80 x 80, assumed rank 6", TABLE, {"n1": 80, "n2": 80, "assumed_rank": 6}, (3,)),
     ("assumed rank 6", SENSING, {"assumed_rank": 6}, (3,)),
     ("assumed rank 6", NETWORK, {"assumed_rank": 6}, (3,)),
     ("assumed rank 6", FEATURES, {"assumed_rank": 6}, (3,)),
@@ -106,7 +109,7 @@ def main() -> None:
     old = json.loads(Path(sys.argv[2]).read_text()) if len(sys.argv) > 2 else counts
     head = "| cell | " + " | ".join(SOLVERS) + " |\n|---|" + "---|" * len(SOLVERS)
     rows = [
-        "| " + " | ".join([name, *(words(row[one], old.get(name, {}).get(one)) for one in SOLVERS)]) + " |"
+        "| " + " | ".join([name, *(words(row[one], old.get(name, row).get(one)) for one in SOLVERS)]) + " |"
         for name, row in counts.items()
     ]
     about = (

@@ -11,6 +11,12 @@ os.environ["PYTHONPATH"] = str(HERE.parent)
 os.environ["PLOTLY_RENDERER"] = "sphinx_gallery"
 os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
 
+# Kernels of tutorials warn that they talk to this process without encryption; what they send is on these pages.
+os.environ["IPYTHONDIR"] = str(HERE / "_build" / "ipython")
+kernels = HERE / "_build" / "ipython" / "profile_default" / "ipython_kernel_config.py"
+kernels.parent.mkdir(parents=True, exist_ok=True)
+kernels.write_text('c.IPKernelApp.log_level = "ERROR"\n')
+
 # Of the shell's help.
 os.environ["COLUMNS"] = "100"
 

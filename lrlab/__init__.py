@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from lrlab.fits.fitted_model import load_model, save_model
     from lrlab.fits.fitting import fit
     from lrlab.fits.fitting_ratings import fit_ratings
+    from lrlab.own.estimators import BilinearRegressor, QuadraticNetworkRegressor, SingleIndexClassifier
+    from lrlab.own.imputer import LowRankImputer
     from lrlab.own.recover import recover
     from lrlab.parameters import InputError, Parameter
     from lrlab.plugins import register
@@ -24,10 +26,14 @@ if TYPE_CHECKING:
     from lrlab.widget import live
 
 __all__ = [
+    "BilinearRegressor",
     "InputError",
     "Iterate",
     "LabelEstimator",
+    "LowRankImputer",
     "Parameter",
+    "QuadraticNetworkRegressor",
+    "SingleIndexClassifier",
     "SolverEntry",
     "Spec",
     "Stop",
@@ -48,10 +54,14 @@ __all__ = [
 __version__ = "0.2.0"
 
 _HOMES = {
+    "BilinearRegressor": "lrlab.own.estimators",
     "InputError": "lrlab.parameters",
     "Iterate": "lrlab.protocol",
     "LabelEstimator": "lrlab.fits.estimator",
+    "LowRankImputer": "lrlab.own.imputer",
     "Parameter": "lrlab.parameters",
+    "QuadraticNetworkRegressor": "lrlab.own.estimators",
+    "SingleIndexClassifier": "lrlab.own.estimators",
     "SolverEntry": "lrlab.solver_entry",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",

@@ -81,7 +81,10 @@ class Measured(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a solver so far: its newest scores, none before the first, and what theory predicts."""
+    """What came of a solver so far: its newest scores, none before the first, and what theory predicts.
+
+    limited: whether a limit of iterations or time ended it.
+    """
 
     solver: str
     title: str
@@ -90,6 +93,7 @@ class Outcome(NamedTuple):
     over: bool
     options: Mapping[str, Value]
     predictions: Mapping[str, float]
+    limited: bool = False
 
     @property
     def course(self) -> str:
@@ -106,8 +110,10 @@ def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float,
     words = f"error {best.scores['error']:.2g} {best.course}"
     if not all(one.over for one in outcomes):
         return f"Running, {words}: {beside}."
-    count = sum(one.scores[measure] < level for one in scored)
-    return f"The {what} is recovered by {count} of {len(outcomes)} solvers, {words}: {beside}."
+    recovered = [one for one in scored if one.scores[measure] < level]
+    limited = sum(one.limited for one in recovered)
+    at_limit = f", {limited if limited > 1 else 'one'} of them at its limit" if limited else ""
+    return f"The {what} is recovered by {len(recovered)} of {len(outcomes)} solvers{at_limit}, {words}: {beside}."
 
 
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"

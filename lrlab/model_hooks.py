@@ -1,7 +1,21 @@
 """What runs and pages ask of every model; most have nothing to add."""
 
-from collections.abc import Hashable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from lrlab.arrays import Array
+
+
+class View(NamedTuple):
+    """A picture of a truth or an estimate: values (rows, columns), nan where there is none, and names of both.
+
+    scale: "grey" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colours.
+    """
+
+    values: Array
+    scale: Literal["grey", "signed", "kinds"]
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
 
 
 class ModelHooks:
@@ -9,6 +23,9 @@ class ModelHooks:
 
     own_measures: ClassVar[Mapping[str, Any]] = {}
     """Scores of a person's own data, by name, in the place of those of the family; none where data are drawn."""
+
+    view_words: ClassVar[str] = "The truth and the estimates as pictures."
+    """What the pictures of `view` show, as a sentence."""
 
     @property
     def drawn(self) -> bool:
@@ -67,6 +84,10 @@ class ModelHooks:
     def side(self) -> int:
         """Side in pixels where a picture is recovered, else 0."""
         return 0
+
+    def view(self, estimate: Any) -> View | None:
+        """Return an estimate as a picture, the truth of None; None where it is drawn as numbers."""
+        return None
 
     def comparable(self, estimate: Any) -> Any:
         """Return an estimate with what no data decide, as its scale, set as in the truth."""

@@ -52,12 +52,14 @@ def child(stream: SeedSequence, index: int) -> np.random.Generator:
 class Problem(Protocol):
     """What a solver sees: data, and never the truth; what the lab asks: a score, and two questions about the end.
 
-    spec: what it was built from. truth: what is to be recovered; None of a person's own data. Models derive from this
-    class, so that a problem without answers of its own has the defaults.
+    spec: what it was built from. truth: what is to be recovered; None of a person's own data. contrasts (q, p): rows
+    whose products with a unit vector that is recovered are of interest; None where its entries are. Models derive from
+    this class, so that a problem without answers of its own has the defaults.
     """
 
     spec: Any = None
     truth: Any = None
+    contrasts: Any = None
 
     def load(self, everything: bool) -> None:
         """Draw the data that is kept in memory (all of it if `everything`), before the clock starts."""

@@ -1,6 +1,7 @@
 """A figure in a notebook that moves while solvers run: the plot component of the pages, by anywidget."""
 
 import json
+import re
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -22,8 +23,8 @@ from lrlab.runs.trace import Trace
 ASSETS = Path(__file__).parent / "ui" / "assets"
 FILES = ("arrays.js", "ticks.js", "save.js", "plot.js")
 """The scripts of a figure, in an order in which each finds the ones it needs."""
-SERVED = '    <button type="button" data-format="pdf">PDF</button>\n'
-"""Of a figure's files the one that a server writes."""
+SERVED = re.compile(r' *<button[^>]* data-format="(?:pdf|gif)".*?</button>\n')
+"""Of a figure's files those that a server writes."""
 FRAME_SECONDS = 0.1
 STYLE = """
 .lrlab-plot, .lrlab-figure { width: 100%; }
@@ -130,6 +131,6 @@ def script() -> str:
     from plotly.offline import get_plotlyjs
 
     files = {name: (ASSETS / "files" / name).read_text("utf-8") for name in (*FILES, "widget.js")}
-    own, html = files.pop("widget.js"), (ASSETS / "plot.html").read_text("utf-8").replace(SERVED, "")
+    own, html = files.pop("widget.js"), SERVED.sub("", (ASSETS / "plot.html").read_text("utf-8"))
     known = {"FILES": files, "LIBRARY": get_plotlyjs(), "HTML": html}
     return "".join(f"const {name} = {json.dumps(value)};\n" for name, value in known.items()) + own

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from lrlab.catalog import family, model_entry
+from lrlab.ui.classroom import opening, polls
 from lrlab.ui.converge import dragged, many_seeds, results_view, run_controls
 from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page, problem_controls, solver_controls
@@ -19,6 +20,7 @@ page.show_errors(spec, limits)
 with page.row():
     page.heading("Converge")
     run_controls.buttons(link, jobs)
+    opening.offer("Converge", lambda: polls.of_jobs(jobs), disabled=not jobs)
     with st.popover("Measure and axes"):
         settings = run_controls.choose(link, model, spec)
 live.follow("converge", lambda: results_view.draw(settings, jobs, spec), results_view.view(settings))

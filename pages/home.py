@@ -7,19 +7,18 @@ from lrlab.ui.shared import cards, page
 
 MORE = {"Learn": ("learn", "All lessons"), "Papers": ("papers", "All figures of papers")}
 
+FIRST, TOUR = {"lesson": "one-bit", "step": "2"}, {"lesson": "tour"}
+
 link = page.begin("home")
 words, moving = st.columns([2, 3], gap="large", vertical_alignment="center")
 with words:
     page.heading(
         "lrlab",
-        "How well can a signal, a matrix or a network be recovered when measurements are few, quantised or missing? "
-        "Run real solvers on the same data, and compare them with theory.",
+        "What comes back when measurements are few, of one bit, or missing? Run real solvers, beside theory.",
     )
-    st.markdown(
-        "Here a picture of 1,024 grey levels comes back from answers of one bit: is this random projection of it "
-        "positive, or negative?"
-    )
-    st.page_link("pages/learn.py", label=":primary[**Why one bit is enough**]", query_params={"lesson": "one-bit"})
+    st.markdown("Here 1,024 grey levels come back from single bits. Drag the number of bits.")
+    st.page_link("pages/learn.py", label=":primary[**Start here: why one bit is enough**]", query_params=FIRST)
+    st.page_link("pages/learn.py", label="A tour in three minutes", query_params=TOUR)
 with moving:
     show_player()
 for title, several in sections().items():

@@ -1,10 +1,18 @@
-"""Own data: several solvers on uploaded rows beside the full-rank baseline; predictions and models as files."""
+"""Own data: solvers on people's own measurements, labels and ratings; what is recovered, and models as files."""
 
 import streamlit as st
 
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import fit_controls, ratings_page, result_tabs, results_view, row_source
+from lrlab.ui.own_data import (
+    fit_controls,
+    measurements_page,
+    measurements_source,
+    ratings_page,
+    result_tabs,
+    results_view,
+    row_source,
+)
 from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, page
@@ -14,14 +22,14 @@ from lrlab.ui.widgets.text import plain
 link = page.head(
     "own_data",
     "Own data",
-    "Upload rows with features and labels, hide some of the labels if you like, or ratings of items by users, and "
-    "compare the predictions of solvers on test data. Files stay in this session, on the machine that serves the page.",
+    "Say what you have, take an example or upload your own, and compare solvers on what is held out. Files stay in "
+    "this session, on the machine that serves the page.",
 )
 with st.sidebar:
-    kinds = {"rows": "labelled rows", "ratings": "ratings"}
-    kind = controls.choose(link, "data", kinds, "rows", "what the files hold", "Data")
-if kind == "ratings":
-    ratings_page.show(link)
+    kinds = {**measurements_source.KINDS, "rows": "labels", "ratings": "ratings"}
+    kind = controls.choose(link, "data", kinds, "rows", "what the files hold", "What have you?")
+if kind != "rows":
+    ratings_page.show(link) if kind == "ratings" else measurements_page.show(link, kind)
     link.write()
     st.stop()
 with st.sidebar:
@@ -37,7 +45,7 @@ with st.container():
 ready = isinstance(plan, FitPlan)
 with page.row():
     live.buttons("own_data", lambda: fit_controls.begin(get_engine(), plan), ready=ready, about=plan)
-    settings = results_view.choose(link)
+    settings = results_view.choose(link, rows.columns.L if isinstance(rows, RowTables) else None)
 live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.live_view(settings))
 result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
 if ready:

@@ -17,8 +17,10 @@ if not name:
     st.button("Misprints of the papers", key="papers-misprints", on_click=gallery.open_figure, args=go)
     link.accept(["trials", theorem_view.NAME])
 elif name == misprints_view.NAME:
+    link.accept(["of", "outcome"])
     misprints_view.show(link)
 else:
+    link.accept(["of", "outcome"])
     page.heading(presets.load(name).title)
     theorem_view.statement(presets.load(name))
     papers_view.head(presets.load(name))

@@ -8,8 +8,7 @@ from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, 
 link = page.head(
     "sweep",
     "Sweep",
-    "Vary one or two quantities, run several solvers on the same data many times, and see what comes of it. "
-    "Every finished trial is stored: nothing is computed twice, and an interrupted sweep can be resumed.",
+    "Vary one or two quantities, and run several solvers many times on the same data. Finished trials are stored.",
 )
 past_sweeps.shelf("sweep")
 with st.sidebar:

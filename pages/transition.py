@@ -1,8 +1,10 @@
 """Phase map: where in a plane of two parameters solvers begin to see the signal."""
 
+import streamlit as st
+
 from lrlab.sweeps import sweep_data
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.sweep import crosshair, map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 
 link = page.head(
     "transition",
@@ -15,9 +17,13 @@ with page.controls():
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
 view = map_view.toggles(link, sweep_data.first_shown(sweep) if sweep else "", apart=False)
-live.follow(
-    "transition", lambda: sweep_view.draw("transition", sweep, view), sweep_view.live_view("transition", sweep, view)
-)
+crossed = crosshair.wanted(link)
+left, right = st.columns([3, 2], gap="medium") if crossed else (st.container(), st.container())
+with left:
+    follow = sweep_view.live_view("transition", sweep, view)
+    live.follow("transition", lambda: sweep_view.draw("transition", sweep, view), follow)
+with right:
+    sweep_view.beside("transition", sweep, view)
 map_view.refine("transition", view)
 if sweep:
     sweep_offers.copy(sweep)

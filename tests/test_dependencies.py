@@ -4,7 +4,6 @@ import ast
 import re
 import sys
 import tomllib
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from packaging.requirements import Requirement
 
 import lrlab
 from lrlab.extras import EXTRAS
+from tests.test_layers import syntax
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
@@ -38,17 +38,12 @@ OWNERS = r"client|distributed|dask|streamlit|\bst\b|worker|context|ctx|session|r
 def imports(path: Path) -> set[str]:
     """Return the modules a file imports anywhere, with their full names."""
     names = set()
-    for node in ast.walk(parsed(path)):
+    for node in syntax(path)[1]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names.add(node.module)
     return names
-
-
-@cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
 
 
 def required(*files: str) -> set[str]:
@@ -113,7 +108,7 @@ def test_no_private_interface_is_used():
     for path in LIBRARY:
         inside = {name for name in imports(path) if re.match(r"(streamlit|distributed|dask)\.", name)}
         used |= {(path.name, name) for name in inside - PUBLIC}
-        for node in ast.walk(parsed(path)):
+        for node in syntax(path)[1]:
             if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
                 owner = ast.unparse(node.value)
                 ours = "self" == owner or "cls" == owner or node.attr in ("_asdict", "_replace", "_fields")

@@ -4,6 +4,7 @@ import importlib
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lrlab import catalog, presets, settings
@@ -70,6 +71,7 @@ def test_the_table_of_the_papers_names_what_there_is_and_every_figure_of_them():
     options = {"operator"}
     assert named - set(presets.names()) - set(sweeps.names()) - solvers - set(catalog.MODELS) - options == set()
     assert ours <= named, "a figure that the table leaves out"
+    assert not re.search(r"\bnot yet\b|\bmissing \|", text), "what is not there has a reason"
     assert [title in text for title in ("Yi", "Jain", "Soltani", "Yu", "Qiu")] == [True] * len(PAPERS)
 
 
@@ -80,3 +82,25 @@ def test_the_table_of_what_was_tried_is_that_of_the_tests():
     for row, one in zip(written, declared, strict=True):
         assert row.startswith(one.row), "python -m tests.attempts --write"
         assert int(row.removeprefix(one.row).strip(" |")) > 0, "a case that passed"
+
+
+@pytest.mark.slow
+def test_the_python_of_a_how_to_runs_as_it_is_written():
+    text = (DOCS / "howto" / "own-measurements.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text.partition("## Labelled rows")[0], re.S)
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert len(blocks) == 2 and names["trace"].link.table.shape[1] == 4
+
+
+@pytest.mark.slow
+def test_a_covariance_is_recovered_from_its_sketches_up_to_what_the_stream_leaves_open():
+    (block,) = re.findall(r"```python\n(.*?)```", (DOCS / "howto" / "covariance.md").read_text("utf-8"), re.S)
+    names = {}
+    exec(block + "stream = [factor @ rng.standard_normal(r) for _ in range(T)]\n", names)
+    # As much as a stored covariance of another such stream.
+    stored = np.cov(np.array(names["stream"]).T, bias=True) - names["Q"]
+    assert names["error"] < 3 * np.linalg.norm(stored) / np.linalg.norm(names["Q"]) < 0.3
+    forms = np.einsum("ij,jk,ik->i", names["X"], names["estimate"], names["X"])
+    assert forms == pytest.approx(names["sums"] / names["T"], rel=1e-4), "all sums are met"

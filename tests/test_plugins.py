@@ -13,6 +13,7 @@ import pytest
 
 import lrlab
 from lrlab import catalog, code_graph, plugins
+from lrlab.__main__ import main
 from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
@@ -404,17 +405,17 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path):
+def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsys):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True}
-    command = [sys.executable, "-m", "lrlab", "new", "solver", "my-steps"]
-    assert "test_my_steps.py are written" in subprocess.run(command, check=True, **run).stdout
+    monkeypatch.chdir(tmp_path)
+    assert main(["new", "solver", "my-steps"]) == 0 and "test_my_steps.py are written" in capsys.readouterr().out
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_steps.py"], **run)
     assert tested.returncode == 0 and "3 passed" in tested.stdout, tested.stdout
-    again = subprocess.run(command, **run)
-    assert again.returncode == 2 and "NAME must be one of a file that is not there" in again.stderr
-    bad = subprocess.run([*command[:-1], "My Solver"], **run)
-    assert bad.returncode == 2 and len(bad.stderr.splitlines()) == 1
+    for name, sentence in (("my-steps", "NAME must be one of a file that is not there"), ("My Solver", "NAME must be")):
+        assert main(["new", "solver", name]) == 2
+        error = capsys.readouterr().err
+        assert sentence in error and len(error.splitlines()) == 1
     listed = subprocess.run(
         [sys.executable, "-m", "lrlab", "models", "--json"], check=True,
         **run | {"env": environment | {"LRLAB_PLUGINS": str(tmp_path / "my_steps.py")}},

@@ -53,7 +53,7 @@ def read(
         raise InputError("limit", "a number of rows, 0 for all", limit, "leave it out to read all rows")
     kind = file_format or SUFFIXES.get(data_suffix(path), "")
     if kind not in FORMATS and kind != "text":
-        remedy = nearest(kind, FORMATS) if kind else "name the format by file_format"
+        remedy = nearest(kind, FORMATS) if kind else "name the format by file_format (in the shell --format)"
         expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
         raise InputError("file_format" if file_format else "file", expected, file_format or path.name, remedy)
     source = Source(path, FORMATS.get(kind, "text"), limit)

@@ -18,10 +18,11 @@ from lrlab.datasets.labels import HINTS
 from lrlab.datasets.ratings_features import LARGEST, Columns, Features, read_features
 from lrlab.datasets.table import csv_rows
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
-from lrlab.parameters import nearest
+from lrlab.parameters import InputError, nearest
 
 FeatureFile = str | PathLike[str] | Features | None
 RATING = [Column("rating")]
+DUPLICATES = "", "last", "mean"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +50,18 @@ class Ratings:
 
 
 def read_ratings(
-    path: str | PathLike[str], users: FeatureFile = None, items: FeatureFile = None, limit_bytes: int = LIMIT_BYTES
+    path: str | PathLike[str],
+    users: FeatureFile = None,
+    items: FeatureFile = None,
+    limit_bytes: int = LIMIT_BYTES,
+    duplicates: str = "",
 ) -> Ratings:
-    """Read ratings and the features of users and items, where there are any; these may have been read before."""
+    """Read ratings and the features of users and items, where there are any; these may have been read before.
+
+    duplicates: what becomes of several ratings of an item by a user: their last, their mean, or InputError ("").
+    """
+    if duplicates not in DUPLICATES:
+        raise InputError("duplicates", "last or mean", duplicates, "take last, or leave it out to refuse them")
     sides = [
         side if side is None or isinstance(side, Features) else read_features(side, what, limit_bytes)
         for side, what in ((users, "user"), (items, "item"))
@@ -77,14 +87,22 @@ def read_ratings(
     rows, columns = (np.array(store, dtype=np.intp) for store in places)
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
-    twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[:1]
-    if len(twice):
+    rated = np.array(values)[order]
+    again = (np.diff(rows) == 0) & (np.diff(columns) == 0)
+    if again.any() and duplicates:
+        # The sorting is stable: ratings of a pair are in the order of the file.
+        firsts = np.flatnonzero(np.append(True, ~again))
+        lasts = np.append(firsts[1:], len(rated)) - 1
+        means = np.add.reduceat(rated, firsts) / (lasts - firsts + 1)
+        rows, columns, rated = rows[firsts], columns[firsts], rated[lasts] if duplicates == "last" else means
+    elif again.any():
+        twice = np.flatnonzero(again)
         earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
         need = f"a user and an item other than those of line {earlier}"
-        raise source.refuse(later, need, "the same again", "keep one of the two ratings")
+        raise source.refuse(later, need, "the same again", "keep one, or their last or mean by duplicates")
     X, Y = (side.values if side else None for side in sides)
     x, y = (side.columns if side else () for side in sides)
-    return Ratings(rows, columns, np.array(values)[order], X, Y, tuple(known[0]), tuple(known[1]), x, y)
+    return Ratings(rows, columns, rated, X, Y, tuple(known[0]), tuple(known[1]), x, y)
 
 
 def read_pairs(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> list[tuple[str, str]]:

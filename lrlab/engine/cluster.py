@@ -63,9 +63,10 @@ class Cluster:
         """The sentence while the existing scheduler has no worker; nothing of the embedded one, whose workers start."""
         return self.address and f"The cluster has no workers: start one with `dask worker {self.address}`."
 
-    @property
-    def ended(self) -> str:
-        """The sentence for jobs that were under way when the scheduler ended."""
+    def ended(self, had_workers: bool) -> str:
+        """Return the sentence for jobs under way when the scheduler ended, before its first worker or after it."""
+        if self._embedded is not None and not had_workers:
+            return str(self._embedded.not_started())
         reason = self._embedded.logged_error() if self._embedded is not None else ""
         return f"The engine that ran the job has ended{reason and ': ' + reason}. Run it again."
 

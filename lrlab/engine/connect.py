@@ -56,8 +56,25 @@ def client_of(address: str, security: Any = None) -> Any:
     for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("tornado.application").addFilter(is_relevant)
-    client: Any = Client  # untyped
-    return client(address, timeout=CONNECT_SECONDS, set_as_default=False, name="lrlab", security=security)
+
+    class StartedLater(Client):
+        """One that is there before it is connected, so that it can be closed where that fails.
+
+        Left to the garbage collector, it closes itself wherever that runs: within the start of another client, too,
+        which holds the lock that closing needs.
+        """
+
+        def start(self, **kwargs: Any) -> None:
+            """Leave the start to who made it."""
+
+    made: Any = StartedLater  # untyped
+    client = made(address, timeout=CONNECT_SECONDS, set_as_default=False, name="lrlab", security=security)
+    try:
+        super(made, client).start(timeout=CONNECT_SECONDS)
+    except BaseException:
+        client.close()
+        raise
+    return client
 
 
 def is_relevant(record: logging.LogRecord) -> bool:

@@ -149,7 +149,7 @@ class Engine:
                 self._carry_out_orders(cluster, dispatcher)
             finally:
                 self._ending.set()
-                dispatcher.close(cluster.ended)
+                dispatcher.close(cluster.ended(self._has_workers.is_set()))
                 cluster.close()
         finally:
             for event in (self._ending, self._closed, self._started, self._has_workers):

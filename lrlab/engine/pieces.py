@@ -6,6 +6,9 @@ from lrlab.engine.stream import CHUNK_SECONDS
 
 TASKS_PER_SECOND = 100.0
 """Tasks that all workers together end in a second: a quarter of what one core of a scheduler manages."""
+FEWER_TASKS_PER_SECOND, SHORT_SECONDS = 50.0, 1.0
+"""The same for pieces up to this long: workers that share cores with each other and with a scheduler lose some 10 ms of
+processor time by a piece, and nobody misses what came a second later."""
 LAGS = 20.0
 """A piece takes so many times as long as the scheduler's answer: so a worker waits a twentieth of its time at most."""
 LONGEST_SECONDS = 30.0
@@ -19,7 +22,8 @@ def piece_seconds(usual: float, workers: int, lag: float) -> float:
 
     lag: seconds that the scheduler takes to answer.
     """
-    factor = max(workers / TASKS_PER_SECOND, LAGS * lag) / CHUNK_SECONDS
+    short = min(workers / FEWER_TASKS_PER_SECOND, SHORT_SECONDS)
+    factor = max(workers / TASKS_PER_SECOND, short, LAGS * lag) / CHUNK_SECONDS
     return max(usual, min(factor * usual, LONGEST_SECONDS))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from lrlab.figures.ticks import log_ticks
+
 WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
 """Names with an underscore that are names, not paths."""
 ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
@@ -137,9 +139,7 @@ class Figure:
     def readable(self) -> Any:
         """Return plotly's own figure, checked, for where the scripts of pages are not."""
         drawn = self.plotly()
-        # Without a format Plotly writes "2" and "5" between powers of ten. Pages fit ticks themselves (`ticks.js`).
-        for axes in (drawn.update_xaxes, drawn.update_yaxes):
-            axes(tickformat="~g", selector={"type": "log"})
+        drawn.update_layout(log_ticks(self.data, self.layout))
         return drawn
 
     def to_html(self, **settings: Any) -> str:

@@ -108,12 +108,12 @@ def rounded_up(value: float) -> float:
     return next((step * unit for step in STEPS if step * unit >= 0.999999 * value), 10.0 * unit)
 
 
-def thinned(rows: Sequence[Mapping[str, float]], most: int = MOST_POINTS) -> Sequence[Mapping[str, float]]:
-    """Return at most so many rows, both ends among them, that look the same on either scale of the axis."""
-    if len(rows) <= most:
+def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
+    """Return at most MOST_POINTS rows, both ends among them, that look the same on either scale of the axis."""
+    if len(rows) <= MOST_POINTS:
         return rows
-    even = np.linspace(0, len(rows) - 1, most // 2)
-    early = np.geomspace(1, len(rows), most // 2) - 1
+    even = np.linspace(0, len(rows) - 1, MOST_POINTS // 2)
+    early = np.geomspace(1, len(rows), MOST_POINTS // 2) - 1
     return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
 
 

@@ -1,5 +1,6 @@
 """Figures of low-rank matrices: heat maps of truth, estimate and difference, and singular values."""
 
+import math
 import textwrap
 from collections.abc import Sequence
 
@@ -17,47 +18,82 @@ SIDE = 48
 DIVERGING = "RdBu_r"
 ROUNDING = 1e-14
 """Values below this share of the largest are rounding errors."""
-TITLE_LINE, BAR = 24, 34
-"""Pixels of a title, and of the colour bar below."""
+AT_ROUNDING = 1e-12
+"""Differences below this share of the largest entry are what rounding leaves of an exact recovery."""
+LEAST_RATIO = 10.0
+"""Of the ends of the axis of singular values: equal ones then lie on a line, rather than on their rounding errors."""
+TITLE_LINE, TITLE_GAP, BAR = 16, 8, 34
+"""Pixels of a line of a title, of the gap below it, and of the colour bar below."""
+COLUMNS = {2: 24, 4: 13}
+"""Characters of a line of a title, by the number of columns."""
 
 
 def part(W: LowRank) -> Array:
     """Return the drawn rows and columns of a matrix, in single precision."""
+    return _part(W).astype(np.float32)
+
+
+def _part(W: LowRank) -> Array:
     rows, columns = (np.linspace(0, n - 1, min(n, SIDE)).round().astype(int) for n in W.shape)
-    return (W.left[rows] @ W.V[columns].T).astype(np.float32)
+    return W.left[rows] @ W.V[columns].T
 
 
 def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> Figure:
     """Return heat maps of the truth and of each run's estimate, in two columns, with one colour bar below."""
     maps = [part(truth), *(_estimate(truth, run.estimate) for run in runs)]
-    titles = ["truth", *(_title(run) if run.estimate is not None else f"{_title(run)}: waiting" for run in runs)]
-    return _drawn(truth, maps, titles, ["truth", *(run.title for run in runs)], height)
-
-
-def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
-    """Return heat maps of estimate less truth, one for each run, on the scale of the truth."""
-    maps = [_estimate(truth, run.estimate) - part(truth) for run in runs]
-    return _drawn(truth, maps, [_title(run) for run in runs], [run.title for run in runs], height, columns=4)
-
-
-def _drawn(
-    truth: LowRank, maps: Sequence[Array], titles: Sequence[str], names: Sequence[str], height: int, columns: int = 2
-) -> Figure:
-    scale = float(np.abs(part(truth)).max())
-    drawn = [
-        trace("heatmap", z=z, name=name, hovertemplate="row %{y}, column %{x}: %{z:.3g}", hoverongaps=False)
-        for name, z in zip(names, maps, strict=True)
-    ]
-    figure = tiles(drawn, titles, min(columns, len(maps)), height=height, head=TITLE_LINE)
+    titles = ["truth", *(f"{_title(run)}{': waiting' * (run.estimate is None)}" for run in runs)]
+    figure = _drawn(maps, titles, ["truth", *(run.title for run in runs)], height, columns=2)
+    scale = float(np.abs(maps[0]).max())
     for one in figure.data:
         merged(one, {"coloraxis": "coloraxis", "showscale": None})
     bar = {"orientation": "h", "thickness": 9, "len": 0.8, "y": 0, "yref": "container", "yanchor": "bottom"}
     look = {"colorscale": DIVERGING, "cmin": -scale, "cmax": scale, "colorbar": {**bar, "nticks": 5, "ticklen": 3}}
-    return figure.update_layout(coloraxis=look, margin={"l": 4, "r": 4, "t": TITLE_LINE, "b": BAR})
+    return figure.update_layout(coloraxis=look, margin={"b": BAR})
+
+
+def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
+    """Return heat maps of estimate less truth, one for each run, each on its own scale, which its title names."""
+    true = _part(truth)
+    # In double precision, which alone shows what rounding leaves.
+    maps = [_part(run.estimate) - true if run.estimate else _estimate(truth, None) for run in runs]
+    reaches = [float(np.abs(z).max()) for z in maps]
+    sizes = [_reach(reach, float(np.abs(true).max())) for reach in reaches]
+    figure = _drawn(maps, [_title(run) for run in runs], [run.title for run in runs], height, columns=4, below=sizes)
+    for one, reach in zip(figure.data, reaches, strict=True):
+        scale = reach if reach > 0 else 1.0
+        merged(one, {"colorscale": DIVERGING, "zmin": -scale, "zmax": scale})
+    return figure
+
+
+def _drawn(
+    maps: Sequence[Array],
+    titles: Sequence[str],
+    names: Sequence[str],
+    height: int,
+    *,
+    columns: int,
+    below: Sequence[str] = (),
+) -> Figure:
+    """Return heat maps, each below its whole title, and a line below that."""
+    lines = [textwrap.wrap(title, COLUMNS[columns]) for title in titles]
+    lines = [[*one, *below[k : k + 1]] for k, one in enumerate(lines)]
+    head = TITLE_LINE * max(map(len, lines)) + TITLE_GAP
+    drawn = [
+        trace("heatmap", z=z, name=name, hovertemplate="row %{y}, column %{x}: %{z:.3g}", hoverongaps=False)
+        for name, z in zip(names, maps, strict=True)
+    ]
+    return tiles(drawn, ["<br>".join(one) for one in lines], min(columns, len(maps)), height=height, head=head)
 
 
 def _title(run: Recovery) -> str:
-    return textwrap.shorten(run.title.partition(" (")[0], 22, placeholder="…")
+    return run.title.partition(" (")[0]
+
+
+def _reach(reach: float, true: float) -> str:
+    """Return the largest difference of an estimate in words; where it has the size of rounding errors, so."""
+    if not reach >= 0:
+        return "waiting"
+    return f"at rounding: {reach:.0e}" if reach < AT_ROUNDING * true else f"up to {reach:.1g}"
 
 
 def _estimate(truth: LowRank, estimate: LowRank | None) -> Array:
@@ -66,9 +102,13 @@ def _estimate(truth: LowRank, estimate: LowRank | None) -> Array:
     return part(estimate)
 
 
-def matrix_frames(truth: LowRank, runs: Sequence[Recovery]) -> list[Node]:
-    """Return the frames of `matrices`, one for each stored iteration."""
-    return frames(runs, lambda estimates: [trace("heatmap", z=_estimate(truth, estimate)) for estimate in estimates])
+def matrix_frames(truth: LowRank, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
+    """Return the frames of `matrices`."""
+
+    def draw(estimates: Sequence[LowRank | None]) -> list[Node]:
+        return [trace("heatmap", z=_estimate(truth, estimate)) for estimate in estimates]
+
+    return frames(runs, draw, time=time)
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
@@ -110,6 +150,10 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
         )
     word = "size of the eigenvalue" if signed else "singular value"
     figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)
+    shown = [size for one in figure.data for size in one.y if size > 0]
+    if shown and max(shown) < LEAST_RATIO * min(shown):
+        middle = (math.log10(min(shown)) + math.log10(max(shown))) / 2
+        figure.update_yaxes(range=[middle - math.log10(LEAST_RATIO) / 2, middle + math.log10(LEAST_RATIO) / 2])
     figure.update_yaxes(type="log")
     return theme.style(figure, f"{word}, largest first", word, height=height)
 

@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,18 +12,26 @@ from lrlab import metrics
 from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, grid, merged, trace
-from lrlab.figures.recovery import Recovery, frame_iterations, frames
+from lrlab.figures.recovery import Recovery, frames, moments
 from lrlab.model_entry import Panel
+from lrlab.model_hooks import View
 
 GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
 TILE = 215
 HEAD = 24
 """Pixels above a picture for its title."""
+KINDS = len(theme.PALETTE)
 SCALES: dict[str, dict[str, Any]] = {
     "signed": {"colorscale": "RdBu_r"},
     "bits": {"colorscale": [[0.0, theme.PALETTE[1]], [1.0, theme.PALETTE[0]]], "zmin": -1, "zmax": 1},
     "labels": {"colorscale": [[0.0, "#c3c8d1"], [1.0, theme.PALETTE[0]]], "zmin": 0, "zmax": 1},
     "sizes": {"colorscale": theme.SEQUENTIAL},
+    "grey": {"colorscale": GREYS, "zmin": 0, "zmax": 1},
+    "kinds": {
+        "colorscale": [[(k + end) / KINDS, theme.PALETTE[k]] for k in range(KINDS) for end in (0, 1)],
+        "zmin": -0.5,
+        "zmax": KINDS - 0.5,
+    },
 }
 
 
@@ -39,6 +47,48 @@ def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height
     named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
     maps = [trace("heatmap", z=grey(estimate, truth), name=name, **look) for name, estimate in named]
     return tiles(maps, titles, columns, height=height or math.ceil(len(maps) / columns) * TILE + 20, head=56)
+
+
+def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int) -> Figure:
+    """Return what the truth shows, view(None), and beside it each run's newest estimate, on the scale of the truth."""
+    true: View = view(None)
+    look, hover = dict(SCALES[true.scale]), "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
+    if true.scale == "signed":
+        reach = float(np.nanmax(np.abs(true.values)))
+        look |= {"zmin": -reach, "zmax": reach}
+    shown = [true.values, *(_viewed(view, true, run.estimate) for run in runs)]
+    names = ["truth", *(run.title for run in runs)]
+    maps = [
+        trace("heatmap", z=z.astype(np.float32), name=name, hoverongaps=False, hovertemplate=hover, **look)
+        for name, z in zip(names, shown, strict=True)
+    ]
+    titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
+    columns = min(2, len(maps))
+    figure = tiles(maps, titles, columns, height=height, head=56)
+    ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}
+    for k in range(len(maps)) if true.columns else ():
+        place: dict[str, Any] = {"row": k // columns + 1, "col": k % columns + 1}
+        # Between tiles there is no room for names.
+        if place["col"] == 1:
+            figure.update_yaxes(**ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows), **place)
+        if k + columns >= len(maps):
+            figure.update_xaxes(**ticks, tickangle=-60, **place)
+            figure.update_xaxes(tickvals=[*range(len(true.columns))], ticktext=list(true.columns), **place)
+    return figure
+
+
+def _viewed(view: Callable[[Any], Any], true: View, estimate: Any) -> Array:
+    return np.full(true.values.shape, np.nan) if estimate is None else np.asarray(view(estimate).values)
+
+
+def view_frames(view: Callable[[Any], Any], runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
+    """Return the frames of `views`."""
+    true: View = view(None)
+
+    def draw(estimates: Sequence[Any]) -> list[Node]:
+        return [trace("heatmap", z=_viewed(view, true, estimate).astype(np.float32)) for estimate in estimates]
+
+    return frames(runs, draw, time=time)
 
 
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, head: int) -> Figure:
@@ -71,14 +121,21 @@ def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
 def caption(run: Recovery, row: Mapping[str, float]) -> str:
     """Return the title of a picture: the solver, and its error where it is known."""
     name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
-    return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>waiting"
+    return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>{'' if row else 'waiting'}"
 
 
-def picture_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
-    """Return the frames of `pictures`, one for each stored iteration, with the errors of then above them."""
-    drawn = frames(runs, lambda estimates: [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates])
-    for frame, iteration in zip(drawn, frame_iterations(runs), strict=True):
-        newest = [next((row for row in reversed(run.rows) if row["iteration"] <= iteration), {}) for run in runs]
+def picture_frames(truth: Array, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
+    """Return the frames of `pictures`, with the errors of then above them."""
+
+    def draw(estimates: Sequence[Array | None]) -> list[Node]:
+        return [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates]
+
+    drawn = frames(runs, draw, time=time)
+    for frame, (_, at) in zip(drawn, moments(runs, time), strict=True):
+        newest = [
+            next((row for row in reversed(run.rows) if row["iteration"] <= k), {})
+            for run, k in zip(runs, at, strict=True)
+        ]
         notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
         frame["layout"] = {"annotations": notes}
     return drawn

@@ -143,6 +143,20 @@ def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
     return iterations
 
 
+def moments(runs: Sequence[Recovery], time: str = "iteration") -> list[tuple[str, list[int]]]:
+    """Return the name of each frame, and the iteration of each run at it; time: the clock, "iteration" or "seconds"."""
+    if time == "iteration":
+        return [(f"iteration {k}", [k] * len(runs)) for k in frame_iterations(runs)]
+    last = max((run.rows[-1]["seconds"] for run in runs if run.rows), default=0.0)
+    # Even steps of time, the first and the last one among them: the solvers race.
+    clock = [*np.linspace(0.0, last, MOST_FRAMES)[1:]] if last > 0.0 else []
+    return [(f"{now:.3g} s", [_iteration_at(run, now) for run in runs]) for now in clock]
+
+
+def _iteration_at(run: Recovery, seconds: float) -> int:
+    return int(max((row["iteration"] for row in run.rows if row["seconds"] <= seconds), default=0))
+
+
 def estimate_at(run: Recovery, iteration: int) -> Array | None:
     """Return the newest stored estimate up to an iteration; the last one where the run had ended by then."""
     if run.rows and iteration >= run.rows[-1]["iteration"]:
@@ -151,14 +165,21 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
     return before[-1] if before else None
 
 
-def frames(runs: Sequence[Recovery], draw: Callable[[Sequence[Any]], list[Node]], first: int = 1) -> list[Node]:
-    """Return a frame for each stored iteration; `draw` makes of its estimates the runs' traces, from number `first`."""
-    several = ((k, draw([estimate_at(run, k) for run in runs])) for k in frame_iterations(runs))
+def frames(
+    runs: Sequence[Recovery],
+    draw: Callable[[Sequence[Any]], list[Node]],
+    first: int = 1,
+    time: str = "iteration",
+) -> list[Node]:
+    """Return a frame for each of `moments`; `draw` makes of its estimates the runs' traces, from number `first`."""
     traces = list(range(first, first + len(runs)))
-    return [Node(name=f"iteration {k}", data=data, traces=traces) for k, data in several]
+    return [
+        Node(name=name, data=draw([estimate_at(run, k) for run, k in zip(runs, at, strict=True)]), traces=traces)
+        for name, at in moments(runs, time)
+    ]
 
 
-def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
+def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
     """Return the frames of `recovery`."""
     indices, stems = entries(truth), len(truth) <= STEMS
 
@@ -168,4 +189,4 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery]) -> list[Node]:
         bars = [run.bars(truth, b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
         return [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
 
-    return frames(runs, draw, first=2 if stems else 1)
+    return frames(runs, draw, 2 if stems else 1, time)

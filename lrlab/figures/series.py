@@ -27,8 +27,8 @@ def series(
     """Return one line per series.
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
-    theory: kind ("predicted" at the size of a point, or "limit" for large ones), series, x, y, low, high (a band, or
-    nan). limits: name, x, y of lines of all methods. looks: the styles of series that have one of their own.
+    theory: kind ("predicted" or "limit" for large sizes), series, x, y, low, high (the band of draws at the size of a
+    point, or nan). limits: name, x, y of lines of all methods. looks: the styles of series that have one of their own.
     A point's customdata is trials, low, high, series, x.
     """
     figure = Figure()
@@ -72,9 +72,10 @@ def series(
 def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, colour: str) -> None:
     """Add what theory says of a series: at the sizes of the points with its band, and the limit for large ones."""
     line, words = theory[theory["kind"] == "predicted"], f"theory, {name}"
-    hover = f"{words}, at this size<br>%{{x:.5g}}: %{{y:.3g}}"
-    theme.dashed(figure, line["x"], line["y"], colour, name=words, hover=hover, showlegend=len(line) > 0)
     banded = line.dropna()
+    # Draws of problems of this size have a band; a formula has none, and may be one for large sizes.
+    hover = f"{words}{', at this size' if len(banded) else ''}<br>%{{x:.5g}}: %{{y:.3g}}"
+    theme.dashed(figure, line["x"], line["y"], colour, name=words, hover=hover, showlegend=len(line) > 0)
     if len(banded):
         theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), colour)
     limit = theory[theory["kind"] == "limit"]

@@ -35,18 +35,20 @@ def eigenvalues(
     for name, words, _, colour, _ in SERIES:
         _band(figure, bands, name, f"{words}, 90% of draws at this n and p", colour)
     for name, words, population, colour, symbol in SERIES:
-        figure.add_scatter(
-            x=curve["at"],
-            y=curve[population],
-            mode="lines",
-            line=theme.POPULATION,
-            legendgroup="population",
-            name="infinite data, E[M]/4",
-            showlegend=name == "top",
-            hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
-        )
-        predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
-        theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
+        # There is none for other designs than Gaussian.
+        if curve[population].notna().any():
+            figure.add_scatter(
+                x=curve["at"],
+                y=curve[population],
+                mode="lines",
+                line=theme.POPULATION,
+                legendgroup="population",
+                name="infinite data, E[M]/4",
+                showlegend=name == "top",
+                hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
+            )
+            predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
+            theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
         simulated = f"{words}, simulated"
         theme.dots(
             figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({_counted('mean ± sd', points)})"
@@ -72,7 +74,8 @@ def overlaps(
     figure, (colour, symbol) = Figure(), SERIES[0][3:]
     _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
     name, hover = "theory at this n/p", "limit for large n and p: %{y:.3f}"
-    theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
+    if curve["overlap"].notna().any():
+        theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
     legend = f"simulated ({_counted('mean', points)})"
     theme.dots(figure, points, "overlap", "simulated", colour, symbol, legend=legend)
     _shade_recoverable(figure, curve)

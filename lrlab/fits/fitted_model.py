@@ -91,9 +91,13 @@ class FittedModel:
         """Return the scores (n, L) of rows as files have them, X (n, d)."""
         return self.estimate.scores(self.scaling.applied(X))
 
-    def read(self, path: str | Path, labels: Any = None, limit_bytes: int = LIMIT_BYTES) -> Dataset:
-        """Read rows with the features of the model; labels are optional, as `datasets.read` takes them."""
-        return datasets.read(path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes)
+    def read(
+        self, path: str | Path, labels: Any = None, limit_bytes: int = LIMIT_BYTES, file_format: str = ""
+    ) -> Dataset:
+        """Read rows with the features of the model; labels are optional, all as `datasets.read` takes them."""
+        return datasets.read(
+            path, labels, like=self.columns, unlabelled=True, limit_bytes=limit_bytes, file_format=file_format
+        )
 
     def top(self, X: Matrix, k: int) -> tuple[Indices, Array]:
         """Return the places of the k labels of highest score in each row of X (n, d), best first, and the scores."""

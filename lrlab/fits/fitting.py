@@ -28,6 +28,7 @@ def fit(
     tune_by: str = "",
     compared: bool = True,
     limit: int = 0,
+    file_format: str = "",
     areas: bool | None = None,
     progress: Progress = lambda count, best: None,
     following: Following = lambda iteration, iterations, seconds: None,
@@ -45,8 +46,9 @@ def fit(
     Scores: precision@1, @3, @5 in percent, ndcg@3, @5, hamming, auc (a mean over `auc_rows` rows that have labels of
     both kinds); of the last iteration, if areas, also micro_auc and macro_auc (a mean over `auc_labels` labels); by
     default where they sort no more than 10^8 scores. limit: how many rows of each file are read, the first ones; 0
-    takes all. progress(settings tried, best score) and following(iteration, most iterations, seconds of the solver) are
-    called as the fit goes on.
+    takes all. file_format: of both files, one of `datasets.FORMATS`, where their suffixes do not say it.
+    progress(settings tried, best score) and following(iteration, most iterations, seconds of the solver) are called as
+    the fit goes on.
     Returns an estimator of scikit-learn that has the attributes of a `row_fit.Fit`, too.
     InputError where a file, a setting or a size is wrong, or where memory does not suffice.
     """
@@ -56,8 +58,8 @@ def fit(
         feature_scaling=scaling, tune_by=tune_by, seed=seed, max_seconds=max_seconds, settings=own or None,
     )  # fmt: skip
     checked = estimator.checked()
-    training = read(train, labels, observed, seed, limit)
-    fresh = datasets.read(test, labels, like=training, limit=limit)
+    training = read(train, labels, observed, seed, limit, file_format)
+    fresh = datasets.read(test, labels, like=training, limit=limit, file_format=file_format)
     return estimator.take(
         fit_rows(training, fresh, checked, compared=compared, areas=areas, progress=progress, following=following)
     )

@@ -87,6 +87,7 @@ def fit_ratings(
     iterations: int | None = None,
     seed: int = 0,
     max_seconds: float = 3600.0,
+    duplicates: str = "",
     progress: Progress = lambda count, best: None,
     **settings: object,
 ) -> RatingsFit:
@@ -98,23 +99,24 @@ def fit_ratings(
     inductive completion, which is fitted to what biases leave, or with features to the ratings, beside biases.
     rank: at most that; 0 chooses it on held-out training ratings, as also ridge, iterations (up to the given number)
     and the weight of the low-rank part, which is left out where biases alone are not worse. settings: the solver's
-    options, which are not tuned then. max_seconds: of each run.
+    options, which are not tuned then. max_seconds: of each run. duplicates: of several ratings of an item by a user
+    their last or mean counts; left out, they are refused.
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
     options = ratings_solvers.ratings_options(solver, settings)
     most = ITERATIONS.get(solver, OTHER_ITERATIONS) if iterations is None else iterations
     ending = limits({"max_iter": most, "max_seconds": max_seconds})
-    ratings, table = read_table(train, test, users, items, seed)
+    ratings, table = read_table(train, test, users, items, seed, duplicates)
     return fit_table(ratings, table, solver, rank, options, set(settings), ending, seed, progress)
 
 
 def read_table(
-    train: File, test: File | None, users: File | None, items: File | None, seed: int
+    train: File, test: File | None, users: File | None, items: File | None, seed: int, duplicates: str = ""
 ) -> tuple[Ratings, RatingTable]:
     """Return the ratings of the training file, and those of both files as a table."""
     x, y = (read_features(path, what) if path else None for path, what in ((users, "user"), (items, "item")))
-    training = datasets.read_ratings(train, x, y)
+    training = datasets.read_ratings(train, x, y, duplicates=duplicates)
     if test is None:
         if len(training.values) < 2:
             raise InputError("ratings", "at least 2, of which one is held out for the test", 1, "add ratings")
@@ -124,7 +126,7 @@ def read_table(
         cells = Cells(training.rows, training.columns, training.values)
         given, fresh, size = cells.part(~held), cells.part(held), training.table
     else:
-        given, fresh, size = aligned(training, datasets.read_ratings(test, x, y))
+        given, fresh, size = aligned(training, datasets.read_ratings(test, x, y, duplicates=duplicates))
     X, Y = (
         np.ones((n, 1)) if values is None else members.scaling.applied(values)
         for n, members, values in zip(size, members_of(training), (training.X, training.Y), strict=True)

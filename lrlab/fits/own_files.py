@@ -27,11 +27,11 @@ def count_auc_rows(data: Dataset) -> int:
     return int(((on > 0) & (on < known)).sum())
 
 
-def read(train: File, labels: Any, observed: float, seed: int, limit: int = 0) -> Dataset:
+def read(train: File, labels: Any, observed: float, seed: int, limit: int = 0, file_format: str = "") -> Dataset:
     """Return the rows of a file, the first `limit` if that is not 0, with a share of their known labels observed."""
     if not 0 < observed <= 1:
         raise InputError("observed", "a share above 0, at most 1", observed, "give observed such a value, such as 0.2")
-    return hide(datasets.read(train, labels, limit=limit), observed, seed)
+    return hide(datasets.read(train, labels, limit=limit, file_format=file_format), observed, seed)
 
 
 def max_rank(data: Dataset) -> int:
@@ -39,9 +39,9 @@ def max_rank(data: Dataset) -> int:
     return min(data.d, data.L)
 
 
-def default_rank(data: Dataset) -> int:
-    """Return the rank where none is given: half of the largest one, and at most MAX_DEFAULT_RANK."""
-    return min(max(1, max_rank(data) // 2), MAX_DEFAULT_RANK)
+def default_rank(most: int) -> int:
+    """Return the rank where none is given: half of the largest possible one, and at most MAX_DEFAULT_RANK."""
+    return min(max(1, most // 2), MAX_DEFAULT_RANK)
 
 
 def require_rank(rank: int, data: Dataset) -> None:

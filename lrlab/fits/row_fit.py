@@ -10,7 +10,7 @@ from lrlab.fits.calibration import Calibration
 from lrlab.fits.fit_memory import fits_memory, require_fit_memory
 from lrlab.fits.fit_result import TIMES, FitResult, Following, Row
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import count_auc_rows, default_rank, require_rank
+from lrlab.fits.own_files import count_auc_rows, default_rank, max_rank, require_rank
 from lrlab.fits.settings import FitSettings, fit_settings
 from lrlab.fits.tuning import Progress, Tuned, tune_rows
 from lrlab.models.own_rows import OwnProblem, OwnThresholds
@@ -85,7 +85,7 @@ def fit_rows(
     The other parameters are those of `fitting.fit`. InputError where the rank is wrong or memory does not suffice.
     """
     require_rank(settings.rank, training)
-    rank, options, scaling = settings.rank or default_rank(training), dict(settings.options), settings.scaling
+    rank, options, scaling = settings.rank or default_rank(max_rank(training)), dict(settings.options), settings.scaling
     require_fit_memory(settings.solver, options, training, fresh, rank)
     tested = training.rows(slice(0, 0)) if fresh is None else fresh
     fitted = Fit(

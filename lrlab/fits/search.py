@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from lrlab.fits.calibration import Calibration
+from lrlab.fits.own_files import default_rank
 from lrlab.fits.settings import Candidate, FitSettings
 from lrlab.models.own_rows import OwnThresholds
 
@@ -50,8 +51,9 @@ class Result(NamedTuple):
 
 
 def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
-    """Return the settings that are tried, at once and in any order: a Latin hypercube over all that are not fixed.
+    """Return the settings that are tried, at once and in any order: those of a fit that is not tuned, and others.
 
+    The others are a Latin hypercube over all numbers that are not fixed.
     Each of n settings has a range of its own in every n-th of each axis: rank, and the logarithms of regularisation and
     further options. Measured beside Optuna's TPE, scikit-learn's successive halving and a search by stages: none of
     them reached better test scores in the same time (benchmarks/RESULTS.md).
@@ -66,7 +68,11 @@ def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
     scalings = SCALINGS if settings.scaling == "auto" else (settings.scaling,)
     count = max(SETTINGS[min(len(axes), 3)], len(scalings))
     points = LatinHypercube(1 + len(axes), seed=settings.seed).random(count)
-    candidates = [
+    given: dict[str, Any] = dict(settings.options)
+    untuned = fixed._replace(**{name: given[name] for name in axes if name != "rank"})
+    if "rank" in axes:
+        untuned = untuned._replace(rank=default_rank(max_rank))
+    others = [
         fixed._replace(
             scaling=scalings[int(first * len(scalings))],
             **{name: axis(share) for (name, axis), share in zip(axes.items(), shares, strict=True)},
@@ -74,7 +80,7 @@ def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
         for first, *shares in points.tolist()
     ]
     # One scaling after the other: rows are scaled once for each.
-    return sorted(dict.fromkeys(candidates), key=lambda candidate: candidate.scaling)
+    return sorted(dict.fromkeys([untuned, *others]), key=lambda candidate: candidate.scaling)
 
 
 def _axes(settings: FitSettings, max_rank: int) -> Mapping[str, Callable[[float], Any]]:

@@ -17,7 +17,7 @@ from lrlab.fits.fit_result import Row
 from lrlab.fits.given import Folds, on_folds, run_given
 from lrlab.fits.metrics import METRICS, validation_score
 from lrlab.fits.own_files import default_rank, max_rank
-from lrlab.fits.search import Result, best_of, proposals
+from lrlab.fits.search import LEAD, Result, best_of, proposals
 from lrlab.fits.settings import Candidate, FitSettings
 from lrlab.models.multilabel_problem import Predictor
 from lrlab.models.own_rows import OwnProblem, OwnRows, folds
@@ -84,10 +84,18 @@ class Tuned:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence where the metric does not tell settings apart."""
+        """A sentence where the metric does not tell settings apart, or the best score was not taken."""
         if self.metric != self.requested:
             return (f"Of a single label {self.requested} is the same for all settings: tuned by {self.metric}.",)
-        if len(self.table) < 2 or len({row["score"] for row in self.table}) > 1:
+        if len(self.table) < 2:
+            return ()
+        better = METRICS[self.metric].better
+        scores = [row["score"] for row in self.table if not math.isnan(row["score"])]
+        best = max(scores, key=lambda score: better * score, default=math.nan)
+        if better * (best - self.chosen.score) > 0:
+            noise = f"on few rows held out a lead of less than {LEAD:.1%} is noise"
+            return (f"Rows of one length had {best:.4g}: {noise}.",)
+        if len(set(scores)) > 1:
             return ()
         other = "macro_auc" if self.metric == "hamming" else "macro_auc or hamming"
         return (f"All settings have the same {self.metric}, so that it chose none of them: tune by {other}.",)
@@ -99,7 +107,7 @@ class Tuned:
 
 def tune_rows(rows: Dataset, requested: FitSettings, progress: Progress) -> Tuned:
     """Choose settings by fifths of these rows, held out one after the other; a single label by a metric of labels."""
-    settings, rank, results = requested.of_labels(rows.L), default_rank(rows), list[Result]()
+    settings, rank, results = requested.of_labels(rows.L), default_rank(max_rank(rows)), list[Result]()
     splits = list(folds(rows, fold_count(rows.n, table_bytes(rows.X)), settings.seed))
 
     @lru_cache(maxsize=1)

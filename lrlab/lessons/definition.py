@@ -15,14 +15,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from lrlab.figures.numbers import rounded
 from lrlab.parameters import Value
 from lrlab.protocol import Spec
 
 PLACE = re.compile(r"\[\[([\w-]+)\]\]")
 """A number in a text, by its name."""
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-WORDS_PER_MINUTE, MINUTES_PER_FIGURE = 120, 1.5
-"""Of texts with formulas; to predict, and to move the slider."""
+WORDS_PER_MINUTE, MINUTES_TO_PREDICT, MINUTES_TO_LOOK = 120, 1.5, 0.25
+"""Of texts with formulas; for a question and its slider; for a slider without a question."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a lesson; equation, figure and question may be missing."""
+    """A step of a lesson; equation, figure and question may be missing. Of the text the first paragraph is in sight."""
 
     title: str
     text: str
@@ -118,6 +118,16 @@ class Step:
     figure: Figure | None = None
     question: Question | None = None
     numbers: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+
+    @property
+    def lead(self) -> str:
+        """The first paragraph of the text."""
+        return self.text.partition("\n\n")[0]
+
+    @property
+    def more(self) -> str:
+        """The other paragraphs, which are folded away; "" for none."""
+        return self.text.partition("\n\n")[2]
 
     @property
     def start(self) -> Any:
@@ -157,17 +167,13 @@ class Lesson:
     steps: tuple[Step, ...]
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The models that its figures show, in their order."""
+        return tuple(dict.fromkeys(step.figure.spec.model for step in self.steps if step.figure))
+
+    @property
     def minutes(self) -> int:
         """About how long it takes, in minutes."""
         words = sum(len(f"{step.text} {step.question.text if step.question else ''}".split()) for step in self.steps)
-        return round(words / WORDS_PER_MINUTE + MINUTES_PER_FIGURE * len(self.steps))
-
-
-def rounded(number: float) -> str:
-    """Return a number as a text says it: three digits, thousands apart, powers of ten where it is tiny."""
-    if number and abs(number) < 1e-3:
-        mantissa, _, exponent = f"{number:.0e}".partition("e")
-        return f"{mantissa}·10{str(int(exponent)).translate(RAISED)}"
-    if abs(number) >= 1000:
-        return f"{float(f'{number:.3g}'):,.0f}"
-    return f"{number:.3g}"
+        steps = sum(MINUTES_TO_PREDICT if step.question else MINUTES_TO_LOOK for step in self.steps)
+        return round(words / WORDS_PER_MINUTE + steps)

@@ -1,28 +1,38 @@
-"""Computes the frames that the home page plays: a phantom recovered from more and more one-bit answers.
+"""Computes the frames that the home page plays: a picture recovered from more and more one-bit answers.
 
     python -m lrlab.lessons.player lrlab/ui/assets/player.json
 
-writes them anew; they are shipped with the package, so that the page waits for nothing.
+writes those of a phantom anew; they are shipped with the package, so that the page waits for nothing.
 """
 
 import base64
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
 from lrlab.figures.picture import grey
+from lrlab.protocol import Spec
 from lrlab.runs.run import solve
 
 SIDE, NOISE, SOLVER = 32, 0.1, "gamp"
 ANSWERS = tuple(round(2 ** (k / 2)) for k in range(14, 32))
 """Numbers of answers of the frames: 128 to about 46,000, a step is a factor of sqrt(2)."""
+OWN_ANSWERS = ANSWERS[::2]
+"""Those for a visitor's picture, who waits for them: some ten seconds on two workers."""
 
 
-def frame(answers: int) -> dict[str, Any]:
+def shown(answers: int, picture: str) -> Spec:
+    """Return the spec of a frame: of an uploaded picture, as `pictures.encode` packs it, or of the phantom."""
+    truth = {"truth": "upload", "picture": picture} if picture else {"truth": "phantom"}
+    return catalog.spec("one-bit-sensing", p=SIDE * SIDE, n=answers, noise=NOISE, **truth)
+
+
+def frame(answers: int, picture: str = "") -> dict[str, Any]:
     """Return a number of answers, the error of the estimate from them, and its grey levels."""
-    spec = catalog.spec("one-bit-sensing", p=SIDE * SIDE, truth="phantom", n=answers, noise=NOISE)
+    spec = shown(answers, picture)
     trace = solve(spec, SOLVER)
     problem: Any = spec.build()
     return {
@@ -37,12 +47,11 @@ def packed(levels: Any) -> str:
     return base64.b64encode(levels.tobytes()).decode("ascii")
 
 
-def player() -> dict[str, Any]:
+def player(frames: Sequence[dict[str, Any]], picture: str = "") -> dict[str, Any]:
     """Return all that is played: the side of the pictures, the truth, the frames."""
-    problem: Any = catalog.spec("one-bit-sensing", p=SIDE * SIDE, truth="phantom").build()
-    frames = [frame(answers) for answers in ANSWERS]
+    problem: Any = shown(ANSWERS[0], picture).build()
     return {"side": SIDE, "truth": packed(grey(problem.truth, problem.truth)), "frames": frames}
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(player()), encoding="utf-8")
+    Path(sys.argv[1]).write_text(json.dumps(player([frame(answers) for answers in ANSWERS])), encoding="utf-8")

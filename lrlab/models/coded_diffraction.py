@@ -98,6 +98,7 @@ class CodedDiffractionProblem(PhaseRetrievalProblem):
     """Counts of one spec, as `PhaseRetrievalProblem`: A (m, p) is an operator, y (m,) are roots of counts over c."""
 
     spec: Any
+    counted = True
 
     @cached_property
     def _data(self) -> tuple[CodedFourier, Array]:

@@ -10,7 +10,8 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.models.completion_problem import CompletionProblem, RegressionProblem
+from lrlab.models import uneven_places
+from lrlab.models.completion_problem import FRESH, CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY
 from lrlab.models.table_spec import Observed, TableSpec
 from lrlab.parameters import InputError, Parameter
@@ -23,7 +24,7 @@ class InductiveCompletion(TableSpec):
     model = "inductive-completion"
     problem = CompletionProblem
     title = "Inductive matrix completion"
-    summary = "A few entries of a table X W Y^T are seen; features X and Y predict even rows that have none."
+    summary = "A few entries of a table X W Yᵀ are seen; features X and Y predict even rows that have none."
     equation = (
         r"R_{ij} = x_i^\top W y_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
         r" \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
@@ -41,6 +42,27 @@ class InductiveCompletion(TableSpec):
             choices=("orthonormal", "correlated", "canonical"),
         ),
     ] = "orthonormal"
+    coherence: Annotated[
+        float,
+        Parameter(
+            meaning="row i of the left and of the right singular vectors has a size of about i^-α; without features",
+            symbol="α",
+            low=0,
+            high=2,
+            added=True,
+        ),
+    ] = 0.0
+    places: Annotated[
+        str,
+        Parameter(
+            meaning="places are drawn alike, or in proportion to the sum of the leverages of row and column in the "
+            "true table, which nobody knows; without features",
+            choices=("alike", "leverage"),
+            added=True,
+        ),
+    ] = "alike"
+
+    usual_places = {**TableSpec.usual_places, "places": "alike"}
 
     @property
     def table(self) -> tuple[int, int]:  # noqa: D102
@@ -68,10 +90,33 @@ class InductiveCompletion(TableSpec):
     def check(self) -> None:
         """Refuse more features than rows or columns, which no measurement could tell apart."""
         super().check()
+        for name, usual in (("coherence", 0), ("places", "alike")):
+            if self.features != "canonical" and (value := self.values()[name]) != usual:
+                expected = f"{usual} where there are features"
+                raise InputError(name, expected, value, f"set it to {usual}, or take features=canonical")
         for features, n in (("d1", "n1"), ("d2", "n2")):
             d, rows = getattr(self, features), getattr(self, n)
             if d > rows and self.features != "canonical":
                 raise InputError(features, f"in 1..{n} = {rows}", d, f"lower {features} or raise {n}")
+
+    def factors(self) -> LowRank:
+        """Return a W with uniformly distributed singular vectors, or uneven ones as of D U V^T D, D_ii = i^-coherence.
+
+        These are the power-law matrices of Chen, Bhojanapalli, Sanghavi & Ward (2014), "Coherent matrix completion",
+        but for their singular values, which are as given.
+        """
+        if not self.coherence:
+            return super().factors()
+        rng = np.random.default_rng(self.streams().truth)
+        sides = (np.arange(1.0, side + 1.0)[:, None] ** -self.coherence for side in self.table)
+        U, V = (np.linalg.qr(D * rng.standard_normal((len(D), self.rank)))[0] for D in sides)
+        return LowRank(U, self.singular_values, V)
+
+    @property
+    def place_weights(self) -> Array:
+        """The weights (n1, n2) in proportion to which places are drawn."""
+        weights = super().place_weights
+        return weights if self.places == "alike" else weights * uneven_places.leverage(self.factors())
 
     @property
     def norm(self) -> float:
@@ -108,7 +153,7 @@ class MultilabelRegression(TableSpec):
         str,
         Parameter(
             meaning="W: of uniformly distributed singular vectors, with the condition as given and answers of mean "
-            "square 1; or U V^T of independent standard normal U and V, not scaled",
+            "square 1; or U Vᵀ of independent standard normal U and V, not scaled",
             choices=("orthonormal", "gaussian"),
             added=True,
         ),
@@ -157,8 +202,9 @@ class MultilabelRegression(TableSpec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of features, places and observed entries."""
-        return 8 * (self.n * self.d + 6 * self.measurements + self.n + self.labels) + self.drawn_bytes
+        """Memory of features, places and observed entries, and of the answers of fresh points."""
+        fresh = FRESH * (self.d + 3 * self.labels)
+        return 8 * (self.n * self.d + fresh + 6 * self.measurements + self.n + self.labels) + self.drawn_bytes
 
     @property
     def norm(self) -> float:

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
-from lrlab.models import popularity
+from lrlab.models import uneven_places
 from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
@@ -18,7 +18,7 @@ CORRELATION = 0.9
 
 
 class TableProblem(LowRankProblem):
-    """Observed entries of a table, drawn without replacement, uniformly or by popularity.
+    """Observed entries of a table, drawn without replacement, uniformly or by weight.
 
     Attributes, beside those of LowRankProblem: X (n1, d1) or None, Y (n2, d2) or None for the identity, as solvers
     see them; cold, the rows of the table without any observed entry.
@@ -32,8 +32,8 @@ class TableProblem(LowRankProblem):
         """Return the measurement operator."""
         spec, (n1, n2) = self.spec, self.spec.table
         rng = child(spec.streams().data.spawn(3)[2], 0)
-        if spec.popularity:
-            places = popularity.places(rng, spec.table, spec.measurements, spec.popularity)
+        if spec.uneven:
+            places = uneven_places.places(rng, spec.place_weights, spec.measurements)
         else:
             places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
         rows, columns = np.divmod(places, n2)

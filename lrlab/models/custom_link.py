@@ -16,7 +16,7 @@ class CustomLink(SingleIndexSpec):
 
     model = "custom-link"
     title = "Custom link"
-    summary = "P(y = 1) = (1 + f(<x, b> + σ e))/2 for a formula f in z, with values in -1..1, that you type."
+    summary = "P(y = 1) = (1 + f(⟨x, b⟩ + σe))/2 for a formula f in z, with values in -1..1, that you type."
     equation = r"\mathbb P(y_i = 1) = \tfrac12\bigl(1 + f(\langle x_i, b\rangle + \sigma e_i)\bigr), \qquad \|b\| = 1"
 
     noise: Noise = 0.0

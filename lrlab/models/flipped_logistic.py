@@ -15,7 +15,7 @@ class FlippedLogistic(SingleIndexSpec):
 
     model = "flipped-logistic"
     title = "Flipped logistic regression"
-    summary = "P(y = 1) is logistic in <x, b> + intercept; each answer is then flipped with a fixed probability."
+    summary = "P(y = 1) is logistic in ⟨x, b⟩ + intercept; each answer is then flipped with a fixed probability."
     equation = (
         r"\mathbb P(y_i = 1) = \frac{1}{1 + e^{-z_i}}, \quad z_i = \langle x_i, b\rangle + \zeta + \sigma e_i,"
         r" \quad \text{then flipped with probability } p_e"
@@ -25,7 +25,7 @@ class FlippedLogistic(SingleIndexSpec):
     flip: Annotated[float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5)] = (
         0.0
     )
-    intercept: Annotated[float, Parameter(meaning="added to <x, b>", symbol="ζ", low=-5, high=5)] = 0.0
+    intercept: Annotated[float, Parameter(meaning="added to ⟨x, b⟩", symbol="ζ", low=-5, high=5)] = 0.0
 
     @property
     def link_function(self) -> Link:  # noqa: D102

@@ -200,7 +200,7 @@ FAMILY = Family(
     verdict=matrix_views.verdict_matrix,
     order=(
         "matrix-irls", "gauss-newton", "tangent-descent", "gnimc", "r2rils", "altmin", "scaled-gradient", "precgd",
-        "overparameterised-gradient", "svp", "trimmed-gauss-newton",
+        "overparameterised-gradient", "svp", "trimmed-gauss-newton", "robust-gauss-newton", "robust-pca",
         "soft-impute", "als", "ep-rom", "ap-rom",
         "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
     ),

@@ -43,7 +43,7 @@ def _products(problem: Any) -> list[Panel]:
     truth = W.left[rows] @ W.V[columns].T
     if isinstance(operator, Dense):
         return [Panel(f"A₁, and ⟨A₁, W⟩ = {b:.3g}", operator.A[0][np.ix_(rows, columns)]), Panel("W", truth)]
-    result = f"x₁ᵀ {name} {'x' if symmetric else 'y'}₁ = {b:.3g}"
+    result = f"x₁ᵀ {name} {'x' if symmetric else 'y'}₁ = {b:.3g}".replace("-", "−")
     return [
         Panel("x₁", operator.X[0][rows, None], place="left"),
         Panel("x₁" if symmetric else "y₁", operator.Y[0][None, columns], place="top"),

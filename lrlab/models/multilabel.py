@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import matrix_views
+from lrlab.model_hooks import View
+from lrlab.models import matrix_views, views
 from lrlab.models.label_rows import LabelRows, highest, scattered
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
@@ -103,6 +104,12 @@ class Multilabel(LabelRows):
         rng = np.random.default_rng(self.streams().truth)
         s = np.full(self.rank, math.sqrt(self.labels / self.rank))
         return LowRank(orthonormal(rng, self.d, self.rank), s, orthonormal(rng, self.labels, self.rank))
+
+    view_words = views.LABEL_MAP
+
+    def view(self, estimate: LowRank | None) -> View | None:
+        """Return the map of labels."""
+        return views.label_map(self, estimate, constant=True)
 
     @property
     def best_known(self) -> bool:

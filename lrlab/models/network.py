@@ -10,6 +10,8 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
+from lrlab.model_hooks import View
+from lrlab.models import views
 from lrlab.models.completion_problem import relative
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal
@@ -55,7 +57,7 @@ class PolynomialNetwork(LowRankSpec):
     model = "polynomial-network"
     problem = NetworkProblem
     title = "Polynomial network"
-    summary = "A hidden layer of r squared units, y = x^T L x: its weights are a symmetric matrix of rank r."
+    summary = "A hidden layer of r squared units, y = xᵀLx: its weights are a symmetric matrix of rank r."
     equation = (
         r"y_i = x_i^\top L\, x_i + \sigma e_i, \qquad L = \sum_{j=1}^r \alpha_j w_j w_j^\top \in \mathbb R^{p \times p}"
     )
@@ -73,8 +75,8 @@ class PolynomialNetwork(LowRankSpec):
         str,
         Parameter(
             meaning="hidden weights: orthonormal, with the condition as given, or independent Gaussian numbers, whose "
-            "condition is random",
-            choices=("orthonormal", "gaussian"),
+            "condition is random; or handwritten digits, made orthonormal, of p pixels",
+            choices=("orthonormal", "gaussian", "digits"),
             added=True,
         ),
     ] = "orthonormal"
@@ -82,6 +84,8 @@ class PolynomialNetwork(LowRankSpec):
     def check(self) -> None:
         """Refuse a rank that no such matrix has, and a condition beside weights that have their own."""
         super().check()
+        if self.weights == "digits":
+            views.digits(self.p, self.r)
         if self.weights == "gaussian" and self.condition != 1:
             expected = "1 where weights=gaussian, whose condition is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
@@ -131,11 +135,17 @@ class PolynomialNetwork(LowRankSpec):
         """Memory of all inputs and answers."""
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
+    view_words = "What is left of each hidden unit wⱼ: L̂ wⱼ / αⱼ."
+
+    def view(self, estimate: LowRank | None) -> View | None:
+        """Return the hidden units as images, where they are digits."""
+        return views.units_view(views.factors_of(self), estimate) if self.weights == "digits" else None
+
     def factors(self) -> LowRank:
         """Return L with uniformly distributed hidden weights, or with Gaussian ones."""
         rng = np.random.default_rng(self.streams().truth)
-        if self.weights == "orthonormal":
-            W = orthonormal(rng, self.p, self.r)
+        if self.weights != "gaussian":
+            W = orthonormal(rng, self.p, self.r) if self.weights == "orthonormal" else views.digits(self.p, self.r)
             return LowRank(W, self.alpha, W)
         Q, R = np.linalg.qr(rng.standard_normal((self.p, self.r)))
         core = (R * self._signs) @ R.T

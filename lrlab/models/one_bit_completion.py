@@ -10,6 +10,8 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel
+from lrlab.model_hooks import View
+from lrlab.models import views
 from lrlab.models.bit_problem import LARGEST, SCORED_ENTRIES, OneBitCompletionProblem
 from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND
@@ -44,6 +46,20 @@ class OneBitCompletion(Spec):
         str, Parameter(meaning="law of e: standard normal (probit) or logistic", choices=("probit", "logistic"))
     ] = "probit"
     noise: Annotated[float, Parameter(meaning="scale of the noise", symbol="σ", low=1e-3, high=100, scale="log")] = 0.3
+    truth: Annotated[
+        str,
+        Parameter(
+            meaning="the table: of uniform factors, or what persons think of films, each of one of k genres",
+            choices=("random", "films"),
+            added=True,
+        ),
+    ] = "random"
+
+    view_words = "Drawn ratings of invented films by invented persons, blue for the worst to red: the first of each."
+
+    def view(self, estimate: LowRank | None) -> View | None:
+        """Return the first ratings, with names."""
+        return views.table_view(views.factors_of(self), estimate) if self.truth == "films" else None
 
     @property
     def table(self) -> tuple[int, int]:
@@ -89,6 +105,9 @@ class OneBitCompletion(Spec):
         """Return M = U V^T, U and V uniform in -1/2..1/2, scaled to a largest entry of 1 (their section 4.1)."""
         rng = np.random.default_rng(self.streams().truth)
         U, V = (rng.uniform(-0.5, 0.5, (side, self.rank)) for side in self.table)
+        if self.truth == "films":
+            # A film is of one genre, and a little of the others.
+            V = 0.2 * V + np.eye(self.rank)[np.arange(self.n2) % self.rank]
         height = max(1, SCORED_ENTRIES // self.n2)
         largest = max(float(np.abs(U[i : i + height] @ V.T).max()) for i in range(0, self.n1, height))
         M = lowrank.from_product(U, V)

@@ -8,7 +8,8 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import matrix_views
+from lrlab.model_hooks import View
+from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
 from lrlab.parameters import InputError, Parameter, gaussian_noise
@@ -26,7 +27,7 @@ class OneBitMultilabel(Spec):
 
     model = "one-bit-multilabel"
     title = "One-bit labels, one a sample"
-    summary = "Samples come in batches, and of each only the sign of one label is told: y = sign(<x, w_j> + σ e)."
+    summary = "Samples come in batches, and of each only the sign of one label is told: y = sign(⟨x, wⱼ⟩ + ξe)."
     equation = (
         r"y_i = \operatorname{sign}(\langle x_i, w_{j(i)}\rangle + \xi e_i),"
         r" \qquad W = [w_1, \dots, w_{d_2}],\ \operatorname{rank} W = k"
@@ -47,7 +48,7 @@ class OneBitMultilabel(Spec):
             choices=("stream", "full"),
         ),
     ] = "stream"
-    noise: Annotated[float, gaussian_noise("<x, w_j> before its sign is taken", "ξ")] = 0.0
+    noise: Annotated[float, gaussian_noise("⟨x, wⱼ⟩ before its sign is taken", "ξ")] = 0.0
     flip: Annotated[
         float, Parameter(meaning="share of the signs that is flipped, at random", symbol="p", low=0, high=0.5)
     ] = 0.0
@@ -87,6 +88,12 @@ class OneBitMultilabel(Spec):
         rng = np.random.default_rng(self.streams().truth)
         U, V = (rng.standard_normal((d, self.rank)) for d in self.size)
         return lowrank.columns_normalised(lowrank.from_product(U, V))
+
+    view_words = views.LABEL_MAP
+
+    def view(self, estimate: LowRank | None) -> View | None:
+        """Return the map of labels."""
+        return views.label_map(self, estimate, constant=False)
 
     def comparable(self, estimate: LowRank) -> LowRank:
         """Return an estimate as it compares with the truth: columns of length 1, since signs tell nothing of it."""

@@ -25,7 +25,7 @@ class PhaseRetrieval(PicturedSpec):
 
     model = "phase-retrieval"
     title = "Phase retrieval"
-    summary = "Only the magnitude of each projection is kept, y = |<a, x>| + σ e or its square: phases are lost."
+    summary = "Only the magnitude of each projection is kept, y = |⟨a, x⟩| + σe or its square: phases are lost."
     equation = (
         r"y_i = |\langle a_i, x\rangle|^q + \sigma e_i,"
         r" \quad q = 1 \text{ (magnitude) or } 2 \text{ (intensity)}, \quad \|x\| = 1"
@@ -37,7 +37,7 @@ class PhaseRetrieval(PicturedSpec):
         str, Parameter(meaning="numbers that signal and projections are made of", choices=("real", "complex"))
     ] = "complex"
     data: Annotated[
-        str, Parameter(meaning="what is measured: |<a, x>|, or its square", choices=("magnitude", "intensity"))
+        str, Parameter(meaning="what is measured: |⟨a, x⟩|, or its square", choices=("magnitude", "intensity"))
     ] = "magnitude"
     noise: Annotated[float, gaussian_noise("each answer; an answer below 0 is then set to 0")] = 0.0
     truth: Truth = "random"
@@ -86,10 +86,12 @@ class PhaseRetrievalProblem(Problem):
     """Measurements of one spec; the truth, which only the score may look at.
 
     Attributes: spec; truth (p,), unit norm; noise, its standard deviation; shape (m, p); data, what was measured:
-    magnitude or intensity; A (m, p), of the field's numbers, its rows such that (A x)_i = <a_i, x>; y (m,) >= 0, the
-    answers; magnitude and intensity (m,), y or its square root, y or its square. All of them are read-only. Noise can
-    make an answer negative, which no magnitude is: it is then set to 0.
+    magnitude or intensity; counted, whether photons were; A (m, p), of the field's numbers, its rows such that
+    (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,), y or its square root, y or its square.
+    All of them are read-only. Noise can make an answer negative, which no magnitude is: it is then set to 0.
     """
+
+    counted = False
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint

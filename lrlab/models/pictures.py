@@ -35,6 +35,14 @@ ELLIPSES = (
 
 
 Truth = Annotated[str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *NAMES))]
+Entries = Annotated[
+    str,
+    Parameter(
+        meaning="non-zero entries of a random signal: Gaussian, or equal but for their signs",
+        choices=("gaussian", "equal"),
+        added=True,
+    ),
+]
 Picture = Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)]
 
 

@@ -18,12 +18,13 @@ class SingleIndexData(Protocol):
     """One-bit answers y (n,) in +-1 to measurement vectors X (n, p).
 
     sparsity: number of non-zero entries of the signal. link: the link function, for solvers whose entry says that they
-    know it. blocks(): (X_k, y_k) in order, for solvers that stream.
+    know it. contrasts: see `protocol.Problem`. blocks(): (X_k, y_k) in order, for solvers that stream.
     """
 
     shape: tuple[int, int]
     sparsity: int
     link: Any
+    contrasts: Array | None
     checkpoint: Checkpoint
 
     @property
@@ -68,10 +69,12 @@ class PhaseData(Protocol):
 
     A: an array, or an operator with its products (`operators.coded`).
     noise: its standard deviation, for solvers whose entry says that they know it. y: the answers as they were measured.
+    counted: whether intensities are numbers of photons, but for a factor.
     """
 
     shape: tuple[int, int]
     data: str
+    counted: bool
     noise: float
     checkpoint: Checkpoint
 

@@ -4,13 +4,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
+from lrlab.model_hooks import View
+from lrlab.models import views
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision, Rank
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows
+from lrlab.models.pictures import NAMES
 from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
-from lrlab.parameters import Parameter
+from lrlab.parameters import InputError, Parameter
 
 
 class RankOneProblem(LowRankProblem):
@@ -32,7 +37,7 @@ class RankOneSensing(LowRankSpec):
     model = "rank-one-sensing"
     problem = RankOneProblem
     title = "Rank-one matrix sensing"
-    summary = "Each measurement is x^T W y with random vectors x and y, where others take a whole random matrix."
+    summary = "Each measurement is xᵀWy with random vectors x and y, where others take a whole random matrix."
     equation = r"b_i = x_i^\top W y_i + \sigma e_i, \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
 
     m: Annotated[int, Parameter(meaning="number of measurements", low=1, high=1_000_000, scale="log")] = 1000
@@ -40,11 +45,43 @@ class RankOneSensing(LowRankSpec):
     d2: Annotated[int, Parameter(meaning="columns of the matrix", symbol="d₂", low=1, high=10_000, scale="log")] = 50
     rank: Rank = 5
     operator: Annotated[
-        str, Parameter(meaning="gaussian: x^T W y; dense: <A, W> with Gaussian A", choices=("gaussian", "dense"))
+        str, Parameter(meaning="gaussian: xᵀWy; dense: ⟨A, W⟩ with Gaussian A", choices=("gaussian", "dense"))
     ] = "gaussian"
     condition: Condition = 1.0
     noise: Noise = 0.0
     precision: Precision = "double"
+    truth: Annotated[
+        str,
+        Parameter(
+            meaning="the matrix: random, or the one of its rank that is nearest to a picture",
+            choices=("random", *NAMES[:-1]),
+            added=True,
+        ),
+    ] = "random"
+
+    view_words = "The matrix as grey levels."
+
+    def check(self) -> None:
+        """Refuse what no picture can fulfil, and a condition beside that of a picture."""
+        super().check()
+        if self.truth != "random":
+            if self.condition != 1:
+                expected = "1 where the truth is a picture, whose condition is its own"
+                raise InputError("condition", expected, self.condition, "take a random truth to choose it")
+            self.factors()
+
+    def factors(self) -> LowRank:
+        """Return a random W, or a picture."""
+        return super().factors() if self.truth == "random" else views.grey_matrix(self.truth, self.size, self.rank)
+
+    @property
+    def singular_values(self) -> Array:
+        """Singular values of W."""
+        return super().singular_values if self.truth == "random" else self.factors().s
+
+    def view(self, estimate: LowRank | None) -> View | None:
+        """Return a picture as such."""
+        return None if self.truth == "random" else views.grey_view(views.factors_of(self), estimate)
 
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102

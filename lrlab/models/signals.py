@@ -46,7 +46,7 @@ def index_measured(spec: Any) -> Measured:
 
 
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return predicted and measured error, on which side of its threshold n/p is, and the best of the others."""
+    """Return predicted and measured error, the side of its threshold where n/p is if known, and the best of others."""
     known = next((one for one in outcomes if prediction_words(one.predictions)), None)
     scored = [one for one in outcomes if "error" in one.scores]
     parts = [] if known is None else [_beside_theory(spec, known)]
@@ -80,7 +80,8 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
     error = outcome.scores.get("error")
     measured_error = f", measured {error:.2g}" if error is not None else ""
     words = f"{prediction_words(outcome.predictions)}{measured_error} ({outcome.title})"
-    if outcome.solver != "pairwise-moment":
+    # The threshold is one of isotropic Gaussian rows.
+    if outcome.solver != "pairwise-moment" or not spec.theory_holds:
         return words
     ratio = spec.n / spec.p
     moment = str(outcome.options["moment"])

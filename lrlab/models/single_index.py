@@ -12,7 +12,7 @@ from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import designs, signals
-from lrlab.models.pictures import Picture, PicturedSpec, Truth
+from lrlab.models.pictures import Entries, Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 from lrlab.theory.finite_best import why_no_best
@@ -22,16 +22,8 @@ IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
-Noise = Annotated[float, gaussian_noise("<x, b> before it is quantised")]
+Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before it is quantised")]
 
-Entries = Annotated[
-    str,
-    Parameter(
-        meaning="non-zero entries of a random signal: Gaussian, or equal but for their signs",
-        choices=("gaussian", "equal"),
-        added=True,
-    ),
-]
 Flip = Annotated[
     float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5, added=True)
 ]
@@ -53,6 +45,11 @@ class SingleIndexSpec(PicturedSpec):
     design: designs.Design = "gaussian"
     correlation: designs.Correlation = 0.5
     freedom: designs.Freedom = 5.0
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """A signal without zeros has no sparsity to be given."""
+        return () if self.sparsity else ("sparsity",)
 
     @property
     @abstractmethod

@@ -2,14 +2,17 @@
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from functools import lru_cache
+from typing import Annotated, ClassVar
 
 from scipy.special import bdtr
 
-from lrlab.models import popularity
+from lrlab.arrays import Array
+from lrlab.models import uneven_places
 from lrlab.models.low_rank import Condition, LowRankSpec, Noise, Rank
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, Value
 
 LARGEST_TABLE = 10**8
 WORTH_SAYING = 0.1
@@ -36,6 +39,16 @@ class TableSpec(LowRankSpec):
             added=True,
         ),
     ] = 0.0
+    block: Annotated[
+        float,
+        Parameter(
+            meaning="the last rows, of this share, have no observed entries in the last columns, of this share",
+            symbol="β",
+            low=0,
+            high=0.95,
+            added=True,
+        ),
+    ] = 0.0
 
     @property
     @abstractmethod
@@ -52,14 +65,40 @@ class TableSpec(LowRankSpec):
         if self.table[0] * self.table[1] > LARGEST_TABLE:
             largest = LARGEST_TABLE // self.table[0]
             raise InputError(self._column_name, f"at most {largest}", self.table[1], "make the table smaller")
-        if self.popularity and math.prod(self.table) > popularity.LARGEST:
-            expected = f"0 for tables of more than {popularity.LARGEST:,} entries"
-            raise InputError("popularity", expected, self.popularity, "set it to 0, or make the table smaller")
+        entries = math.prod(self.table)
+        for name, usual in self.usual_places.items() if entries > uneven_places.LARGEST else ():
+            if self.values()[name] != usual:
+                expected = f"{usual} for tables of more than {uneven_places.LARGEST:,} entries"
+                raise InputError(name, expected, self.values()[name], f"set it to {usual}, or make the table smaller")
+        free = entries - math.prod(self.block_size)
+        if self.measurements > free:
+            remedy = "observe fewer entries, or make the block smaller"
+            raise InputError("observed", f"at most {free / entries:.4g}, beside the block", self.observed, remedy)
+
+    usual_places: ClassVar[Mapping[str, Value]] = {"popularity": 0, "block": 0}
+    """Parameters that make places unlike each other, and where they do not."""
+
+    @property
+    def block_size(self) -> tuple[int, int]:
+        """Rows and columns of the block without observed entries; (0, 0) without one."""
+        return round(self.block * self.table[0]), round(self.block * self.table[1])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether places are drawn by weight."""
+        return any(self.values()[name] != usual for name, usual in self.usual_places.items())
+
+    @property
+    def place_weights(self) -> Array:
+        """The weights (n1, n2) in proportion to which places are drawn."""
+        weights, (rows, columns) = uneven_places.popularity(self.table, self.popularity), self.block_size
+        weights[self.table[0] - rows :, self.table[1] - columns :] = 0.0
+        return weights
 
     @property
     def drawn_bytes(self) -> int:
-        """Memory of the random numbers and order of all places, where they are drawn by popularity."""
-        return 16 * math.prod(self.table) if self.popularity else 0
+        """Memory of the random numbers and order of all places, where they are drawn by weight."""
+        return 24 * math.prod(self.table) if self.uneven else 0
 
     _column_name = "n2"
 
@@ -78,8 +117,8 @@ class TableSpec(LowRankSpec):
         if not self.bare_sides:
             return None
         m, k = self.measurements, self.true_rank
-        if self.popularity:
-            return sum(popularity.scarce(self.table, m, self.popularity, k, side) for side in self.bare_sides)
+        if self.uneven:
+            return _scarce(self)
         share, sizes = m / math.prod(self.table), [(self.table[side], self.table[1 - side]) for side in self.bare_sides]
         return sum(rows * float(bdtr(min(k - 1, n), n, share)) for rows, n in sizes)
 
@@ -91,3 +130,9 @@ class TableSpec(LowRankSpec):
             return super().remark
         words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
         return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
+
+
+@lru_cache(maxsize=256)
+def _scarce(spec: TableSpec) -> float:
+    weights = spec.place_weights
+    return sum(uneven_places.scarce(weights, spec.measurements, spec.true_rank, side) for side in spec.bare_sides)

@@ -8,8 +8,10 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.linalg import unit
 from lrlab.model_entry import Measure
-from lrlab.own.source import Own, unpacked
+from lrlab.own.matrices import whitening
+from lrlab.own.source import HELD_OUT, Own, unpacked
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Problem, proceed
 from lrlab.runs.index_link import IndexLink, losses
@@ -19,32 +21,33 @@ MEASURES = {
     "held_out_accuracy": Measure("accuracy on answers held out", "share that is predicted rightly", rising=True),
     "log_loss": Measure("log loss of the answers", "nats an answer, of the answers that the solver was given"),
 }
+REFINEMENT = "link-free-refinement"
+WHITENED = 2
+"""Rows a column above which columns are whitened."""
 CONSTANT = 1e-10
 """Deviation of a column, relative to its largest value, up to which it is constant."""
 
 
 class Frame(NamedTuple):
-    """Centres columns and changes their basis: rows x become (x - mean) T, T (columns, p)."""
+    """Centres columns and changes their basis: rows x become (x - mean) T, T (columns, p); sizes are deviations."""
 
     mean: Array
     T: Array
+    sizes: Array
 
     @classmethod
-    def of(cls, X: Array, scaling: str, varying: Mask) -> "Frame":
-        """Return the frame of rows X (n, columns): columns of deviation 1, or whitened ones; `varying` are used."""
-        mean, eye = X.mean(axis=0), np.eye(X.shape[1])[:, varying]
+    def of(cls, X: Array, scaling: str) -> "Frame":
+        """Return the frame of rows X (n, columns): columns of deviation 1, or whitened ones; of those that vary."""
+        use = varying(X)
+        mean, sizes, eye = X.mean(axis=0), np.where(use, X.std(axis=0), 1.0), np.eye(X.shape[1])[:, use]
         if scaling == "none":
-            return cls(np.zeros(len(mean)), eye)
-        sizes = (X - mean).std(axis=0)
-        T = eye / np.where(sizes > 0, sizes, 1.0)[:, None]
-        if scaling == "whitened":
-            _, s, Vt = np.linalg.svd((X - mean) @ T, full_matrices=False)
-            T = T @ (Vt.T / np.maximum(s, CONSTANT * s[0])) * np.sqrt(len(X))
-        return cls(mean, T)
+            return cls(np.zeros(len(mean)), eye, np.ones(len(mean)))
+        T = eye / sizes[:, None]
+        return cls(mean, T @ whitening((X - mean) @ T) if scaling == "whitened" and use.any() else T, sizes)
 
     def applied(self, X: Array) -> Array:
         """Return rows (n, columns) in the frame (n, p)."""
-        return (X - self.mean) @ self.T
+        return np.asarray((X - self.mean) @ self.T)
 
 
 def varying(X: Array) -> Mask:
@@ -59,7 +62,9 @@ class OwnAnswersProblem(Problem):
         self.spec, self.link, self.checkpoint = spec, spec.link_function, checkpoint  # type: ignore[attr-defined]
         arrays, out = unpacked(spec.file), spec.held
         X, y = arrays["X"], arrays["y"]
-        self.frame = Frame.of(X[~out], spec.scaling, varying(X))
+        self.frame = Frame.of(X[~out], spec.scaling)
+        if spec.scaling == "whitened":
+            self.contrasts = frozen(self.frame.sizes[:, None] * self.frame.T)
         self.X, self.y = frozen(self.frame.applied(X[~out])), frozen(y[~out])
         self.X_held, self.y_held = self.frame.applied(X[out]), y[out]
         self.shape = self.X.shape
@@ -92,6 +97,13 @@ class OwnAnswersProblem(Problem):
             scores["held_out_accuracy"] = float(np.mean((eta > 0) == (self.y_held > 0)))
         return scores
 
+    def standardised(self, estimate: Array) -> Array:
+        """Return the direction in columns of deviation 1 (columns,): what an index of deviation 1 takes of each.
+
+        Where columns are not whitened, the estimate (p,), of length 1.
+        """
+        return unit(estimate) if self.contrasts is None else self.contrasts @ unit(estimate)
+
     def recovered(self, estimate: Array) -> Array:
         """Return the direction (columns,), of length 1, in the units of the given columns."""
         b = self.frame.T @ estimate
@@ -113,10 +125,24 @@ class OwnAnswers(Own):
     scaling: Annotated[
         str,
         Parameter(
-            meaning="columns are centred and divided by their standard deviation, or made uncorrelated, or left alone",
+            meaning="columns are centred and divided by their deviations, or made uncorrelated, too, or left alone",
             choices=("columns", "whitened", "none"),
         ),
     ] = "columns"
+
+    @classmethod
+    def completed(
+        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Have columns whitened for the refinement of a dense direction, whose intervals then are right.
+
+        Of correlated columns an entry of a direction of length 1 is far from normal. Whitening takes more rows than
+        columns, and leaves no entry zero.
+        """
+        n, p = arrays["X"].shape
+        dense = not any(options.get(name) for name in ("sparsity", "kept"))
+        whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > WHITENED * p
+        return {**({"scaling": "whitened"} if whitened else {}), **options}
 
     @property
     def theory_holds(self) -> bool:
@@ -131,7 +157,7 @@ class OwnAnswers(Own):
         X, y = arrays["X"], arrays["y"]
         if len(np.unique(y[given])) < 2:
             raise InputError("y", "of two values", "one value in all rows that are not held out", "give both answers")
-        p = int(varying(X).sum())
+        p = Frame.of(X[given], str(settings["scaling"])).T.shape[1]
         if p < 2:
             raise InputError("X", "at least 2 columns that vary", p, "a single one has no direction: plot y against it")
         return {"n": int(given.sum()), "p": p}

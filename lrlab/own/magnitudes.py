@@ -32,6 +32,8 @@ class OwnMagnitudesProblem(Problem):
     Rows of A are scaled to mean square 1 an entry, answers to mean square magnitude 1; `unit` is that of x.
     """
 
+    counted = False
+
     def __init__(self, spec: "OwnMagnitudes", checkpoint: Checkpoint = proceed) -> None:
         values = spec.values()
         self.spec, self.data, self.checkpoint, self.noise = spec, str(values["data"]), checkpoint, values["noise"]

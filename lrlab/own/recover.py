@@ -13,7 +13,7 @@ from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.own import arrays as own_arrays
 from lrlab.own import gaps
-from lrlab.own.answers import OwnAnswers
+from lrlab.own.answers import REFINEMENT, OwnAnswers
 from lrlab.own.magnitudes import OwnMagnitudes
 from lrlab.own.matrices import OwnRankOne
 from lrlab.own.source import Own, held, own_class, packed
@@ -32,7 +32,7 @@ KINDS: Mapping[Any, tuple[type[Own], Any]] = {
     PhaseRetrieval: (OwnMagnitudes, own_arrays.magnitudes),
 }
 """By the base of a model's specs: the kind of its own data, and what makes arrays of them."""
-FIRST = {OwnAnswers: "link-free-refinement", OwnRankOne: "gauss-newton", OwnTable: "als", OwnMagnitudes: "gauss-newton"}
+FIRST = {OwnAnswers: REFINEMENT, OwnRankOne: "gauss-newton", OwnTable: "als", OwnMagnitudes: "gauss-newton"}
 """The solver of each kind where none is named."""
 
 
@@ -63,15 +63,22 @@ def recover(
 def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object) -> Job:
     """Return the checked job of `recover`."""
     model = model or own_arrays.model_of(y, X, Z)
-    kind, arrays_of, base = kind_of(model)
-    own = own_class(kind, base)
+    kind, _, base = kind_of(model)
     chosen = solver or FIRST[kind]
-    known = choices(own)
+    known = choices(own_class(kind, base))
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
-    spec = spec_of(own, arrays_of(y, X, Z), {name: value for name, value in options.items() if name in known})
+    spec = own_spec(y, X, Z, model=model, solver=chosen, **options)
     return make_job(spec, chosen, **{name: value for name, value in options.items() if name not in known})
+
+
+def own_spec(y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object) -> Own:
+    """Return the spec of measurements for a solver (of all where none is named); of options those of the spec count."""
+    kind, arrays_of, base = kind_of(model)
+    own, arrays = own_class(kind, base), arrays_of(y, X, Z)
+    options = kind.completed(arrays, solver or FIRST[kind], options)
+    return spec_of(own, arrays, {name: value for name, value in options.items() if name in choices(own)})
 
 
 def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:

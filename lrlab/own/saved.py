@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lrlab.arrays import Array, Vector
-from lrlab.linalg import unit
+from lrlab.arrays import Vector
 from lrlab.lowrank import LowRank
 from lrlab.own.files import Measurements
 from lrlab.own.tables import OwnTableProblem
@@ -29,15 +28,19 @@ def save(path: Path, trace: Trace, given: Measurements) -> None:
     if isinstance(trace.problem, OwnTableProblem):
         arrays["completed"] = trace.problem.completed(estimate)
     if trace.intervals is not None:
-        arrays |= {"low": trace.intervals.low, "high": trace.intervals.high, "standardised": unit(estimate)}
+        arrays |= {
+            "low": trace.intervals.low,
+            "high": trace.intervals.high,
+            "standardised": trace.problem.standardised(estimate),
+        }
     np.savez_compressed(path, allow_pickle=False, **arrays, names=np.array(given.names), rows=np.array(given.rows))
 
 
 def recovered_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     """Return what a trace has recovered as a table.
 
-    Of a direction: column, direction in units of standard deviations (of other frames: in those of the frame), the ends
-    of its 95% interval where there are such. Else the completed table, the matrix, the image, or the signal.
+    Of a direction: column, direction, the same in columns of deviation 1, and the ends of its 95% interval there. Else
+    the completed table, the matrix, the image, or the signal.
     """
     import pandas as pd
 
@@ -57,19 +60,18 @@ def recovered_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
 
 
 def direction_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
-    """Return the direction of one-bit answers, a row a column that varies."""
+    """Return the direction of one-bit answers, a row a column; one that does not vary is left out."""
     import pandas as pd
 
+    problem: Any = trace.problem
     what: Any = trace.recovered
-    estimate: Any = trace.estimate
+    used = np.abs(problem.frame.T).sum(axis=1) > 0
     names = given.names or tuple(str(place + 1) for place in range(len(what)))
-    used = np.abs(trace.problem.frame.T).sum(axis=1) > 0
-    columns: dict[str, Array | list[str]] = {
-        "column": [name for name, use in zip(names, used, strict=True) if use],
-        "direction": what[used],
-    }
-    if trace.job.spec.values()["scaling"] != "whitened":
-        columns["standardised"] = unit(estimate)
-        if trace.intervals is not None:
-            columns |= {"low": trace.intervals.low, "high": trace.intervals.high}
-    return pd.DataFrame(columns)
+    sizes: dict[str, Any] = {"direction": what, "standardised": np.full(len(what), np.nan)}
+    place = used if problem.contrasts is None else np.ones(len(what), dtype=bool)
+    sizes["standardised"][place] = problem.standardised(trace.estimate)
+    if trace.intervals is not None:
+        for name, ends in zip(("low", "high"), trace.intervals[:2], strict=True):
+            sizes[name] = np.full(len(what), np.nan)
+            sizes[name][place] = ends
+    return pd.DataFrame({"column": names, **sizes})[used].reset_index(drop=True)

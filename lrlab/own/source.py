@@ -90,6 +90,13 @@ class Own(Spec):
         return {name: value for name, value in self.values().items() if name in named}
 
     @classmethod
+    def completed(
+        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return options with those that are best for a solver on these arrays, where none is said."""
+        return dict(options)
+
+    @classmethod
     @abstractmethod
     def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:
         """Return the sizes of a spec on these arrays, of which some are given to solvers.

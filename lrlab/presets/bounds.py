@@ -16,6 +16,16 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "network-floor": lambda spec: spec.noise * math.sqrt(spec.p * math.log(spec.p) ** 3 / spec.m),
     "network-floor-exact": lambda spec: 2.0 * spec.noise * math.sqrt(spec.p / spec.m),
     "one": lambda spec: 1.0,
+    # Jain & Dhillon 2013, section 4: n1 + n2, k (n1 + n2) log(n1 + n2), and k d1 d2 log(d1 d2), without constants; what
+    # no method recovers with fewer of, by counting, with features and without.
+    "table-sides": lambda spec: spec.n1 + spec.n2,
+    "samples-of-completion": lambda spec: spec.rank * (spec.n1 + spec.n2) * math.log(spec.n1 + spec.n2),
+    "samples-of-inductive": lambda spec: spec.rank * spec.d1 * spec.d2 * math.log(spec.d1 * spec.d2),
+    # Their Lemma 4, k^4 beta^2 (d1 + d2) log^3(d1 + d2), without its constant.
+    "samples-of-rank-one": lambda spec: (
+        spec.rank**4 * spec.condition**2 * (spec.d1 + spec.d2) * math.log(spec.d1 + spec.d2) ** 3
+    ),
+    "unknowns": lambda spec: spec.degrees_of_freedom,
     # Yu et al. 2014, Theorem 4 at eta^2 = 2/d, sigma_1 = 1/d, Sigma = 1 (Claim 8), times sqrt(n), without its constant.
     "trace-ball": lambda spec: math.sqrt(3.0 / spec.labels),
     # Spectral norm of a d x L matrix with independent entries of variance 1 / (d L).
@@ -41,8 +51,40 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
     "power-iteration": lambda spec, t: 2.0 * statistical_error(spec) + math.sqrt(spec.p - 1.0) * contraction(spec) ** t,
     # Jain & Dhillon 2013, eq. 11: the squared sine halves in each half-step, a sweep has two.
     "half-a-sweep": lambda spec, t: 0.5**t,
+    # Qiu et al. 2017, Theorem 2 with C = 1, at ||W - W'|| = distance, and over max{distance, distance^1/2}.
+    "perturbation": lambda spec, distance: sign_error(spec) * max(distance, math.sqrt(distance)),
+    "perturbation-ratio": lambda spec, distance: sign_error(spec),
+    # Both sides of their Lemma 2 over ||w - w'||, exactly: the plane of w and w' has eigenvalues angle +- sin(angle).
+    "sign-matrix": lambda spec, distance: 4.0 / math.pi * (angle(distance) + math.sin(angle(distance))) / distance,
+    "sign-length": lambda spec, distance: 4.0 / math.pi * angle(distance) / distance,
+    # Yu et al. 2014, Theorem 6 as "trace-ball" is of Theorem 4, P in the place of 1/L; and its exact limit.
+    "frequent-label": lambda spec, largest: math.sqrt(3.0 * largest),
+    "frequent-label-exact": lambda spec, largest: frequent_label(spec, largest),
 }
-"""The same of the estimate after t iterations."""
+"""The same at a place that is no parameter of the spec: after t iterations, at a distance, or at a frequency."""
+
+
+def frequent_label(spec: Any, largest: float) -> float:
+    """Return the norm of a (L, d) matrix of independent entries of variance p_l / d for large L and d.
+
+    p_l is `largest` in the first row and the same in all others, 1 in sum. The first row adds a term of rank one to the
+    Gram matrix of the others, whose eigenvalues follow the law of Marchenko and Pastur; the largest one leaves these
+    where R(1/P) + P exceeds their edge, R being the R-transform of that law.
+    """
+    rest, rows = 1.0 - largest, spec.labels - 1.0
+    if largest <= rest / rows * (1.0 + math.sqrt(rows / spec.d)):
+        return math.sqrt(rest) * (1.0 / math.sqrt(rows) + 1.0 / math.sqrt(spec.d))
+    return math.sqrt(largest + rest / spec.d / (1.0 - rest / (rows * largest)))
+
+
+def sign_error(spec: Any) -> float:
+    """Return sqrt(d1 d2 k^(1/2) / m), the order of delta (Qiu et al. 2017, Theorem 2)."""
+    return math.sqrt(spec.d1 * spec.d2 * math.sqrt(spec.rank) / spec.m)
+
+
+def angle(distance: float) -> float:
+    """Return the angle between unit vectors at a distance."""
+    return 2.0 * math.asin(distance / 2.0)
 
 
 def contraction(spec: Any) -> float:

@@ -93,7 +93,7 @@ def all_cases(preset: Preset, trials: int | None) -> list[Case]:
     for i, place in enumerate(places):
         for j, series in enumerate(preset.series):
             # What no solver computes is drawn by the kind `theorem`.
-            if "quantity" in series or not shown_in(place, series):
+            if not {"quantity", "fewest"}.isdisjoint(series) or not shown_in(place, series):
                 continue
             with preset.source.locate(("series", j)):
                 tried = _variants(series)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
@@ -79,9 +80,21 @@ def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel(panel: Toml, points: pd.DataFrame, judged: Sequence[Verdict]) -> Panel:
-    placed = points.assign(x=points["column"])
-    figure = beside(placed, axis_title="", value_title=panel["measure_title"], categories=True)
+    figure = _drawn(panel, points)
     words = "Filled: computed here, mean and standard deviation of the trials."
     if points["paper"].notna().any():
         words += " Open: printed in the paper."
     return Panel(panel["title"], figure, words + claims.caption(judged), judged)
+
+
+def _drawn(panel: Toml, points: pd.DataFrame) -> Figure:
+    placed = points.assign(x=points["column"])
+    return beside(placed, axis_title="", value_title=panel["measure_title"], categories=True)
+
+
+def printed(preset: Preset, panel: Toml) -> Figure | None:
+    """Return a panel of all numbers that the paper printed, and of no others; None where it printed none."""
+    nothing = pd.DataFrame(columns=["series", "column", panel["measure"]], dtype=float)
+    points = compared(preset, panel, nothing)
+    # Series without numbers stay: those that have some look as they do beside ours.
+    return _drawn(panel, points) if points["paper"].notna().any() else None

@@ -32,13 +32,14 @@ _RULE = {
     "rule": str, "lower": [str], "higher": [str], "series": [str],
     "by": float, "within": float, "level": float, "at": float, "from": float, "to": float,
 }  # fmt: skip
+_FEWEST = Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))
 _STATEMENT = {"statement": str, "against": str, "against_title": str}
 _LINE = {"label": str, "panel": str, "bound": str, "slope": float, "mark": str, "series": str, "if": str, "exact": bool}
 _REMARK = Keys({"text": str, **_RULE}, ("text", "rule"))
 _CLAIM = {"paper": str, "panel": str, "remark": _REMARK, **_RULE}
 _QUICK = Keys({
     "trials": int, "points": int, "series": [str], "columns": [str], "panels": [str], "rows": dict,
-    "grid": [float], "axes": dict, "max_iter": int,
+    "grid": [float], "axes": dict, "max_iter": int, "close": float,
 })  # fmt: skip
 
 
@@ -92,7 +93,8 @@ KINDS: Mapping[str, Keys] = {
     "theorem": file_keys(
         {**_MEASURE, **_SCALES, **_STATEMENT, "steps": bool}, ("statement", "measure_title"),
         _MODEL, _AXES, {"settings": dict, "slider": Keys({"name": str, "values": list}, ("name", "values"))},
-        _tables("series", {**_SERIES, **_MODEL, **_AXES, "quantity": str, "part": str, "below": float}, "label"),
+        _tables("series", {**_SERIES, **_MODEL, **_AXES, "quantity": str, "part": str, "below": float,
+                           "fewest": _FEWEST}, "label"),
         _tables("panels", {"title": str, **_MODEL, **_AXES, **_MEASURE, **_SCALES, "only": [str]}, "title"),
         _tables("lines", _LINE, "label", "if"),
         _CLAIMS,

@@ -111,8 +111,10 @@ class Samples(NamedTuple):
     def _bounded(self, series: str, place: Place) -> Array:
         """Return the least and the largest number that each trial can have had: two rows."""
         values = self.values[series][place]
-        duration = self.durations.get(series, {}).get(place, np.full(len(values), -np.inf))
         unknown = ~np.isfinite(values)
+        if not unknown.any():
+            return np.array([values, values])
+        duration = self.durations.get(series, {}).get(place, np.full(len(values), -np.inf))
         return np.array([np.where(unknown, duration, values), np.where(unknown, np.inf, values)])
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
 from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
 from lrlab.fits.metrics import METRICS
@@ -145,20 +146,34 @@ def _panel(
     preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFrame, notes: str
 ) -> tuple[Panel, list[dict[str, Any]]] | None:
     """Return a panel, and the verdicts on it as rows of the table; None where it has no points."""
-    rows, axis = _rows_of(preset, panel, points), panel["axis"]
+    rows = _rows_of(preset, panel, points)
     if rows.empty:
         return None
-    level = _of_full_rank(preset, rows) & (axis == "share")
-    placed = _over_time(rows, points, table) if axis == "seconds" else rows.assign(x=rows[axis].mask(level))
-    figure = beside(
-        placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
-        log_x=panel.get("log_x", False), categories=axis == "data",
-    )  # fmt: skip
+    figure = _drawn(preset, panel, rows, points, table)
     judged, about = _judged(preset, panel, rows, table), {"panel": panel["title"], "measure": panel["measure"]}
     lines = [{**line, **about, "claim": line["paper"]} for line in claims.rows(judged)]
     if not lines and rows["data"].str.endswith(SYNTHETIC).any():
         lines = [{"level": "panel", **about, **NOT_JUDGED}]
     return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged), judged), lines
+
+
+def _drawn(preset: Preset, panel: Toml, rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> Figure:
+    axis = panel["axis"]
+    level = _of_full_rank(preset, rows) & (axis == "share")
+    placed = _over_time(rows, points, table) if axis == "seconds" else rows.assign(x=rows[axis].mask(level))
+    return beside(
+        placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
+        log_x=panel.get("log_x", False), categories=axis == "data",
+    )  # fmt: skip
+
+
+def printed(preset: Preset, panel: Toml) -> Figure | None:
+    """Return a panel of all numbers that the paper printed, and of no others; None where it printed none."""
+    nothing = pd.DataFrame(columns=[*PLACE, "trace"])
+    points = compared(preset, rows_of_paper(preset, {}), nothing)
+    rows = _rows_of(preset, panel, points)
+    # Series without numbers stay: those that have some look as they do beside ours.
+    return _drawn(preset, panel, rows, points, nothing) if rows["paper"].notna().any() else None
 
 
 def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> pd.DataFrame:

@@ -1,17 +1,24 @@
 """Quantities of theorems that no solver computes: numbers of what is drawn from a spec, each with its parts by name."""
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lrlab.arrays import Array
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.operators.rank_one import weighted_gram
-
-Parts = dict[str, float]
+from lrlab.presets.label_quantities import (
+    Parts,
+    frequency_gaps,
+    generalisation_gaps,
+    perturbation,
+    rank_distances,
+    rank_fits,
+    sign_moments,
+)
 
 
 def properties(spec: Any) -> Parts:
@@ -46,58 +53,49 @@ def isometry(spec: Any) -> Parts:
     return {"high": float(np.mean(high**2)), "low": float(np.mean(low**2))}
 
 
-def generalisation_gaps(spec: Any) -> Parts:
-    """Return sqrt(n) (L(Z) - L_n(Z)) of the empirical minimisers of Claims 7 and 8 (Yu et al. 2014, appendix C).
-
-    One label of each row is seen, losses are linear, balls have radius 1. frobenius, trace: over either ball where the
-    features are d signs over sqrt(d); line: over both where they are signs along one direction.
-    """
-    rng = np.random.default_rng(spec.streams().data)
-    label = rng.integers(spec.labels, size=spec.n)
-    signs = rng.integers(0, 2, size=(spec.n, spec.d)) * 2.0 - 1.0
-    X = csr_array((np.ones(spec.n), (label, np.arange(spec.n))), shape=(spec.labels, spec.n)) @ signs
-    line = np.bincount(label, signs[:, 0], minlength=spec.labels)
-    root = np.sqrt(spec.n)
-    whole, largest = np.linalg.norm(X), np.linalg.norm(X, 2)
-    return {
-        "frobenius": float(whole / np.sqrt(spec.d) / root),
-        "trace": float(largest / np.sqrt(spec.d) / root),
-        "line": float(np.linalg.norm(line) / root),
-    }
-
-
 def contraction(spec: Any) -> Parts:
     """Return q = 2 rho (Soltani & Hegde 2018, Definition 1 and Theorem 4) of a drawn network, in two senses.
 
     fixed: of L_1 - L_2 = L in the spectral norm, as the definition has it. tangent: of the worst direction of the
-    tangent space at L, whose matrices have rank 2r, in the Frobenius norm: these are where iterates near L differ.
+    tangent space at L = U diag(s) U^T, whose matrices have rank 2r, in the Frobenius norm: these are where iterates
+    near L differ. A direction is U S U^T + N U^T + U N^T with N orthogonal to U, stored as U S + 2^(1/2) N (p, r).
     """
     problem = spec.build()
-    A, L, p = problem.operator, problem.truth, spec.p
-    ones = A.adjoint(np.ones(spec.m)) * A.scale
-    P = L.U @ L.U.T
+    A, L, p, r = problem.operator, problem.truth, spec.p, spec.r
+    U, X, XU = L.U, A.X, A.X @ L.U
+    ones = A.scale * (X.T @ XU)
 
-    def projected(z: Array) -> Array:
-        Z = z.reshape(p, p)
-        PZ = P @ (Z + Z.T) / 2.0
-        return PZ + PZ.T - PZ @ P
+    def parts(g: Array) -> tuple[Array, Array]:
+        """Return S and N of a direction; what has no part in the tangent space is left out."""
+        G = g.reshape(p, r)
+        S = U.T @ G
+        return (S + S.T) / 2.0, (G - U @ S) / math.sqrt(2.0)
 
-    def deviation(Z: Array) -> Array:
-        return Z - A.moment(A.pair(A.left(Z), A.X))
+    def stored(WU: Array) -> Array:
+        """Return the projection of a symmetric W on the tangent space from W U."""
+        S = U.T @ WU
+        return (U @ S + math.sqrt(2.0) * (WU - U @ S)).ravel()
 
-    def transposed(Z: Array) -> Array:
-        r = A.pair(A.left(Z), A.X)
-        return Z - A.scale * A.adjoint(r) + np.trace(Z) * ones
+    def rest(S: Array, N: Array, image: Array) -> Array:
+        """Return (W - A*(image)) U of a direction W; the term of the trace is not in it."""
+        return U @ S + N - A.scale * (X.T @ (image[:, None] * XU))
 
-    restricted = LinearOperator(
-        (p * p, p * p),
-        matvec=lambda z: projected(deviation(projected(z))).ravel(),
-        rmatvec=lambda z: projected(transposed(projected(z))).ravel(),
-        dtype=float,
-    )
-    start = np.random.default_rng(spec.streams().solver).standard_normal(p * p)
+    def image_of(S: Array, N: Array) -> Array:
+        return np.einsum("ij,ij->i", XU @ S + 2.0 * (X @ N), XU)
+
+    def deviation(g: Array) -> Array:
+        S, N = parts(g)
+        image = image_of(S, N)
+        return stored(rest(S, N, image) + A.scale * image.sum() * U)
+
+    def transposed(g: Array) -> Array:
+        S, N = parts(g)
+        return stored(rest(S, N, image_of(S, N)) + np.trace(S) * ones)
+
+    restricted = LinearOperator((p * r, p * r), matvec=deviation, rmatvec=transposed, dtype=float)
+    start = np.random.default_rng(spec.streams().solver).standard_normal(p * r)
     (worst,) = svds(restricted, k=1, tol=1e-2, v0=start, return_singular_vectors=False)
-    fixed = np.linalg.norm(deviation(L.dense()), 2) / np.abs(L.s).max()
+    fixed = np.linalg.norm(L.dense() - A.moment(A.forward(L)), 2) / np.abs(L.s).max()
     return {"fixed": 2.0 * float(fixed), "tangent": 2.0 * float(worst)}
 
 
@@ -110,16 +108,25 @@ def statistical_error(spec: Any) -> Parts:
 
 
 class Quantity(NamedTuple):
-    """What is computed of a spec on the seed of a trial, and the names of its parts."""
+    """What is computed of a spec on the seed of a trial, and the names of its parts.
 
-    parts_of: Callable[[Any], Parts]
+    along: the place that it needs beside the spec, of PLACES, or nothing.
+    """
+
+    parts_of: Callable[..., Parts]
     parts: tuple[str, ...]
+    along: str = ""
 
 
 QUANTITIES: dict[str, Quantity] = {
     "properties": Quantity(properties, ("start", "B", "G")),
     "isometry": Quantity(isometry, ("high", "low")),
     "generalisation-gaps": Quantity(generalisation_gaps, ("frobenius", "trace", "line")),
+    "frequency-gaps": Quantity(frequency_gaps, ("frobenius", "trace"), "frequency"),
+    "rank-fits": Quantity(rank_fits, ("closed",)),
+    "rank-distances": Quantity(rank_distances, ("leml",), "weight"),
+    "perturbation": Quantity(perturbation, ("norm", "ratio"), "distance"),
+    "sign-moments": Quantity(sign_moments, ("matrix", "length"), "distance"),
     "statistical-error": Quantity(statistical_error, ("mean", "moment")),
     "contraction": Quantity(contraction, ("fixed", "tangent")),
 }

@@ -2,8 +2,9 @@
 
 A file's table [quick] says what is left: trials at each point; points of each axis, evenly spread, with those at which
 a claim is judged, or the values of axes themselves; labels of series, columns and panels; rows of a table [paper], by
-the values of a column; values of a searched grid; max_iter of all runs. A file without one has DEFAULT. All claims are
-retained: one on what is left out is not decided.
+the values of a column; values of a searched grid; max_iter of all runs; close, the factor up to which numbers of
+measurements are searched. A file without one has DEFAULT. All claims are retained: one on what is left out is not
+decided.
 """
 
 import copy
@@ -53,6 +54,8 @@ def quick(preset: Preset) -> Preset:
         content["settings"] = {**content.get("settings", {}), "max_iter": rule["max_iter"]}
         for series in content.get("series", ()):
             series.get("settings", {}).pop("max_iter", None)
+    if "close" in rule:
+        content["close"] = rule["close"]
     if "paper" in content:
         content["paper"]["rows"] = _rows(preset, content["paper"], rule)
     content["all_panels"] = list(preset.all_panels)

@@ -17,6 +17,7 @@ from functools import partial
 from itertools import combinations, product
 from typing import Any, NamedTuple
 
+from lrlab.figures.numbers import rounded
 from lrlab.presets.evidence import LARGEST, Interval, Place, Samples, decisive
 from lrlab.presets.result import TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
@@ -54,7 +55,7 @@ def side(interval_of: Callable[[int], Interval], among: int, low: float, high: f
 
 def number(value: float) -> str:
     """Return a number as text."""
-    return "without end" if value == math.inf else f"{value:.3g}"
+    return "without end" if value == math.inf else rounded(value)
 
 
 def shown(samples: Samples, series: Sequence[str], place: Place) -> str:

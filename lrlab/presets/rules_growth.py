@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from lrlab.presets.evidence import Interval, Place, Samples
 from lrlab.presets.result import TOO_FEW, Judged
-from lrlab.presets.rules import NEITHER, Rule, Table, decided
+from lrlab.presets.rules import NEITHER, Rule, Table, decided, number
 
 WIDE = 1.0
 """Width of an interval of an exponent that says too little."""
@@ -56,7 +56,7 @@ def _exponent(rule: Table, samples: Samples) -> Judged:
     slope, (low, high) = exponent(samples, series)
     if slope != slope:
         return NEITHER
-    words = f"{series}: {rule['axis']}^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
+    words = f"{series}: {rule['axis']}^{number(slope)} (95% interval {number(low)} to {number(high)})"
     if min(len(values) for values in samples.values[series].values()) < 2:
         return Judged(None, f"{words}; {TOO_FEW}")
     if low > claimed:
@@ -82,7 +82,7 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
     if not x:
         return NEITHER
     slope, (low, high) = power(x, y)
-    words = f"error grows as rate^{slope:.2f} (95% interval {low:.2f} to {high:.2f})"
+    words = f"error grows as the rate to the power {number(slope)} (95% interval {number(low)} to {number(high)})"
     if min(trials) < 2 or slope != slope:
         return Judged(None, f"{words}; {TOO_FEW} or rates")
     if 1.0 - ROOM <= low and high <= 1.0 + ROOM:
@@ -102,7 +102,7 @@ def _powers(rule: Table, samples: Samples, least: float, most: float) -> Judged:
         slope, (low, high) = exponent(own, name)
         if slope != slope:
             return NEITHER
-        words.append(f"{name}: power {slope:.2f} (95% interval {low:.2f} to {high:.2f})")
+        words.append(f"{name}: power {number(slope)} (95% interval {number(low)} to {number(high)})")
         few = min(len(values) for values in own.values[name].values()) < 2
         inside, outside = least <= low and high <= most, high < least or low > most
         sides.append(None if few else True if inside else False if outside else None)

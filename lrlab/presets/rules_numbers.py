@@ -17,7 +17,7 @@ import numpy as np
 
 from lrlab.presets.evidence import Place, Samples, decisive
 from lrlab.presets.result import TOO_FEW, Judged
-from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, side, where
+from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, number, side, where
 
 MOST_NAMED = 3
 CONFIRMED = 0.9
@@ -34,7 +34,7 @@ def _numbers(rule: Table, samples: Samples) -> Judged:
     gaps = {cell: float(samples.values[cell[0]][cell[1]].mean()) - rule["printed"][cell[0]][cell[1]] for cell in known}
     away = {cell: gap for cell, gap in gaps.items() if abs(gap) > rooms[cell]}
     worst = max(rooms[cell] for cell in known)
-    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, at most {worst:.2g}"
+    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, at most {number(worst)}"
     if away:
         words += f"; ours differ: {_named(away)}"
         return Judged(False, words)
@@ -55,7 +55,7 @@ def _cells(rule: Table, samples: Samples) -> list[tuple[str, Place]]:
 
 def _named(away: Mapping[tuple[str, Place], float]) -> str:
     words = [
-        f"{series} {where(place)} by {gap:+.3g}"
+        f"{series} {where(place)} by {'+' * (gap > 0)}{number(gap)}"
         for (series, place), gap in sorted(away.items(), key=lambda one: -abs(one[1]))
     ]
     return ", ".join(words[:MOST_NAMED]) + (f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else "")

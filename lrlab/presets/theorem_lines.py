@@ -12,6 +12,7 @@ from lrlab.parameters import declared
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.cases import axes_path, axis_of, shown_in
 from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.label_quantities import PLACES
 from lrlab.protocol import Spec
 
 CURVE_POINTS = 61
@@ -46,9 +47,20 @@ def placed_in(preset: Preset) -> list[Placed]:
                     continue
                 axis, values = axis_of(preset, where)
                 with preset.source.locate(axes_path(preset, where)):
-                    specs = {value: place(spec, axis, value) for value in values}
+                    specs = {value: spec if axis in PLACES else place(spec, axis, value) for value in values}
                 placed.append(Placed(panel, series, axis, specs))
     return placed
+
+
+def bounds_for(preset: Preset, line: Toml) -> Mapping[str, object]:
+    """Return the bounds that a line can have: those of a spec, or of a spec and a place that is no parameter."""
+    own = [
+        one.axis
+        for one in placed_in(preset)
+        if line.get("panel", one.panel["title"]) == one.panel["title"]
+        and line.get("series", one.series["label"]) == one.series["label"]
+    ]
+    return STEP_BOUNDS if own and all(axis == STEPS or axis in PLACES for axis in own) else BOUNDS
 
 
 def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
@@ -75,8 +87,9 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
 def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str | None) -> tuple[Array, Array]:
     """Return the places and values of a bound, between the dots where the spec can be placed there."""
     axis, spec = own[0].axis, own[0].spec
-    if axis == STEPS:
-        return dots, np.array([STEP_BOUNDS[name](spec, t) for t in dots])
+    if axis == STEPS or axis in PLACES:
+        x = dots if axis == STEPS else x
+        return x, np.array([STEP_BOUNDS[name](spec, value) for value in x])
     specs = [spec for one in own for spec in one.specs.values()] if against else _along(own[0], x)
     places = [BOUNDS[against](spec) if against else spec.values()[axis] for spec in specs]
     return np.array(places, float), np.array([BOUNDS[name](spec) for spec in specs])
@@ -99,11 +112,15 @@ def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
 
 
 def _along(one: Placed, values: Array) -> list[Spec]:
-    """Return the specs at values between those of a series, rounded where the axis is a whole number."""
-    spec = one.spec
-    parameter = declared(type(spec)).get(one.axis)
+    """Return the specs at values between those of a series."""
+    return [rounded(one.spec, one.axis, value) for value in values]
+
+
+def rounded(spec: Spec, axis: str, value: float) -> Spec:
+    """Return the spec moved to a value on an axis, rounded where that is a whole number."""
+    parameter = declared(type(spec)).get(axis)
     whole = parameter is not None and parameter.kind is int
-    return [place(spec, one.axis, round(value) if whole else value) for value in values]
+    return place(spec, axis, round(value) if whole else value)
 
 
 def _of_panel(preset: Preset, panel: Toml) -> list[Toml]:

@@ -17,7 +17,7 @@ from lrlab.figures.svg import svg
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure, Outcome
 from lrlab.parameters import InputError, require_known
-from lrlab.protocol import Estimate, Spec
+from lrlab.protocol import Estimate, Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 
@@ -42,7 +42,7 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
             style_of(spec.model, run.job.solver),
             rows=run.trace.rows,
             predictions=theory.known(run.job),
-            expected=expected(run.job, min(len(run.trace.rows), EXPECTED_ITERATIONS)),
+            expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),
             history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
             intervals=run.trace.intervals,
@@ -95,6 +95,7 @@ def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
             run.over,
             dict(run.job.options),
             look.predictions,
+            run.trace.stop in (Stop.MAX_ITER, Stop.TIMEOUT),
         )
         for run, look in zip(runs, drawn, strict=True)
     ]
@@ -178,7 +179,7 @@ def html(trace: "Trace") -> str:
     measures = measures_of(trace.job.spec)
     last = trace.rows[-1] if trace.rows else {}
     numbers = ", ".join(f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name))
-    words = [trace.job.entry.title, f"{len(trace.rows)} iterations", numbers]
+    words = [trace.job.entry.title, f"{trace.iterations} iterations", numbers]
     picture = svg(comparison([trace])) if trace.rows else ""
     end = " ".join(part for part in (trace.ending, trace.note, trace.job.given) if part)
     about = escape(": ".join(filter(None, [words[0], ", ".join(filter(None, words[1:]))])))

@@ -36,16 +36,16 @@ _refined: dict[object, Numbers] = {}
 _quick: dict[object, Numbers] = {}
 
 
-def described(overlaps: Array, name: str = "predicted") -> dict[str, float]:
-    """Return mean, median and band of squared overlaps (draws,), and of the errors that they are, under a name."""
+def described(overlaps: Array) -> dict[str, float]:
+    """Return mean, median and band of squared overlaps (draws,), and of the errors that they are."""
     numbers = dict[str, float]()
     for measure, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
         low, median, high = np.quantile(values, (BAND[0], 0.5, BAND[1]))
         numbers |= {
-            f"{name}_{measure}": float(values.mean()),
-            f"{name}_{measure}_median": float(median),
-            f"{name}_{measure}_low": float(low),
-            f"{name}_{measure}_high": float(high),
+            f"predicted_{measure}": float(values.mean()),
+            f"predicted_{measure}_median": float(median),
+            f"predicted_{measure}_low": float(low),
+            f"predicted_{measure}_high": float(high),
         }
     return numbers
 

@@ -67,6 +67,15 @@ class Trace:
         if len(self.history) > MAX_ESTIMATES:
             self.history, self.stride = self.history[::2], 2 * self.stride
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the problem, which is built anew from its spec."""
+        return {name: value for name, value in vars(self).items() if name != "problem"}
+
+    @property
+    def iterations(self) -> int:
+        """Number of the last iterate that was scored; 0 before the first."""
+        return int(self.rows[-1]["iteration"]) if self.rows else 0
+
     @property
     def table(self) -> "pd.DataFrame":
         """The rows as a table."""
@@ -150,12 +159,16 @@ class Trace:
 
     @property
     def interval_rows(self) -> list[dict[str, float | None]]:
-        """The last estimate, scaled to unit length, entry by entry, with the ends of its 95% interval or None."""
+        """The last estimate, scaled to unit length, entry by entry, with the ends of its 95% interval or None.
+
+        Of own data that are whitened: the direction in columns of deviation 1.
+        """
         if self.intervals is None or self.estimate is None:
             return []
+        entries = unit(self.estimate) if self.job.spec.drawn else self.problem.standardised(self.estimate)
         return [
             {"estimate": float(b), "low": float(low), "high": float(high)}
             if np.isfinite(low)
             else {"estimate": float(b), "low": None, "high": None}
-            for b, low, high in zip(unit(self.estimate), *self.intervals[:2], strict=True)
+            for b, low, high in zip(entries, *self.intervals[:2], strict=True)
         ]

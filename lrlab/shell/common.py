@@ -29,6 +29,12 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {printable(' '.join(message.split()))}: see {self.prog} --help\n")
 
 
+def add_format(option: Callable[..., object]) -> None:
+    """Add the option that names the format of files of rows."""
+    words = "arff, svmlight, extreme, csv or npz, where the suffix of a file does not say it"
+    option("--format", default="", metavar="NAME", help=words)
+
+
 def add_json(command: argparse.ArgumentParser) -> None:
     """Give a command its --json."""
     command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")

@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab.parameters import InputError, duration
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_json, add_settings, print_json, require_place, say, show_progress
+from lrlab.shell.common import DONE, add_format, add_json, add_settings, print_json, require_place, say, show_progress
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
@@ -32,6 +32,7 @@ def add(commands: Any) -> None:
     option = command.add_argument
     forms = "ARFF, svmlight, extreme-classification, CSV or npz; ratings are CSV: user, item, rating"
     option("train", type=Path, metavar="TRAIN", help=forms)
+    add_format(option)
     words = "rows to test on, in the same format (ratings: a fifth of them)"
     option("--test", type=Path, metavar="FILE", help=words)
     words = "XML or text file of label names, or their number: 6, last:6, first:6"
@@ -41,6 +42,8 @@ def add(commands: Any) -> None:
         option(f"--{side}", type=Path, metavar="FILE", help=words)
     words = "TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels)"
     option("--ratings", action="store_true", help=words)
+    words = "of several ratings of an item by a user: their last or mean (default: refuse them)"
+    option("--duplicates", default="", metavar="last|mean", help=words)
     words = "as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
     option("--solver", metavar="NAME", help=words)
     words = "rank of the model (default: half of all, at most 100; of ratings: by held-out ones)"
@@ -73,7 +76,11 @@ def run(options: argparse.Namespace) -> int:
     if options.regularization is not None:
         settings["regularization"] = options.regularization
     if fit_ratings.chosen(options):
+        if options.format:
+            raise InputError("--format", "left out of ratings, which are CSV", options.format, "leave it out")
         return fit_ratings.run(options, settings)
+    if options.duplicates:
+        raise InputError("--duplicates", "left out of labelled rows", options.duplicates, "leave it out")
     result = fit_rows(options, settings).summary()
     print_json(result) if options.json else show(result)
     return DONE
@@ -106,6 +113,7 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
         intercept=not options.no_intercept,
         scaling=options.scaling,
         limit=options.limit,
+        file_format=options.format,
         areas=options.areas,
         progress=show_tuning,
         following=show_iteration,

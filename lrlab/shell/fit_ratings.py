@@ -60,6 +60,7 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
         rank=options.rank,
         iterations=options.iterations,
         seed=options.seed,
+        duplicates=options.duplicates,
         progress=show_tuning,
         **settings,
     )

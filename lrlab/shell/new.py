@@ -106,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
     for file, template in files.items():
         words = {"name": name, "solver": solver, "title": solver.replace("-", " ").capitalize()}
         file.write_text(template.substitute(words), "utf-8")
-    say(f"{' and '.join(map(str, files))} are written. Try the test: python -m pytest {[*files][1]}")
+    say(f"{' and '.join(map(str, files))} are written. Try the test: pip install pytest, then pytest {[*files][1]}")
     say(f"On all pages, in sweeps and on workers: LRLAB_PLUGINS={[*files][0]}")
     say(f'In Python: lrlab.register("{[*files][0]}"), then lrlab.solve(spec, "{solver}")')
     return DONE

@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab.parameters import InputError
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_json, print_json, require_place, say
+from lrlab.shell.common import DONE, add_format, add_json, print_json, require_place, say
 
 
 def add(commands: Any) -> None:
@@ -16,6 +16,7 @@ def add(commands: Any) -> None:
     option("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
     words = "rows with the model's features, labels may be there; for a model of ratings, CSV: user, item"
     option("file", type=Path, nargs="?", metavar="FILE", help=words)
+    add_format(option)
     option("--user", metavar="NAME", help="of a model of ratings: the best items this user has not rated")
     for side in ("users", "items"):
         option(f"--{side}", type=Path, metavar="FILE", help=f"of ratings: features of new {side}, CSV")
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         return fit_ratings.predict(options, model)
     if options.file is None:
         raise InputError("FILE", "a file of rows", "nothing", "name the rows to predict")
-    rows = model.predict(model.read(options.file, options.labels).X, options.top)
+    rows = model.predict(model.read(options.file, options.labels, file_format=options.format).X, options.top)
     fit_ratings.write(options.out, rows, PREDICTION_COLUMNS)
     if options.json:
         print_json({"solver": model.solver, "threshold": model.threshold, "predictions": rows})

@@ -15,7 +15,9 @@ def add(commands: Any) -> None:
     """Add the command."""
     command = commands.add_parser("recover", help="run a solver on measurements of your own")
     option = command.add_argument
-    words = "CSV, parquet or npz: a measurement a row, or a table with gaps; an npz has arrays y, X and Z"
+    words = (
+        "CSV, parquet or npz: a measurement a row, or a table with gaps; an npz has arrays y, X and Z; or example:NAME"
+    )
     option("file", type=Path, metavar="FILE", help=words)
     option("--model", default="", metavar="MODEL", help="what the measurements are; default: what their form shows")
     option("--solver", default="", metavar="NAME", help="a solver of the model, as listed by `models`")
@@ -31,6 +33,7 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run one job on a file, print its scores, and save what was recovered."""
     from lrlab.engine import solve
+    from lrlab.own.examples import example
     from lrlab.own.files import Columns, read_measurements
     from lrlab.own.recover import job_of
     from lrlab.own.saved import save
@@ -41,9 +44,15 @@ def run(options: argparse.Namespace) -> int:
     for name in ("y", "X", "Z", "model", "solver"):
         if name in settings:
             raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
-    table = options.model == "inductive-completion"
-    given = read_measurements(options.file, Columns(options.y, options.z, options.triples), gaps=table)
-    job = job_of(given.y, given.X, given.Z, model=options.model, solver=options.solver, **settings)
+    model, name = options.model, str(options.file).removeprefix("example:")
+    if name != str(options.file):
+        shown = example(name)
+        given, model = shown.make(), model or shown.model
+        settings = {**(shown.options if model == shown.model else {}), **settings}
+    else:
+        columns = Columns(options.y, options.z, options.triples)
+        given = read_measurements(options.file, columns, gaps=model == "inductive-completion")
+    job = job_of(given.y, given.X, given.Z, model=model, solver=options.solver, **settings)
     trace = solve.run(job)
     summary = trace.summary()
     if options.save and trace.estimate is not None:

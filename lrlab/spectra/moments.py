@@ -12,6 +12,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
+from lrlab.models.table_spec import TableSpec
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped, leading_part
 from lrlab.spectra import Draw, Row, Spectrum
@@ -85,7 +86,7 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 
 
 def _prediction(spec: LowRankSpec) -> Row:
-    if spec.values().get("popularity") or spec.outliers:
+    if (isinstance(spec, TableSpec) and spec.uneven) or spec.outliers:
         # The moment of places that are not alike is not that of the table; gross errors are no Gaussian noise.
         return dict.fromkeys(("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest"), np.nan)
     (rows, columns), v = spec.size, spec.moment_variance

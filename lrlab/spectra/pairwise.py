@@ -60,7 +60,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
             noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p).mean
             limits = limit._asdict() | {"second": noise, "top": limit.top if limit.overlap > 0 else noise}
             if not cell.theory_holds:
-                limits = dict.fromkeys(limits, np.nan)
+                limits = dict.fromkeys(limits, np.nan) | {"moment": moment}
             rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
     return pd.DataFrame(rows)
 

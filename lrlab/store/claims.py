@@ -7,6 +7,7 @@ see; or, at the latest, `LEASE_SECONDS` after it was renewed. The trial is then 
 import os
 import secrets
 import socket
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -36,7 +37,7 @@ class Claims:
     """The claims of one run of a sweep; a store in memory needs none, for no other process has it."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._renewed = store, 0.0
+        self._store, self._renewed, self._refused = store, 0.0, False
         self._keys: dict[int, tuple[Job, bytes]] = {}
         self._owner = f"{socket.gethostname()} {os.getpid()} {secrets.token_hex(4)}"
 
@@ -53,8 +54,12 @@ class Claims:
 
     def renew(self) -> None:
         """Renew the claims where a third of their time has passed."""
-        if self._renewed and time.monotonic() > self._renewed + LEASE_SECONDS / 3:
+        if self._renewed and self._due:
             self._claim([])
+
+    @property
+    def _due(self) -> bool:
+        return time.monotonic() > self._renewed + LEASE_SECONDS / 3
 
     def release(self) -> None:
         """Give back what was not computed."""
@@ -66,13 +71,10 @@ class Claims:
     def _claim(self, trials: list[Trial]) -> list[Trial]:
         claimed = list[Trial]()
         with self._store.writing(synchronised=False) as connection:
-            self._renewed = time.monotonic()
+            # All claims are looked through: not at every step, but where another's, which may be over, was in the way.
+            if not self._renewed or self._due or self._refused:
+                self._tidy(connection)
             until = time.time() + LEASE_SECONDS
-            connection.execute(OVER, (time.time(),))
-            for (owner,) in connection.execute("SELECT DISTINCT owner FROM claims").fetchall():
-                if _has_died(owner):
-                    connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
-            connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (until, self._owner))
             for trial in trials:
                 # By identity: a key takes as long as to claim ten trials.
                 if (place := id(trial.job)) not in self._keys:
@@ -80,7 +82,17 @@ class Claims:
                 values = {"key": self._keys[place][1], "trial": trial.number, "owner": self._owner, "until": until}
                 if connection.execute(CLAIM, values).rowcount:
                     claimed.append(trial)
+        self._refused = len(claimed) < len(trials)
         return claimed
+
+    def _tidy(self, connection: sqlite3.Connection) -> None:
+        """Renew the own claims, and drop those that are over."""
+        self._renewed, now = time.monotonic(), time.time()
+        connection.execute(OVER, (now,))
+        for (owner,) in connection.execute("SELECT DISTINCT owner FROM claims").fetchall():
+            if _has_died(owner):
+                connection.execute("DELETE FROM claims WHERE owner = ?", (owner,))
+        connection.execute("UPDATE claims SET until = ? WHERE owner = ?", (now + LEASE_SECONDS, self._owner))
 
 
 def _has_died(owner: str) -> bool:

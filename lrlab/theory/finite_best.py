@@ -65,7 +65,7 @@ def why_no_best(spec: Any) -> str:
     if spec.truth != "random":
         return "the truth is a picture, which is not drawn at random"
     if not spec.theory_holds:
-        return f"the design is {spec.design}, not Gaussian"
+        return f"the design is {spec.design}, not Gaussian with independent entries"
     if 1 < spec.sparsity < spec.p:
         return "the non-zero entries of a sparse signal may be anywhere, too many places to average over"
     if spec.entries != "gaussian" and spec.sparsity != 1:

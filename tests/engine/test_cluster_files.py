@@ -17,13 +17,14 @@ import psutil
 import pytest
 import yaml
 
-from lrlab import spec
+from lrlab import Iterate, register, spec
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
+from tests.test_plugins import SENTENCE
 from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
@@ -68,6 +69,15 @@ def test_the_script_for_slurm_is_python_and_its_page_names_all_files():
     assert {path.name for path in FILES.iterdir()} == set(re.findall(r"\(clusters/([\w.]+)\)", page))
 
 
+def mean(problem, *, rng):
+    yield Iterate(problem.y @ problem.X, objective=0.0)
+
+
+def failing(problem, *, rng):
+    yield Iterate(problem.y @ problem.X)
+    raise ValueError("no such luck")
+
+
 @contextmanager
 def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
     """Run by_hand.sh, and end it as Ctrl-C does."""
@@ -84,8 +94,11 @@ def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
 
 
 @pytest.mark.slow
-def test_a_cluster_by_hand_computes_a_sweep():
-    sweep = Sweep(spec=spec("one-bit-sensing", p=20), axes={"noise": [0.1, 1.0]}, solvers=["sir"], trials=20)
+def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
+    assert register(mean, models=["one-bit-sensing"]) == ("mean",)
+    assert register(failing, models=["one-bit-sensing"]) == ("failing",)
+    solvers = ["sir", "mean", "failing"]
+    sweep = Sweep(spec=spec("one-bit-sensing", p=20), axes={"noise": [0.1, 1.0]}, solvers=solvers, trials=20)
     with by_hand("scheduler") as scheduler:
         assert scheduler.stderr is not None
         lines = (re.search(r"Scheduler at: +(tcp://\S+)", line) for line in scheduler.stderr)
@@ -93,6 +106,7 @@ def test_a_cluster_by_hand_computes_a_sweep():
         with by_hand("workers", address, "2"), Store() as store, Store() as other:
             engine = Engine(address)
             until(lambda: (now := engine.overview()) and len(now.memory) == 2)
-            there = cell_rows(run(sweep, store, engine.map))
+            there = run(sweep, store, engine.map)
             engine.close()
-            assert there == cell_rows(run(sweep, other, LocalStream))
+            assert cell_rows(there) == cell_rows(run(sweep, other, LocalStream))
+            assert len(there.failures) == 40 and set(there.failures.values()) == {SENTENCE}

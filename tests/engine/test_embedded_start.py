@@ -8,10 +8,12 @@ import threading
 
 import psutil
 import pytest
-from distributed import Client, Security
+from distributed import Security
 
-from lrlab.engine import connect
+from lrlab.engine import cluster, connect
 from lrlab.engine.embedded import Embedded
+from lrlab.engine.engine import Engine
+from lrlab.engine.stream import collect
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -75,21 +77,53 @@ def test_an_end_before_the_connection_says_so(monkeypatch):
         connect.reach(Ended(1))
 
 
+def test_an_end_before_the_first_worker_says_so(monkeypatch):
+    """The engine is connected when its processes fail, as where the files that are left are enough for that alone."""
+
+    def reach_and_end(embedded):
+        client = connect.reach(embedded)
+        with embedded._log.open("a") as log:
+            log.write("OSError: [Errno 24] Too many open files\nRuntimeError: Nanny failed to start.\n")
+        embedded._process.kill()
+        return client
+
+    monkeypatch.setattr(cluster, "reach", reach_and_end)
+    with pytest.raises(RuntimeError, match="could not be started: OSError: .Errno 24. Too many open files.$"):
+        collect(Engine(workers=1).map(abs, [-1]))
+
+
+def test_clients_that_cannot_connect_leave_no_thread():
+    """They are closed at once: by the garbage collector they would be within the start of the next one, for ever."""
+    embedded = Embedded(1)
+    try:
+        address, tls = embedded.address()
+        for security in (None, Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
+            before = threading.active_count()
+            for _ in range(3):
+                with pytest.raises((OSError, TypeError)):
+                    connect.client_of(address, security)
+            assert threading.active_count() <= before
+    finally:
+        embedded.close()
+
+
 @pytest.mark.attempt(
     "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
     "refused in the handshake, nothing is unpickled",
 )
-def test_nobody_else_reaches_the_scheduler():
+def test_nobody_else_reaches_the_scheduler(monkeypatch):
     """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
+    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.5)
     embedded = Embedded(1)
     try:
         address, tls = embedded.address()
         assert address.startswith("tls://127.0.0.1:")
         for security in (Security.temporary(), Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
             with pytest.raises((OSError, TypeError)):
-                Client(address, security=security, timeout=0.5, set_as_default=False)
+                connect.client_of(address, security)
         with pytest.raises(OSError):
-            Client(address.replace("tls", "tcp"), timeout=0.5, set_as_default=False)
+            connect.client_of(address.replace("tls", "tcp"))
+        monkeypatch.undo()
         client = connect.client_of(address, Security(require_encryption=True, **tls))
         assert client.status == "running"
         client.close()

@@ -16,6 +16,8 @@ from lrlab.engine.worker_stream import LONGEST_PAUSE_SECONDS, MOST_RESULTS, Work
     [
         (0.2, 2, 0.002, 0.2),
         (0.2, 1000, 0.002, 10.0),
+        (0.2, 16, 0.002, 0.32),
+        (0.2, 100, 0.002, 1.0),
         (0.2, 16, 0.1, 2.0),
         (0.02, 1000, 0.0, 1.0),
         (0.2, 16, 60.0, LONGEST_SECONDS),

@@ -159,6 +159,24 @@ def test_frames_end_with_the_last_estimate_and_start_with_the_first():
     np.testing.assert_allclose(values(frames[0].data[0].y), first, atol=1e-6)
 
 
+def test_in_a_race_each_solver_shows_what_it_has_by_then():
+    def run(name, seconds):
+        rows = [{"iteration": k, "seconds": k * seconds, "error": 1.0} for k in (1, 2, 3)]
+        history = [(k, np.eye(4)[k]) for k in (1, 2, 3)]
+        return recovery.Recovery(name, rows=rows, history=history, estimate=history[-1][1])
+
+    runs = [run("quick", 0.1), run("slow", 1.0)]
+    race = dict(recovery.moments(runs, "seconds"))
+    clock = [float(name.removesuffix(" s")) for name in race]
+    assert len(race) <= recovery.MOST_FRAMES and clock[-1] == 3.0 and clock == sorted(clock)
+    for now, (quick, slow) in zip(clock, race.values(), strict=True):
+        assert quick == min(3, int(now / 0.1 + 1e-2)) and slow == int(now + 1e-2)
+    assert [at for _, at in recovery.moments(runs)] == [[1, 1], [2, 2], [3, 3]]
+    frames = recovery.recovery_frames(np.full(4, 0.5), runs, "seconds")
+    quick, slow = frames[len(frames) // 2].data
+    assert (np.argmax(values(quick.y)), np.argmax(values(slow.y))) == (3, 1)
+
+
 def test_long_runs_have_few_frames():
     run = recovery.Recovery("long", history=[(k, np.ones(4)) for k in range(1, 201)])
     iterations = recovery.frame_iterations([run])
@@ -260,6 +278,8 @@ def test_series_have_bands_and_theory():
         "theory, b",
         "limit of a for large sizes",
     }
+    hovers = {trace.name: trace.hovertemplate for trace in figure.data if trace.name}
+    assert "at this size" in hovers["theory, a"] and "size" not in hovers["theory, b"], "a formula has no draws"
     line = next(trace for trace in figure.data if trace.name == "a")
     assert line.error_y is None and line.customdata[0][3] == "a"
     assert any(trace.fill == "toself" for trace in figure.data)

@@ -1,5 +1,7 @@
 """Figures of low-rank models: what is drawn is what was measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -25,13 +27,39 @@ def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart()
     np.testing.assert_allclose(maps[1], trace.estimate.dense(), atol=1e-6)
     [difference] = factors.differences(truth, [run]).data
     np.testing.assert_allclose(np.array(difference.z), maps[1] - maps[0], atol=1e-6)
-    assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in [*figure.data, difference])
+    assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in figure.data)
+    assert difference.zmax == -difference.zmin == pytest.approx(np.abs(maps[1] - maps[0]).max(), abs=1e-6)
     assert figure.layout.coloraxis.cmin == -figure.layout.coloraxis.cmax == pytest.approx(-np.abs(maps[0]).max())
     frames = factors.matrix_frames(truth, [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert len(frames) == len(trace.history)
     waiting = factors.matrices(truth, [Recovery("Gauss-Newton")])
     assert np.isnan(np.array(waiting.data[1].z, dtype=float)).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.1])
+def test_titles_are_whole_and_differences_say_their_size_or_that_they_are_rounding(noise):
+    trace, run = run_of(noise=noise)
+    long = replace(run, title="Alternating minimisation of everything (AltMin-LRROM)")
+    titles = [
+        note.text.replace("<br>", " ") for note in factors.matrices(trace.problem.truth, [run, long]).layout.annotations
+    ]
+    assert titles == ["truth", "Gauss-Newton", "Alternating minimisation of everything"]
+    figure = factors.differences(trace.problem.truth, [run, long])
+    for note, z in zip(figure.layout.annotations, [np.array(trace.z) for trace in figure.data], strict=True):
+        largest = np.abs(z).max()
+        assert 0 < largest and f"{largest:.0e}" in note.text if noise == 0.0 else f"up to {largest:.1g}" in note.text
+        assert ("at rounding" in note.text.replace("<br>", " ")) == (noise == 0.0)
+    waiting = factors.differences(trace.problem.truth, [Recovery("Gauss-Newton")])
+    assert "waiting" in waiting.layout.annotations[0].text
+
+
+def test_equal_singular_values_lie_on_a_line_and_not_on_their_rounding_errors():
+    trace, run = run_of(condition=1.0)
+    low, high = factors.singular_values(trace.problem.truth, [run]).layout.yaxis.range
+    assert high - low == pytest.approx(1.0) and low < np.log10(trace.problem.truth.s.min()) < high
+    spread, run = run_of(condition=1000.0)
+    assert factors.singular_values(spread.problem.truth, [run]).layout.yaxis.range is None
 
 
 def test_large_matrices_are_drawn_in_part():

@@ -130,3 +130,22 @@ def test_a_metric_that_tells_no_settings_apart_is_said(files):
     assert found.notes == (
         "All settings have the same ndcg@5, so that it chose none of them: tune by macro_auc or hamming.",
     )
+
+
+def test_what_is_printed_as_equal_is_not_said_to_be_below():
+    close = {baselines.FREQUENCIES: {"auc": 0.5, "hamming": 0.21238}, baselines.FULL_RANK: {"auc": 0.82541}}
+    assert not baselines.remark({"auc": 0.82539, "hamming": 0.21241}, close)
+    assert "0.824, is below that of full rank, 0.825" in baselines.remark({"auc": 0.8244}, close)
+    assert "0.213, is above" in baselines.remark({"auc": 0.9, "hamming": 0.2131}, close)
+
+
+def test_the_uncertainty_of_a_lead_covers_that_of_independent_and_of_paired_scores():
+    rng, rows = np.random.default_rng(0), 400
+    within = baselines.uncertainty(0.6, 0.5, rows)
+    for paired in (False, True):
+        first = rng.random((2000, rows))
+        second = first if paired else rng.random((2000, rows))
+        leads = (first < 0.6).mean(axis=1) - (second < 0.5).mean(axis=1)
+        covered = (abs(leads - 0.1) < within).mean()
+        assert covered > 0.99 if paired else covered == pytest.approx(0.95, abs=0.015)
+    assert baselines.uncertainty(0.6, 0.5, 0) is None

@@ -16,7 +16,7 @@ from lrlab.models.ratings_problem import aligned
 from lrlab.parameters import InputError
 
 N1, N2, D, RANK = 40, 30, 4, 2
-PLAIN = ("soft-impute", "als", "matrix-irls", "r2rils")
+PLAIN = ("soft-impute", "als", "matrix-irls", "r2rils", "robust-pca")
 SOLVERS = [e.name for e in catalog.solvers_for(InductiveCompletion.model) if e.name not in PLAIN]
 
 
@@ -268,3 +268,20 @@ def test_one_sentence_where_a_fit_is_below_a_line(words, solver, rmse, sentence)
     assert ("take solver biases" in found.remark) == (rmse > 0.8)
     found.baselines = {"rmse_mean": 0.7 * rmse, "rmse_biases": rmse}
     assert "worse than the mean" in found.remark and found.remark.endswith("too few for biases, or have none.")
+
+
+@pytest.mark.parametrize(("duplicates", "value"), [("last", 5.0), ("mean", 4.0)])
+def test_the_last_or_the_mean_of_several_ratings_of_a_pair_counts(duplicates, value, tmp_path, capsys):
+    path = tmp_path / "ratings.csv"
+    path.write_text("user,item,rating\nb,j,3\na,i,2\nb,j,4\na,j,1\nb,j,5\n")
+    ratings = datasets.read_ratings(path, duplicates=duplicates)
+    assert list(zip(ratings.rows, ratings.columns, ratings.values, strict=True)) == [
+        (0, 0, value),
+        (1, 0, 1.0),
+        (1, 1, 2.0),
+    ]
+    with pytest.raises(InputError, match="the same again: keep one"):
+        datasets.read_ratings(path)
+    with pytest.raises(InputError, match="duplicates must be last or mean, got first"):
+        datasets.read_ratings(path, duplicates="first")
+    assert main(["fit", str(path), "--ratings", "--duplicates", duplicates, "--solver", "biases"]) == 0

@@ -10,6 +10,7 @@ import time
 
 from tests.load.classroom import attend
 from tests.load.dragging import drag, watch
+from tests.load.predicting import predict
 from tests.load.server import Server, serve
 from tests.load.visitor import Visitor
 
@@ -69,6 +70,7 @@ def main() -> None:
     parser.add_argument("--query", default="solvers=pairwise-moment", help="the address of the page")
     parser.add_argument("--idle", type=int, default=0, help="tabs whose cost without a run is measured, too")
     parser.add_argument("--live", type=int, default=0, help="tabs that follow runs of seconds, and that drag sliders")
+    parser.add_argument("--predict", type=int, default=0, help="students of a class that predicts, for three rounds")
     parser.add_argument("--beside", action="store_true", help="converge beside a long paper and a long sweep")
     parser.add_argument("--visits", type=int, default=0, help="sessions after which the memory is measured")
     parser.add_argument("--script", default="app.py", help="what streamlit runs")
@@ -97,6 +99,8 @@ def main() -> None:
             rates = asyncio.run(measured(server.address, given.live))
             load, cost = os.getloadavg()[0], server.cpu_seconds() - before
             print(f"load {load:.1f} | {given.live} tabs: {words} {rates}; server {cost:.1f} s of CPU", flush=True)
+        if given.predict:
+            print(f"load {os.getloadavg()[0]:.1f} | {asyncio.run(predict(server.address, given.predict, 3))}")
         if given.beside:
             asyncio.run(beside_long_work(server))
         if given.visits:

@@ -45,8 +45,8 @@ async def watch(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates
     async def run(visitor: Visitor) -> None:
         await visitor.press("converge-run")
         await visitor.until(lambda: visitor.over_at, 240.0)
-        (times,) = visitor.live.arrived.values()
-        since = [at for at in times if at >= visitor.first_at]
+        # A run that is over before the tab follows it has no updates.
+        since = [at for times in visitor.live.arrived.values() for at in times if at >= visitor.first_at]
         # A run that is over at once has updates, and no rate of them.
         if visitor.over_at - visitor.first_at > SHORTEST_SECONDS:
             rates.each.append((len(since) - 1) / (since[-1] - since[0]) if len(since) > 1 else 0.0)

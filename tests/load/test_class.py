@@ -10,6 +10,7 @@ from websockets.exceptions import InvalidStatus
 
 from lrlab.ui.live import channel
 from tests.load.classroom import attend
+from tests.load.predicting import predict
 from tests.load.server import serve
 from tests.load.visitor import Visitor
 from tests.waiting import aside
@@ -47,6 +48,12 @@ def test_a_small_class_runs_and_follows(server):
     outcome = aside(asyncio.run, attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))
     assert len(outcome.over) == len(outcome.first) == 4, outcome.stuck
     assert len(outcome.answers) == 3
+
+
+@pytest.mark.slow
+def test_thirty_students_predict_are_counted_and_see_the_truth_in_each_round(server):
+    outcome = aside(asyncio.run, predict(server.address, 30))
+    assert len(outcome.counted) == outcome.right == 60, outcome
 
 
 def browser() -> str:

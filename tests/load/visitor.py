@@ -31,8 +31,8 @@ class Visitor:
     """One open tab. All times are of `time.monotonic()`; `cards` is the HTML of the runs' cards, `texts` what is read.
 
     first_at: when the first iterate of a run was shown, live or by the script; over_at: when the script had drawn its
-    end. sliders: the data of each slider. texts: by their place, or by the name of their live part. live: the
-    connection by which runs and sliders are followed.
+    end. goes_to: where the page sends the browser. sliders: the data of each slider. texts: by their place, or by the
+    name of their live part. live: the connection by which runs and sliders are followed.
     """
 
     address: str
@@ -49,6 +49,7 @@ class Visitor:
     values: dict[str, tuple[str, Any]] = field(default_factory=dict)
     buttons: dict[str, str] = field(default_factory=dict)
     sliders: dict[str, dict[str, Any]] = field(default_factory=dict)
+    goes_to: str = ""
     _hashes: dict[str, ForwardMsg] = field(default_factory=dict)
     _script: str = ""
     _trigger: str = ""
@@ -179,6 +180,7 @@ class Visitor:
         data = json.loads(component.json)
         match component.component_name.removeprefix("lrlab_"):
             case "live":
+                self.goes_to = data["to"]
                 self._trigger = f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
                 self.live.follow(f"ws://{urlsplit(self.address).netloc}{data['address']}", self.cookie)
             case "slider":

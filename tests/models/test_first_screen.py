@@ -11,6 +11,8 @@ from lrlab.figures.picture import measured
 from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
 from lrlab.models.multilabel import Multilabel
+from lrlab.parameters import declared
+from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.drawn import truth_of
 
@@ -19,7 +21,7 @@ def outcome(trace, over=True):
     job = trace.job
     return Outcome(
         job.solver, job.entry.title, trace.rows[-1] if trace.rows else {}, len(trace.rows), over, dict(job.options),
-        theory.known(job),
+        theory.known(job), trace.stop is Stop.MAX_ITER,
     )  # fmt: skip
 
 
@@ -79,6 +81,16 @@ def test_a_verdict_names_prediction_threshold_and_limit():
     assert "n/p = 8 is below its threshold for large n and p, 10.1" in below
 
 
+@pytest.mark.parametrize("design", ["correlated", "student", "rademacher"])
+def test_a_verdict_names_no_threshold_of_another_design(design):
+    spec = catalog.spec("one-bit-sensing", n=100, p=5, design=design)
+    numbers = theory.described(np.array([0.2, 0.5, 0.7]))
+    of = [Outcome("pairwise-moment", "Pairwise moment", {"error": 1.0}, 9, True, {"moment": "auto"}, numbers)]
+    sentence = catalog.family(spec.model).verdict(spec, of)
+    assert "Predicted error" in sentence and "threshold" not in sentence
+    assert "threshold" in catalog.family(spec.model).verdict(spec.replace(design="gaussian"), of)
+
+
 def test_a_verdict_counts_unknowns_and_says_who_recovers():
     spec = catalog.spec("rank-one-sensing", m=300, d1=12, d2=10, rank=2)
     assert "recovered by 1 of 1 solvers" in verdict(spec, "gauss-newton")
@@ -86,6 +98,24 @@ def test_a_verdict_counts_unknowns_and_says_who_recovers():
     assert "recovered by 0 of 1" in few and "30 numbers for 40 unknowns" in few and "too few for any method" in few
     phase = verdict(catalog.spec("phase-retrieval", m=120, p=12), "gauss-newton")
     assert "recovered by 1 of 1 solvers" in phase and "fast methods from 2.03 and any method from 2" in phase
+
+
+def test_a_verdict_says_which_recoveries_ended_at_a_limit():
+    spec = catalog.spec("rank-one-sensing", m=300, d1=12, d2=10, rank=2)
+    assert "recovered by 2 of 2 solvers, error" in verdict(spec, "gauss-newton", "altmin")
+    stopped = verdict(spec, "gauss-newton", "altmin", max_iter=12)
+    assert "recovered by 2 of 2 solvers, one of them at its limit, error" in stopped
+
+
+def test_no_text_of_a_model_or_solver_has_a_formula_in_ascii():
+    for model in catalog.MODELS:
+        spec = catalog.model_entry(model).spec
+        texts = [spec.summary, *(parameter.meaning for parameter in declared(spec).values())]
+        texts += [measure.meaning for measure in catalog.family(model).measures.values()]
+        for one in catalog.solvers_for(model):
+            texts += [one.title, one.summary, *(option.meaning for option in one.options.values())]
+        for text in texts:
+            assert not re.search(r"\^[\dT(]|<[a-z], ?\w+>|\|\||\(Algorithm \d\)", text), text
 
 
 def test_a_verdict_on_labels_compares_with_label_frequencies():

@@ -12,6 +12,20 @@ def answers(seed: int, n: int = 800, p: int = 6):
     return X, (index + 0.7 * rng.logistic(size=n) > 0.3).astype(int), b
 
 
+def columns_of(kind: str, seed: int, n: int, p: int):
+    """Return X (n, p), normal, correlated or mixed, with any means and scales, y (n,) in {0, 1}, and b (p,)."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, p))
+    if kind == "correlated":
+        X = X @ rng.standard_normal((p, p))
+    if kind == "mixed":
+        others = [rng.exponential(size=(n, p)), rng.random((n, p)) < 0.3, rng.uniform(size=(n, p)), X]
+        X = np.choose(rng.integers(4, size=p), others)
+    X = X * np.exp(3 * rng.standard_normal(p)) + 100 * rng.standard_normal(p)
+    b = rng.standard_normal(p) / X.std(axis=0)
+    return X, ((X - X.mean(axis=0)) @ b + 0.7 * rng.logistic(size=n) > 0.3).astype(int), b
+
+
 def bilinear(seed: int, m: int = 400, d1: int = 8, d2: int = 6):
     """Return X (m, d1), Z (m, d2), y (m,), with correlated columns, and the W of rank 2."""
     rng = np.random.default_rng(seed)

@@ -52,15 +52,48 @@ def test_every_solver_of_the_family_runs_on_own_data_or_refuses_with_a_sentence(
     assert pickle.loads(pickle.dumps(trace.job)) == trace.job
 
 
+def covered(trace, X, b):
+    """Return which entries of b, in columns of deviation 1 and with an index of deviation 1, are in their intervals."""
+    low, high, _ = trace.intervals
+    given = X[~trace.problem.spec.held]
+    standard = b * given.std(axis=0) / (given @ b).std()
+    standard *= np.sign(standard @ trace.problem.standardised(trace.estimate))
+    return (low <= standard) & (standard <= high)
+
+
+def coverage(kind: str, sets: int, start: int, n: int = 800, p: int = 6) -> float:
+    """Return the share of the entries of so many drawn directions that is in the intervals."""
+    drawn = [cases.columns_of(kind, start + k, n, p) for k in range(sets)]
+    return float(np.mean([covered(lrlab.recover(y, X), X, b) for X, y, b in drawn]))
+
+
+@pytest.mark.parametrize("kind", ["normal", "correlated", "mixed"])
+def test_intervals_of_own_answers_cover_the_direction(kind):
+    # Of 60 sets of 6 entries: two standard errors around 95%.
+    assert 0.92 <= coverage(kind, 60, SEED) <= 0.98
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["normal", "correlated", "mixed"])
+@pytest.mark.parametrize(("n", "p", "sets"), [(400, 6, 300), (2000, 6, 300), (800, 20, 900)])
+def test_intervals_of_own_answers_cover_93_to_97_percent(kind, n, p, sets):
+    # Entries of 20 correlated columns miss together: of 300 sets the standard error is 0.8%.
+    assert 0.93 <= coverage(kind, sets, 777_000, n, p) <= 0.97
+
+
+def test_sparse_directions_stay_in_the_units_of_columns():
+    X, y, _ = cases.answers(SEED)
+    assert lrlab.recover(y, X).job.spec.scaling == "whitened"
+    for options in ({"sparsity": 2}, {"kept": 2}, {"solver": "logistic"}, {"scaling": "columns"}):
+        assert lrlab.recover(y, X, **options).job.spec.scaling == "columns"
+
+
 @pytest.mark.parametrize("seed", [SEED, SEED + 1])
 def test_a_direction_is_recovered_whatever_mean_and_scale_columns_have(seed):
     X, y, b = cases.answers(seed, n=4000)
     trace = lrlab.recover(y, X)
     assert abs(trace.recovered @ b) / np.linalg.norm(b) > 0.99
-    low, high, _ = trace.intervals
-    standard = b * X[~trace.problem.spec.held].std(axis=0)
-    standard *= np.sign(standard @ trace.estimate) / np.linalg.norm(standard)
-    assert np.mean((low <= standard) & (standard <= high)) >= 0.5
+    assert np.mean(covered(trace, X, b)) >= 0.5
     words = lrlab.recover(np.where(y, "yes", "no"), X)
     assert np.array_equal(words.estimate, trace.estimate)
     moved = lrlab.recover(y, X * np.arange(1, 7) - 50.0)

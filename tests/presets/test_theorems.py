@@ -1,5 +1,7 @@
 """Theorems: quantities recomputed in another way, lines, rules in all three outcomes, presets at other positions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,14 +9,17 @@ import lrlab
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
 from lrlab.parameters import InputError
-from lrlab.presets import claims, shipped
+from lrlab.presets import claims, shipped, theorem_items
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.evidence import Samples
+from lrlab.presets.label_quantities import at_distance
 from lrlab.presets.moved import moved, start, values
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.rates import dense_error
 from lrlab.presets.reading import read
+from lrlab.presets.theorem_items import Search
 
+PLACE = "distance = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]"
 THEOREMS = [name for name in presets.names() if presets.load(name).kind == "theorem"]
 
 
@@ -75,6 +80,23 @@ def test_gaps_are_those_of_the_empirical_minimisers():
     assert large["trace"] == pytest.approx(BOUNDS["trace-ball-exact"](spec.replace(d=60, labels=90)), rel=0.1)
 
 
+def test_a_label_of_high_frequency_has_the_gap_of_its_limit():
+    spec = lrlab.spec("multilabel", n=4000, d=80, labels=120, rank=1, per_row=0)
+    rng = np.random.default_rng(0)
+    for largest in (0.01, 0.05, 0.3, 1.0):
+        parts = [QUANTITIES["frequency-gaps"].parts_of(spec.replace(seed=seed), largest) for seed in range(30)]
+        limit = STEP_BOUNDS["frequent-label-exact"](spec, largest)
+        assert np.mean([one["frobenius"] for one in parts]) == pytest.approx(1.0, rel=0.05)
+        assert np.mean([one["trace"] for one in parts]) == pytest.approx(limit, rel=0.05)
+        # The norm of such a matrix of normal numbers.
+        rows = np.sqrt(np.append(largest, np.full(119, (1 - largest) / 119)) / 80)[:, None]
+        norms = [np.linalg.norm(rows * rng.standard_normal((120, 80)), 2) for _ in range(30)]
+        assert np.mean(norms) == pytest.approx(limit, rel=0.05)
+    equal = BOUNDS["trace-ball-exact"](spec)
+    assert STEP_BOUNDS["frequent-label-exact"](spec, 1 / 120) == pytest.approx(equal, rel=0.01)
+    assert STEP_BOUNDS["frequent-label"](spec, 1 / 120) == pytest.approx(BOUNDS["trace-ball"](spec))
+
+
 def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
     spec = lrlab.spec("polynomial-network", p=6, r=2, m=80, seed=2)
     problem = spec.build()
@@ -130,6 +152,77 @@ def test_the_exact_error_of_the_pairwise_moment_is_that_of_the_spiked_model():
     for model, more in (("one-bit-sensing", {"noise": 0.5}), ("one-bit-phase-retrieval", {"threshold": 1.2})):
         spec = lrlab.spec(model, n=10**6, p=2, **more)
         assert BOUNDS["pairwise-error"](spec) == pytest.approx(dense_error(spec, 5e5), rel=0.01)
+
+
+def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squared():
+    spec = lrlab.spec("multilabel", n=120, d=8, labels=6, rank=2, seed=3)
+    closed = QUANTITIES["rank-fits"].parts_of(spec)["closed"]
+    assert closed == pytest.approx(lrlab.solve(spec, "cplst").table["objective"].iloc[-1])
+    assert closed < 0.999 * lrlab.solve(spec, "plst").table["objective"].iloc[-1]
+    ratios = [QUANTITIES["rank-distances"].parts_of(spec, weight)["leml"] for weight in (1e-2, 1e-1)]
+    assert 0 < ratios[0] and ratios[1] / ratios[0] == pytest.approx(100, rel=0.05)
+
+
+def test_a_search_ends_where_runs_begin_to_recover(monkeypatch):
+    """The fewest measurements, to 5%, of runs that recover from a number on; infinite where none does."""
+    spec = lrlab.spec("rank-one-sensing", d1=10, d2=10, rank=1)
+    search = Search(spec, "altmin", (), "error", 0.01, "m", 20.0, 4000.0, 0)
+    tried = []
+
+    def recovers(_search, value, least=700):
+        tried.append(value)
+        return value >= least
+
+    monkeypatch.setattr(Search, "recovers", recovers)
+    assert 700 <= theorem_items.fewest(search) <= 1.05 * 700 + 1 and len(tried) < 15
+    assert tried[:3] == [20, 40, 80]
+    exact, tried[:] = len(tried), []
+    assert 700 <= theorem_items.fewest(replace(search, close=1.3)) <= 1.3 * 700 + 1 and len(tried) < exact
+    monkeypatch.setattr(Search, "recovers", lambda *given: False)
+    assert theorem_items.fewest(search) == np.inf
+
+
+def test_a_run_of_a_search_recovers_from_many_measurements_alone():
+    spec = lrlab.spec("rank-one-sensing", d1=8, d2=8, rank=1)
+    search = Search(spec, "altmin", (("max_iter", 100),), "error", 0.01, "m", 5.0, 400.0, 0)
+    assert search.recovers(400) and not search.recovers(5)
+
+
+def test_samples_of_tables_are_the_orders_of_section_4():
+    spec = lrlab.spec("inductive-completion", n1=300, n2=100, d1=20, d2=10, rank=3)
+    assert BOUNDS["table-sides"](spec) == 400 and BOUNDS["unknowns"](spec) == 3 * (20 + 10 - 3)
+    assert BOUNDS["samples-of-completion"](spec) == pytest.approx(3 * 400 * np.log(400))
+    assert BOUNDS["samples-of-inductive"](spec) == pytest.approx(3 * 200 * np.log(200))
+    spec = lrlab.spec("rank-one-sensing", d1=20, d2=10, rank=3, condition=2.0)
+    assert BOUNDS["samples-of-rank-one"](spec) == pytest.approx(81 * 4 * 30 * np.log(30) ** 3)
+
+
+def test_the_perturbation_is_the_sum_of_the_theorem_at_its_distance():
+    spec = lrlab.spec("one-bit-multilabel", m=3000, d1=6, d2=4, rank=2, seed=5)
+    W = spec.truth()
+    other = at_distance(W, np.random.default_rng(spec.streams().solver), 0.4)
+    gap = W.dense() - other.dense()
+    assert np.linalg.norm(gap, 2) == pytest.approx(0.4) and len(other.s) == 4
+    assert np.linalg.norm(other.dense(), axis=0) == pytest.approx(np.ones(4))
+    (samples,) = spec.build().blocks(0)
+    H = np.zeros((6, 4))
+    for x, j in zip(samples.X, samples.labels, strict=True):
+        H[:, j] += (np.sign(x @ W.dense()[:, j]) - np.sign(x @ other.dense()[:, j])) * x
+    expected = np.linalg.norm(H * 4 / 3000 / np.sqrt(2 / np.pi) - gap, 2)
+    assert QUANTITIES["perturbation"].parts_of(spec, 0.4)["norm"] == pytest.approx(expected)
+    assert STEP_BOUNDS["perturbation"](spec, 0.25) == pytest.approx(np.sqrt(24 * np.sqrt(2) / 3000) * 0.5)
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.0, 1.4])
+def test_both_sides_of_the_lemma_are_means_over_draws_of_all_g(distance):
+    g, angle = np.random.default_rng(1).standard_normal((400_000, 3)), 2 * np.arcsin(distance / 2)
+    differ = 4.0 * (np.sign(g[:, 0]) != np.sign(g @ [np.cos(angle), np.sin(angle), 0.0]))
+    matrix = np.linalg.norm((g.T * differ) @ g / len(g), 2) / distance
+    length = np.mean(np.sum(g**2, axis=1) * differ) / 3 / distance
+    parts = QUANTITIES["sign-moments"].parts_of(lrlab.spec("one-bit-multilabel", m=100_000, d1=3, d2=3), distance)
+    for part, plain in (("matrix", matrix), ("length", length)):
+        assert parts[part] == pytest.approx(plain, rel=0.02)
+        assert parts[part] == pytest.approx(STEP_BOUNDS[f"sign-{part}"](None, distance), rel=0.02)
 
 
 def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
@@ -189,6 +282,28 @@ def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
                 name = f"theory, {line['series']}" if line.get("exact") else line["label"]
                 assert name in shown and f"{line['label']}: {line['if']}" in panel.caption
         assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("jain2013-lemma6", "below = 0.01\n", "", "below must be a level"),
+        ("jain2013-lemma6", 'along = "observed", from', 'along = "seen", from', "seen"),
+        ("jain2013-lemma6", "to = 1.0", "to = 2.0", "observed"),
+        (
+            "qiu2017-theorem2",
+            "distance = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]",
+            "d1 = [10, 20]",
+            "axes must be distance, got d1",
+        ),
+        ("qiu2017-theorem2", 'bound = "sign-matrix"', 'bound = "one"', "sign-matrix"),
+    ],
+)
+def test_a_mistake_in_a_search_or_a_place_is_a_sentence(name, old, new, message):
+    text = presets.files(presets.__name__).joinpath(f"{name}.toml").read_text("utf-8")
+    assert old in text
+    with pytest.raises(InputError, match=message):
+        presets.plan(read(name, text.replace(old, new, 1)))
 
 
 def test_at_another_position_everything_is_of_that_spec():

@@ -31,6 +31,14 @@ def test_solve_prints_one_json_document(capsys):
     assert document["metrics"] == same.metrics
 
 
+def test_an_example_of_own_measurements_has_its_model_and_options(capsys):
+    assert main(["recover", "example:diabetes", "--set", "r=1", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["model"] == "polynomial-network" and document["spec"]["constant"] is True
+    assert main(["recover", "example:diabetes", "--set", "r=1", "--set", "constant=false", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["spec"]["constant"] is False
+
+
 def test_mean_overlap_is_as_predicted(capsys):
     overlaps = []
     for seed in range(8):

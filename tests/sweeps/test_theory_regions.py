@@ -114,7 +114,7 @@ def test_predictions_of_some_solvers_have_their_names():
     sweep = Sweep(
         spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp", "pairwise-moment", "link-free-refinement"]
     )
-    own = {f"asymptotic {kind}, Pairwise moment (Algorithm 1)" for kind in ("overlap = 0.5", "threshold")}
+    own = {f"asymptotic {kind}, Pairwise moment" for kind in ("overlap = 0.5", "threshold")}
     assert set(lines(sweep).dropna()["line"]) <= own
     assert set(regions(sweep).lines) == {
         "asymptotic overlap = 0.5, Approximate message passing (GAMP)",

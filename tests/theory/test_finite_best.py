@@ -114,6 +114,7 @@ def test_reasons_are_given_where_there_is_no_bound():
     for settings, words in (
         ({"p": 400, "truth": "phantom"}, "picture"),
         ({"design": "student"}, "not Gaussian"),
+        ({"design": "correlated"}, "not Gaussian with independent entries"),
         ({"sparsity": 5}, "sparse"),
         ({"entries": "equal"}, "equal"),
     ):

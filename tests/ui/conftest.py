@@ -83,7 +83,7 @@ def page(tab):
     tab.context.clear_cookies()
     tab.set_default_timeout(60_000)
     tab.set_viewport_size({"width": 1280, "height": 900})
-    tab.emulate_media(color_scheme="light")
+    tab.emulate_media(color_scheme="light", reduced_motion="no-preference")
     tab.on("pageerror", fail)
     yield tab
     tab.remove_listener("pageerror", fail)

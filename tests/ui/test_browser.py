@@ -14,6 +14,18 @@ NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.a
 LONG = "tol=0&max_iter=1000000&p=60&solvers=pairwise-moment"
 
 
+SLOW_DRAWINGS = """() => {
+  const [react, began] = [Plotly.react, performance.now()];
+  window.drawings = 0;
+  window.shareOfDrawings = () => (150 * window.drawings) / (performance.now() - began);
+  Plotly.react = (...given) => {
+    for (const until = performance.now() + 150; performance.now() < until;);
+    window.drawings++;
+    return react(...given);
+  };
+}"""
+
+
 def newest(page: Page, figure: str = CURVES) -> float:
     """Return the newest iteration that is drawn; 0 before the first."""
     return page.locator(figure).evaluate("node => node.calcdata?.[0]?.at(-1)?.x ?? 0")
@@ -34,6 +46,10 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
     watch(page)
     newest_drawn = watch(page)
     expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
+    # As on a slow machine: the points come faster than they are drawn, and it still answers clicks.
+    page.evaluate(SLOW_DRAWINGS)
+    wait_until(page, "() => window.drawings >= 10")
+    assert page.evaluate("window.shareOfDrawings()") < 0.6
     press(page, "Cancel")
     expect(page.get_by_test_id("stTabs").get_by_text("Cancelled: what was computed")).to_be_visible()
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_be_disabled()
@@ -43,7 +59,7 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
 
 def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page, address):
     # By its time, not by iterations: on a busy machine it would be over too soon or too late.
-    opened(page, f"{address}/converge?{LONG}&max_seconds=5", "Converge")
+    opened(page, f"{address}/converge?{LONG}&max_seconds=2", "Converge")
     drawn(page)
     press(page, "Run")
     before = watch(page)
@@ -97,8 +113,34 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     expect(page).to_have_url(re.compile("n=4321"))
 
 
+WORDS = """() => {
+  window.words = [];
+  const look = () => document.querySelectorAll(".lrlab-scrub button").forEach((one) => words.push(one.textContent));
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+}"""
+"""What buttons of players have said."""
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_a_run_that_was_over_at_once_replays_itself_unless_less_motion_is_wanted(page, address, motion):
+    page.emulate_media(reduced_motion=motion)
+    page.goto(f"{address}/converge?n=1000&solvers=pairwise-moment&run=1")
+    page.evaluate(WORDS)
+    bar = page.locator(".lrlab-scrub:not([hidden])")
+    slider, play = bar.get_by_role("slider"), bar.get_by_role("button")
+    expect(slider).to_be_visible()
+    if motion == "no-preference":
+        wait_until(page, "() => words.includes('Pause')")
+    # It has had the time to begin.
+    page.wait_for_timeout(500)
+    expect(play).to_have_text("Play")
+    expect(slider).to_have_js_property("value", slider.get_attribute("max"))
+    assert page.evaluate("words.includes('Pause')") == (motion == "no-preference")
+
+
 @pytest.mark.soak
 def test_a_handwritten_digit_is_recovered_and_led_through(page, address):
+    page.emulate_media(reduced_motion="reduce")
     opened(page, f"{address}/converge?truth=digit-3&p=64&n=6000&solvers=pairwise-moment", "Converge")
     figure = ".st-key-converge-picture .lrlab-figure"
     drawn(page, figure)

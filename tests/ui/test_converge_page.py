@@ -71,7 +71,7 @@ def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
 def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line():
     at = opened(model="one-bit-phase-retrieval")
     titles = [box.label for box in at.checkbox]
-    assert titles[:2] == ["Pairwise moment (Algorithm 1)", "Link-free refinement"]
+    assert titles[:2] == ["Pairwise moment", "Link-free refinement"]
     [line] = [caption for caption in at.caption if caption.value.startswith("Not for this problem")]
     mean = catalog.solver("marginal-mean").title
     assert mean in line.value and mean not in titles and "mu_1" in line.help

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.ui.browsing import CURVES, drawn, opened, press
+from tests.ui.browsing import drawn, opened, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -27,11 +27,23 @@ def test_a_frame_of_a_lesson_has_its_figure_without_the_question(page, address):
     expect(page.locator(".st-key-learn-question")).to_be_hidden()
 
 
-def test_the_code_of_a_page_has_its_frame(page, address):
-    opened(page, f"{address}/converge?n=1000&solvers=pairwise-moment", "Converge")
-    drawn(page, CURVES)
-    press(page, "Code", "tab")
-    press(page, "Frame", "tab")
+@pytest.mark.parametrize(
+    ("path", "title", "frame"),
+    [
+        ("converge?n=1000&solvers=pairwise-moment", "Converge", "converge?n=1000"),
+        ("learn?lesson=one-bit&step=2", "Why one bit is enough", "learn?lesson=one-bit&amp;step=2"),
+        ("learn", "Learn", ""),
+    ],
+)
+def test_a_page_is_shared_by_its_link_its_picture_and_a_frame(page, address, path, title, frame):
+    opened(page, f"{address}/{path}", title)
+    press(page, "Share")
+    # The address is said as it is, and drawn.
+    expect(page.get_by_text(f"{address}/{path}", exact=True)).to_be_visible()
+    expect(page.get_by_role("img", name=f"QR picture of {address}/{path}")).to_be_visible()
     code = page.get_by_text("<iframe")
-    expect(code).to_contain_text(f'src="{address}/converge?n=1000')
+    if not frame:
+        expect(code).to_have_count(0)
+        return
+    expect(code).to_contain_text(f'src="{address}/{frame}')
     expect(code).to_contain_text("embed=true")

@@ -28,7 +28,7 @@ def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
             assert file.value.suggested_filename == f"converge-curves-{width}mm.{kind.lower()}"
             files[kind] = Path(file.value.path()).read_bytes()
         svg = files["SVG"].decode()
-        assert f'width="{width}mm"' in svg and "Pairwise moment (Algorithm 1)" in svg
+        assert f'width="{width}mm"' in svg and "Pairwise moment" in svg
         assert size_of(files["PDF"])[0] == pytest.approx(width, abs=0.1)
         assert b"SourceSansPro" in expanded(files["PDF"])
         [pixels] = struct.unpack(">I", files["PNG"][16:20])

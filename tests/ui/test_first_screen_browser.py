@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from lrlab import catalog
 from lrlab.parameters import declared
 from tests.thorough import but
-from tests.ui.browsing import idle, opened, press, visit, wait_until
+from tests.ui.browsing import few_words, idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -91,3 +91,26 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
     number.fill(str(int(number.input_value()) + 1))
     page.keyboard.press("Enter")
     expect(page.get_by_text("changed", exact=True)).to_be_visible()
+
+
+PAGES = {
+    "": "lrlab",
+    "learn": "Learn",
+    "converge": "Converge",
+    "spectrum": "Spectrum",
+    "transition": "Phase map",
+    "sweep": "Sweep",
+    "own_data": "Own data",
+    "papers": "Papers",
+    "class": "Class",
+}
+
+
+def test_a_first_screen_has_few_words(page, address):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    for path, title in PAGES.items():
+        visit(page, f"{address}/{path}", title) if path else opened(page, address, title)
+        expect(page.locator(".st-key-share button")).to_be_visible()
+        wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
+        idle(page)
+        few_words(page, path)

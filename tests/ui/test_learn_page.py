@@ -1,13 +1,15 @@
 """The page *learn*, run as Streamlit runs it: every lesson from its first step to its summary."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import lessons
-from tests.ui.driving import components, words
+from lrlab.ui.lessons import lecture
+from tests.ui.driving import MOST_WORDS, components, in_sight, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "learn.py"
 
@@ -39,6 +41,7 @@ def test_a_lesson_is_gone_through_step_by_step(name):
     for k, step in enumerate(lesson.steps):
         assert at.header[0].value == step.title
         assert len(at.latex) == bool(step.equation)
+        assert len(in_sight(at.main)) < MOST_WORDS, in_sight(at.main)
         if step.question:
             assert len(figures(at)) == 1
             at.button(key="learn-choice-0").click().run()
@@ -49,8 +52,6 @@ def test_a_lesson_is_gone_through_step_by_step(name):
             assert step.figure.slider.values[slider["at"]] == step.start, "the slider goes to what was asked"
             assert step.figure.slider.values[slider["origin"]] == step.figure.slider.before
         assert len(figures(at)) == 1
-        [frame] = [code.value for code in at.code]
-        assert f"lesson={name}" in frame and "embed=true" in frame and (k == 0 or f"step={k + 1}" in frame)
         last, key = step.figure.slider.values[-1], f"learn.{name}.{k}"
         at.session_state[f"{key}:at"] = last
         at.run()
@@ -78,3 +79,20 @@ def test_an_address_that_no_lesson_has_is_one_sentence():
     at.query_params["lesson"] = "one-bits"
     at.run()
     assert not at.exception and "one-bit" in at.error[0].value
+
+
+def test_a_lecture_of_several_lessons_fits_and_opens_each_for_a_projector():
+    at = opened()
+    at.button(key="learn-lecture").click().run()
+    assert at.query_params["lecture"] == "true"
+    plan = lecture.plan()
+    assert len(plan) >= 3 and plan[0][0] == 0
+    for (begins, lesson), (following, _) in pairwise(plan):
+        assert following == begins + lesson.minutes + lecture.BETWEEN
+    begins, last = plan[-1]
+    assert begins + last.minutes <= lecture.MINUTES
+    for _, lesson in plan:
+        assert at.button(key=f"lecture-open-{lesson.name}").label == f":primary[**{lesson.title}**]"
+    at.button(key=f"lecture-open-{last.name}").click().run()
+    assert not at.exception and at.query_params["lesson"] == last.name and "lecture" not in at.query_params
+    assert at.query_params["teacher"] == "true"

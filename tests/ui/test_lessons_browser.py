@@ -7,11 +7,11 @@ from playwright.sync_api import Page, expect
 
 from lrlab import lessons
 from tests.thorough import but
-from tests.ui.browsing import drawn, idle, opened, press, visit
+from tests.ui.browsing import drawn, few_words, idle, opened, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-FIRST, *_, LAST = lessons.lessons()
+_TOUR, FIRST, *_, LAST = lessons.lessons()
 FOCUSED = "document.activeElement.closest('[class*=st-key-]')?.className.match(/st-key-(\\S+)/)?.[1] ?? ''"
 
 
@@ -37,10 +37,15 @@ def move(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", but([FIRST, LAST], list(lessons.lessons())))
-def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, address, name):
+def test_a_lesson_is_gone_through_by_keyboard_from_its_card_and_a_reload_keeps_its_step(page, address, name):
     lesson = lessons.load(name)
     # The app is loaded once: that takes longer than a lesson.
-    (visit if "/learn" in page.url else opened)(page, f"{address}/learn?lesson={name}", lesson.title)
+    if page.url != f"{address}/learn":
+        opened(page, f"{address}/learn", "Learn")
+    idle(page)
+    tab_to(page, f"open-lesson-{name}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=lesson.title, exact=True)).to_be_visible()
     for step, parts in enumerate(lesson.steps, 1):
         expect(page.get_by_role("heading", name=parts.title, exact=True)).to_be_visible()
         if parts.equation:
@@ -48,6 +53,7 @@ def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, 
         if parts.question:
             expect(page.get_by_text("Predict first")).to_be_visible()
             idle(page)
+            few_words(page, f"{name}, step {step}")
             # From the button that led to this step, the choices are nearer backwards.
             tab_to(page, "learn-choice-1", "Tab" if step == 1 else "Shift+Tab")
             page.keyboard.press("Enter")
@@ -66,6 +72,11 @@ def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, 
         page.keyboard.press("Enter")
         expect(page).to_have_url(re.compile(f"step={step + 1}"))
     expect(page.get_by_role("heading", name="What to take away")).to_be_visible()
+    idle(page)
+    tab_to(page, "learn-all")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Learn", exact=True)).to_be_visible()
+    idle(page)
 
 
 def test_an_answer_keeps_the_focus_is_read_out_and_moves_the_slider_to_its_case(page, address):

@@ -102,3 +102,21 @@ def test_figures_and_sliders_have_room_and_a_reload_finds_the_run_again(page, ad
     assert width < 640 or all(track.bounding_box()["width"] >= 100 for track in tracks.all())
     page.reload()
     expect(page.locator(".lr-run")).to_be_visible()
+
+
+def test_the_number_of_bits_on_the_home_page_is_dragged(page, address):
+    opened(page, f"{address}/", "lrlab")
+    player = page.locator(".lrlab-player")
+    bits = player.get_by_role("slider", name="number of bits")
+    error = player.locator(".lrlab-player-error")
+    # It has come there by itself, too: the key moves nothing, and is heard.
+    expect(bits).to_have_attribute("aria-valuetext", "46,341 bits")
+    bits.focus()
+    page.keyboard.press("End")
+    expect(bits).to_have_attribute("aria-valuetext", "46,341 bits")
+    # Who drags is not taken further.
+    expect(player.get_by_role("button")).to_have_text("Play")
+    before = error.inner_text()
+    page.keyboard.press("Home")
+    expect(bits).to_have_attribute("aria-valuetext", "128 bits")
+    expect(error).not_to_have_text(before)

@@ -100,6 +100,12 @@ def test_files_are_read_shown_and_fitted():
     assert at.session_state["own_data:about"].rows is rows, "what was run is kept"
 
 
+@pytest.mark.parametrize(("labels", "most"), [(4, 1), (6, 3), (10, 5), (24, 5), (None, 5)])
+def test_measures_of_the_first_labels_are_offered_where_there_are_twice_as_many(labels, most):
+    firsts = {name: int(name[-1]) for name in results_view.measures_of(labels) if name[-1].isdecimal()}
+    assert max(firsts.values()) == most and {"hamming", "auc"} <= set(results_view.measures_of(labels))
+
+
 def test_a_fit_without_scaling_says_that_features_differ_too_much():
     rows = [row.split(",") for row in arff().decode().split("@data\n")[1].split("\n")]
     wide = "\n".join(",".join([row[0], f"{float(row[1]) * 1e8:g}", *row[2:]]) for row in rows)

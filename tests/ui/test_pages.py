@@ -20,7 +20,7 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, sections
 from lrlab.ui.sweep.sweep_controls import address
-from tests.ui.driving import drawn, errors, finished, unfold, words
+from tests.ui.driving import drawn, errors, finished, place, unfold, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -55,8 +55,9 @@ def figure(at, name):
 def test_home_opens_through_the_app():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
-    # A link for each card, one for each section with a page of its own, and the lesson beside the player.
-    assert len(at.get("page_link")) == sum(map(len, sections().values())) + 2 + 1
+    # A link for each card, one for each section with a page of its own, and two beside the player.
+    assert len(at.get("page_link")) == sum(map(len, sections().values())) + 2 + 2
+    assert at.toggle(key="home-camera").value is False and len(at.get("file_uploader")) == 1
 
 
 @pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
@@ -133,7 +134,7 @@ def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
     assert "Converged" in rows and f"{run.trace.rows[-1]['error']:.4g}" in rows
     assert f"theory {run.trace.metrics['predicted_overlap']:.4g}" in rows
     curve = figure(at, "converge-curves")["data"][0]
-    assert curve["name"] == "Pairwise moment (Algorithm 1)"
+    assert curve["name"] == "Pairwise moment"
 
 
 LOW_RANK = {
@@ -157,13 +158,23 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
         assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == ["truth", "Gauss-Newton"]
 
 
+@pytest.mark.parametrize(
+    ("model", "show", "kind"), [("multilabel", "precision_3", "linear"), ("multilabel", "hamming", "log")]
+)
+def test_shares_of_successes_are_drawn_on_a_linear_axis(model, show, kind):
+    at = opened("converge", model=model, n="200", d="8", show=show)
+    assert figure(at, "converge-curves")["layout"]["yaxis"]["type"] == kind
+
+
 def test_labels_are_learnt_on_converge():
     small = {"n": "200", "d": "10", "labels": "12", "rank": "2", "per_row": "2"}
     at = finished(opened("converge", model="multilabel", solvers="leml-squared,binary-relevance", **small), "converge")
     runs = at.session_state["converge:run"].runs
     assert [run.state for run in runs] == ["done", "done"]
     assert "precision@3" in figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"]
-    assert "singular value" in figure(at, "converge-spectrum")["layout"]["yaxis"]["title"]["text"]
+    assert "singular value" in figure(at, "converge-values")["layout"]["yaxis"]["title"]["text"]
+    # A map of labels: of the truth and of both solvers.
+    assert len(figure(at, "converge-picture")["data"]) == 3
     assert "precision@3" in words(at, "converge.cards")
 
 
@@ -174,7 +185,7 @@ def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_trut
     runs = at.session_state["converge:run"].runs
     assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in words(at, "converge.cards")
     titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
-    assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == titles
+    assert [trace["name"] for trace in figure(at, "converge-picture")["data"]] == titles
     for shown in recoveries(runs[0].job.spec, runs):
         for W in (shown.estimate, *(estimate for _, estimate in shown.history)):
             assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
@@ -308,6 +319,12 @@ def test_a_picture_is_recovered_and_can_be_led_through():
     assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
 
 
+def test_where_an_axis_is_the_variance_of_the_noise_its_deviation_is_said_too():
+    at = opened("spectrum", points="3", **{"from": "0", "to": "1.44"}, **SMALL)
+    assert any("noise variance, σ² (from 0, σ = 0 to 1.44, σ = 1.2)" in caption.value for caption in at.caption)
+    assert place(at, "noise variance, σ²") == "0.72, σ = 0.849"
+
+
 def test_spectrum_measures_beside_the_curves():
     at = opened("spectrum", points="3", trials="2", **SMALL)
     assert len(figures(at)) == 3 and any("all 8 eigenvalues" == trace["name"] for trace in figures(at)[2]["data"])
@@ -321,6 +338,18 @@ def test_spectrum_measures_beside_the_curves():
     assert len(at.dataframe[0].value) == 24
     at.selectbox(key="spectrum.one-bit-sensing.axis").set_value("ratio").run()
     assert not errors(at) and "noise variance" in figures(at)[0]["layout"]["xaxis"]["title"]["text"]
+
+
+@pytest.mark.parametrize("design", ["student", "rademacher", "correlated"])
+def test_spectrum_of_a_design_without_theory_shows_the_trials_alone(design):
+    at = opened("spectrum", points="3", trials="2", design=design, **SMALL)
+    assert not at.exception and not errors(at)
+    at = finished(at, "spectrum")
+    assert not at.exception and not errors(at)
+    for shown in figures(at)[:2]:
+        names = [trace["name"] for trace in shown["data"]]
+        assert any("simulated" in name for name in names) and not any("theory" in name for name in names)
+    assert any("none is drawn" in caption.value for caption in at.caption)
 
 
 def test_figure_1_is_one_click_away():

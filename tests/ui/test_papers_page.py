@@ -8,6 +8,7 @@ from lrlab import presets
 from lrlab.engine.stream import LocalStream
 from lrlab.presets import misprints, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
+from lrlab.presets.printed import redrawn
 from lrlab.presets.result import Plan
 from lrlab.store.store import Store
 from lrlab.ui import home
@@ -42,7 +43,9 @@ def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experime
         assert not open_ones or open_ones in words, name
         assert not run.sets or f"on {', '.join(run.sets)}" in words, name
         assert any(word.endswith((" s", " min", " h")) for word in words), name
-        assert all((PICTURES / f"paper-{name}-{scheme}.webp").exists() for scheme in ("light", "dark")), name
+        pictures = [f"paper-{name}", *([f"paper-{name}-printed"] if redrawn(name) else [])]
+        schemes = ("light", "dark")
+        assert all((PICTURES / f"{one}-{scheme}.webp").exists() for one in pictures for scheme in schemes), name
 
 
 def test_the_home_page_shows_results_of_three_papers_with_claims_that_stand():
@@ -62,7 +65,9 @@ def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatc
     monkeypatch.delenv("LRLAB_DATA", raising=False)
     monkeypatch.setattr(papers_view, "on_workers", refuse)
     at, run = opened("papers", paper=name), shipped.load(name)
-    assert len(figures(at)) == len(run.panels) > 0
+    # What the paper prints is redrawn beside ours.
+    beside = [panel for panel in run.panels if panel.title in redrawn(name)]
+    assert len(figures(at)) == len(run.panels) + len(beside) > 0
     assert any(run.words in caption.value for caption in at.caption)
     judged = gallery.lines(name)
     if len(judged) > 1:
@@ -142,10 +147,12 @@ def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
     assert at.button(key="papers-misprints").label
 
 
-def test_theorems_are_a_group_of_their_own():
+def test_theorems_stand_below_the_figures_of_their_paper():
     groups = gallery.groups()
-    theorems = groups["Theorems: what the papers prove, beside what happens"]
-    assert {paper_of(name).key for name in theorems} == set(PAPERS)
+    for paper in PAPERS.values():
+        own = groups[f"{paper.short}: {paper.title}"]
+        kinds = [presets.load(name).kind == "theorem" for name in own]
+        assert all(paper_of(name) is paper for name in own) and kinds == sorted(kinds) and len(set(kinds)) == 2
     assert sorted(name for own in groups.values() for name in own) == presets.names()
     assert len(opened("papers").header) == len(groups)
 
@@ -190,7 +197,27 @@ def test_a_dragged_slider_is_answered_with_the_figures_of_its_position():
 
 def test_converge_links_the_theorems_on_its_model():
     names = {model: [name for name, _ in presets.theorems(model)] for model in ("multilabel", "phase-retrieval")}
-    assert names == {"multilabel": ["yu2014-claims7-8", "yu2014-theorem4"], "phase-retrieval": []}
+    drawn = ["yu2014-claims1-2", "yu2014-claims7-8", "yu2014-theorem4", "yu2014-theorem6"]
+    assert names == {"multilabel": drawn, "phase-retrieval": []}
     at = opened("converge", model="multilabel")
     for name in names["multilabel"]:
         assert at.button(key=f"theorem-{name}").label == f"Theorem: {presets.load(name).title}"
+
+
+@pytest.mark.parametrize("outcome", gallery.TELLING)
+def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
+    at = opened("papers", of="jain2013", outcome=outcome)
+    shown = {button.key.removeprefix("open-paper-") for button in at.button if button.key.startswith("open-paper-")}
+    own = {name for name in PUBLISHED if paper_of(name).key == "jain2013"}
+    assert shown == {name for name in own if outcome in {line.verdict for line in gallery.lines(name)}} < set(PUBLISHED)
+    texts = [text.value for text in at.markdown]
+    for name in shown:
+        # Nothing is cut.
+        assert all(text in texts for text in gallery.columns_of(name)), name
+
+
+def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
+    at = opened("learn", lesson="rank-one", step=4)
+    buttons = [button.key for button in at.button if button.key.startswith("theorem-")]
+    assert "theorem-jain2013-lemma6" in buttons and "theorem-jain2013-claim3" in buttons
+    assert len(buttons) == len(set(buttons)) and not any("yu2014" in key for key in buttons)

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from lrlab.figures import build, theme
-from lrlab.lessons.definition import Figure, rounded
+from lrlab.figures.numbers import rounded
+from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_keys
 from lrlab.lessons.figures.scores import finished
 from lrlab.lessons.trials import spec_at

@@ -1,9 +1,10 @@
 """The true picture beside the solvers' estimates of it, at the slider's position."""
 
 from lrlab.figures import build
+from lrlab.figures.numbers import rounded
 from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
-from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run, spec_at
 from lrlab.parameters import InputError

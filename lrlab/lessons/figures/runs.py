@@ -4,8 +4,9 @@ import math
 
 from lrlab.catalog import family
 from lrlab.figures import build, convergence, theme
+from lrlab.figures.numbers import rounded
 from lrlab.figures.recovery import Recovery
-from lrlab.lessons.definition import Figure, rounded
+from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run
 
@@ -56,7 +57,7 @@ def sentence(figure: Figure, at: float) -> str:
         trace = run(job(figure, one, at))
         stop = trace.stop.name.replace("_", " ").replace("MAX ITER", "iteration limit").lower() if trace.stop else ""
         last = rounded(trace.rows[-1][figure.get("measure", "error")])
-        parts.append(f"{one.label}: {last} after {len(trace.rows)} iterations ({stop})")
+        parts.append(f"{one.label}: {last} after {trace.iterations} iterations ({stop})")
     return "; ".join(parts) + "."
 
 

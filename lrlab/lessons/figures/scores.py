@@ -12,7 +12,8 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.figures import build, theme
 from lrlab.figures.convergence import prediction
-from lrlab.lessons.definition import Figure, rounded
+from lrlab.figures.numbers import rounded
+from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, scores
 from lrlab.parameters import display_name

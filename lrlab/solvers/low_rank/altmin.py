@@ -14,11 +14,11 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.lagged import Lagged
-from lrlab.operators.operator import Operator, alignment, unsettled
+from lrlab.operators.operator import DIRECT_UNKNOWNS, Operator, alignment, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import moment_workspace, ranked_entry
+from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, moment_workspace, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import point, projected
 from lrlab.solvers.methods.matrix_memory import number_bytes
@@ -42,7 +42,7 @@ def altmin(
         ),
     ] = "auto",
     ridge: Annotated[
-        float, Parameter(meaning="weight of ||W||_F^2 / 2 in the objective, 0 for none", low=0, high=1e9)
+        float, Parameter(meaning="weight of ‖W‖² / 2 in the objective, 0 for none", low=0, high=1e9)
     ] = 0.0,
     fresh_samples: Annotated[
         int,
@@ -183,9 +183,15 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Arr
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a spectral start, and of the equations of a factor where they are formed."""
-    unknowns = spec.given_rank * max(spec.size)
-    dense = spec.measurements * unknowns if spec.values().get("operator") == "dense" else 0
-    return moment_workspace(spec, options) + number_bytes(spec) * (3 * min(unknowns, 600) ** 2 + dense)
+    k, values, table = spec.given_rank, spec.values(), any(spec.table)
+    unknowns, plain = k * max(spec.size), values.get("features") == "canonical"
+    small = plain or (table and unknowns <= SMALL_SYSTEM)
+    dense = spec.measurements * unknowns if values.get("operator") == "dense" else 0
+    formed = 0
+    if options["inner"] == "exact" or (options["inner"] == "auto" and small):
+        formed = 4 * sum(spec.table) * k**2 if plain else 3 * min(unknowns, DIRECT_UNKNOWNS) ** 2
+        dense += 0 if table else min(BLOCK_BYTES, 2 * k * spec.data_bytes) // number_bytes(spec)
+    return moment_workspace(spec, options) + number_bytes(spec) * (formed + dense)
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:

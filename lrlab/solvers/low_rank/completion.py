@@ -17,6 +17,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import leading_triples, spectral_start
+from lrlab.solvers.methods.matrix_memory import block_bytes
 
 DECOMPOSED = 64**2
 """Tables of up to so many entries are decomposed whole."""
@@ -32,9 +33,7 @@ COARSE = 1e-2
 def als(
     problem: LowRankData,
     *,
-    ridge: Annotated[
-        float, Parameter(meaning="weight of (||U||_F^2 + ||V||_F^2) / 2 in the objective", low=0, high=1e9)
-    ] = 0.1,
+    ridge: Annotated[float, Parameter(meaning="weight of (‖U‖² + ‖V‖²) / 2 in the objective", low=0, high=1e9)] = 0.1,
     rng: Generator,
 ) -> Iterates:
     r"""Complete a table W (n1, n2) of a known rank k from its entries b at m places.
@@ -175,13 +174,13 @@ def shrunk(A: Entries, Z: Filled, b: Array, level: float, guess: int, rng: Gener
 def path_workspace(spec: TableSpec, options: Options) -> int:
     """Return bytes of tables of intermediate rank, decomposed whole where they are small."""
     n1, n2 = spec.table
-    return BLOCK_BYTES + 64 * spec.measurements + 8 * 8 * min(n1 * n2, 400 * (n1 + n2))
+    return block_bytes(spec, BLOCK_BYTES) + 64 * spec.measurements + 8 * 8 * min(n1 * n2, 400 * (n1 + n2))
 
 
 def als_workspace(spec: TableSpec, options: Options) -> int:
     """Hold what is left of the entries, in two orders, and a normal matrix for each row of a factor."""
     k, (n1, n2) = spec.given_rank, spec.table
-    return BLOCK_BYTES + 24 * spec.measurements + 8 * (n1 + n2) * (k * k + 4 * k)
+    return block_bytes(spec, BLOCK_BYTES) + 24 * spec.measurements + 8 * (n1 + n2) * (k * k + 4 * k)
 
 
 ENTRIES = (

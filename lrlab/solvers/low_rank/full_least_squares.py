@@ -13,7 +13,7 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.requirements import BLOCK_BYTES
-from lrlab.solvers.methods.matrix_memory import number_bytes
+from lrlab.solvers.methods.matrix_memory import block_bytes, image_rows, number_bytes
 
 ACCURACY = 1e-13
 
@@ -46,8 +46,8 @@ def full_least_squares(
 
 def workspace(spec: LowRankSpec, options: Options) -> int:
     """Hold a few images of d2 columns, and a few matrices of the size of the truth."""
-    (d1, d2), rows = spec.size, max(spec.measurements, *spec.table)
-    return BLOCK_BYTES + number_bytes(spec) * d2 * (2 * rows + 12 * max(d1, d2))
+    d1, d2 = spec.size
+    return block_bytes(spec, BLOCK_BYTES) + number_bytes(spec) * d2 * (2 * image_rows(spec) + 12 * d1)
 
 
 ENTRY = SolverEntry(

@@ -21,6 +21,7 @@ from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.low_rank.tangent import point, solved
 from lrlab.solvers.low_rank.tangent_least_squares import stationarity
+from lrlab.solvers.methods.matrix_memory import block_bytes
 
 Measurements = Entries | Orthonormal
 
@@ -188,7 +189,9 @@ def plain_workspace(spec: TableSpec, size: tuple[int, int]) -> int:
     """Hold a matrix (d1, d2) itself where it is decomposed whole, a Krylov basis otherwise, a dozen tangent vectors."""
     k = spec.given_rank + 1
     whole = 6 * size[0] * size[1] if decomposed_whole(size, k) else 0
-    return BLOCK_BYTES + 64 * spec.measurements + 8 * (40 * k * (sum(size) + sum(spec.table)) + whole)
+    return (
+        block_bytes(spec, BLOCK_BYTES) + 64 * spec.measurements + 8 * (40 * k * (sum(size) + sum(spec.table)) + whole)
+    )
 
 
 def refuse_many_with_features(spec: TableSpec, options: Options) -> None:

@@ -28,7 +28,7 @@ def nuclear_norm(
     mu_share: Annotated[
         float,
         Parameter(
-            meaning="weight of the nuclear norm, as a share of the smallest weight whose solution is 0, ||A*(b)||",
+            meaning="weight of the nuclear norm, as a share of the smallest weight whose solution is 0, ‖A*(b)‖",
             symbol="μ/‖A*(b)‖", low=1e-8, high=1, scale="log",
         ),
     ] = 1e-3,

@@ -7,7 +7,7 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
-from lrlab.solvers.methods.matrix_memory import image_rows, number_bytes
+from lrlab.solvers.methods.matrix_memory import block_bytes, image_rows, number_bytes
 
 Directions = Annotated[
     str,
@@ -18,13 +18,13 @@ Directions = Annotated[
 ]
 
 BLOCK_BYTES = 2**25
-"""Row blocks of the data that are weighted or multiplied."""
+"""Most memory of row blocks of the data that are weighted or multiplied."""
 
 
 def factors_workspace(spec: LowRankSpec, options: Options) -> int:
     """Return bytes of a dozen images and factors of the estimate, and of matrices of the size of the truth."""
     rows = image_rows(spec) + sum(spec.size)
-    return BLOCK_BYTES + number_bytes(spec) * (12 * spec.given_rank * rows + 8 * spec.measurements)
+    return block_bytes(spec, BLOCK_BYTES) + number_bytes(spec) * (12 * spec.given_rank * rows + 8 * spec.measurements)
 
 
 def moment_workspace(spec: LowRankSpec, options: Options) -> int:

@@ -19,7 +19,7 @@ from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, point, solved
 from lrlab.solvers.low_rank.whole_steps import Leave, WholeSteps
-from lrlab.solvers.methods.matrix_memory import image_rows
+from lrlab.solvers.methods.matrix_memory import block_bytes, image_rows
 
 HALVINGS, ROUNDING = 30, 1e-5
 REFRESHED = 50
@@ -224,7 +224,8 @@ def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
     numbers = 0 if any(spec.table) else m * (d1 + d2)
     first = 4 * min(numbers // 2, FIRST_PART * spec.degrees_of_freedom * (d1 + d2))
     single = 4 * numbers if numbers <= MOST else 0
-    return 8 * (image_rows(spec) * 12 * k + 8 * m + 60 * (k + 5) * (d1 + d2)) + first + single + 2**22
+    blocks = first + single + block_bytes(spec, 2**22)
+    return 8 * (image_rows(spec) * 12 * k + 8 * m + 60 * (k + 5) * (d1 + d2)) + blocks
 
 
 ENTRY = ranked_entry(

@@ -1,6 +1,10 @@
 """Memory of images and matrices that solvers of low-rank matrices hold beside the data."""
 
 from lrlab.models.low_rank import LowRankSpec
+from lrlab.operators.entries import DENSE_SHARE
+
+ROWS_BYTES = 2**18
+"""Some hundred rows of a trace."""
 
 
 def number_bytes(spec: LowRankSpec) -> int:
@@ -25,5 +29,10 @@ def square_bytes(spec: LowRankSpec, count: int) -> int:
 
 
 def block_bytes(spec: LowRankSpec, most: int) -> int:
-    """Return the memory of row blocks of the data, which are at most so large and no larger than the data."""
-    return min(most, 2**22 + spec.data_bytes)
+    """Return the memory of row blocks, at most so large and no larger than the data, and of the rows of a trace.
+
+    Of tables of which much is observed, all entries are computed.
+    """
+    entries = spec.table[0] * spec.table[1]
+    whole = 16 * entries if entries <= DENSE_SHARE * spec.measurements else 0
+    return min(most, ROWS_BYTES + spec.data_bytes + whole)

@@ -20,7 +20,7 @@ from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUA
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, spectrum_bytes
 
 Ridge = Annotated[
-    float, Parameter(meaning="weight of ||w||^2 / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
+    float, Parameter(meaning="weight of ‖w‖² / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
 ]
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE}

@@ -22,7 +22,7 @@ from lrlab.solvers.multilabel.leml_squared import Spectrum
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, refuse_high_rank, spectrum_bytes
 
 Ridge = Annotated[
-    float, Parameter(meaning="weight of ||Z||_F^2 / 2; 0 as the method was published", symbol="λ", low=0, high=1e9)
+    float, Parameter(meaning="weight of ‖Z‖² / 2; 0 as the method was published", symbol="λ", low=0, high=1e9)
 ]
 Means = Annotated[
     bool,

@@ -22,7 +22,7 @@ from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regul
 from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
 
 KernelName = Annotated[
-    str, Parameter(meaning="rbf: exp(-||x - z||^2 / (2 h^2)); polynomial: (1 + <x, z> / h^2)^degree", choices=NAMES)
+    str, Parameter(meaning="rbf: exp(−‖x − z‖² / (2h²)); polynomial: (1 + ⟨x, z⟩ / h²) to the degree", choices=NAMES)
 ]
 Bandwidth = Annotated[
     float,

@@ -46,7 +46,7 @@ def leml_squared(
         str,
         Parameter(
             meaning="how the factor of features is computed: a few conjugate gradients, or exactly, which takes all "
-            "labels observed and one eigendecomposition of X^T X",
+            "labels observed and one eigendecomposition of XᵀX",
             choices=("cg", "exact"),
         ),
     ] = "cg",

@@ -22,8 +22,7 @@ Regularization = Annotated[
 Penalty = Annotated[
     str,
     Parameter(
-        meaning="what the weight multiplies: the trace norm ||Z||_*, as in the paper, or ||Z||_F^2 / 2, as in ridge "
-        "regression",
+        meaning="what the weight multiplies: the trace norm ‖Z‖∗, as in the paper, or ‖Z‖² / 2, as in ridge regression",
         choices=("trace", "frobenius"),
     ),
 ]

@@ -33,7 +33,7 @@ def truncated_amplitude_flow(
     size: Size = 0.0,
     margin: Annotated[
         float,
-        Parameter(meaning="a row counts if |<a, z>| >= b / (1 + margin)", symbol="γ", low=0.01, high=1000, scale="log"),
+        Parameter(meaning="a row counts if |⟨a, z⟩| ≥ b / (1 + margin)", symbol="γ", low=0.01, high=1000, scale="log"),
     ] = 0.7,
     rng: Generator,
 ) -> Iterates:
@@ -62,7 +62,7 @@ def reweighted_amplitude_flow(
     step: Step = "conjugate",
     size: Size = 0.0,
     discount: Annotated[
-        float, Parameter(meaning="weight |<a, z>| / (|<a, z>| + discount b) of a row", symbol="β", low=0, high=1000)
+        float, Parameter(meaning="weight |⟨a, z⟩| / (|⟨a, z⟩| + discount b) of a row", symbol="β", low=0, high=1000)
     ] = 10.0,
     rng: Generator,
 ) -> Iterates:

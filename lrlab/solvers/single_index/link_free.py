@@ -29,6 +29,7 @@ MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
 BY_REFINEMENT, BY_OTHERS = (5.0, 0.25), (13.0, 1.3)
 # Nats by which jumps must win.
 BY_JUMPS = 5.0
+JUMPY = "A link that jumps fits about as well: if it does, the intervals are too short."
 MEAN_ERRORS = 6.0
 """Standard errors above which the mean of a column is not 0."""
 # The least residual while links are chosen.
@@ -74,7 +75,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     Rad & Maleki (2020); intervals: see `link_free_intervals`.
     """
     X = centred(problem.X)
-    data = Data(X, (problem.y + 1.0) / 2.0, min(support_size(problem, kept), X.shape[1]))
+    data = Data(X, (problem.y + 1.0) / 2.0, min(support_size(problem, kept), X.shape[1]), problem.contrasts)
     for shown in refinement(data, rng):
         yield shown.iterate(data)
 
@@ -90,22 +91,32 @@ def centred(X: Array) -> Array:
 
 
 class Shown(NamedTuple):
-    """A round as it is shown: the sentence on its start, what is tried meanwhile, the round whose intervals it has."""
+    """A round as it is shown: the sentence on its start, what is tried meanwhile, the round whose intervals it has.
+
+    jumpy: whether a link that jumps, which would make the error larger, fits about as well.
+    """
 
     round: Round
     start: str
     trying: str = ""
     refined: Round | None = None
+    jumpy: bool = False
 
     def intervals(self, data: Data) -> Intervals:
         """Return the intervals of the entries, or of those of the refined direction where this one is a start."""
         own = self.refined or self.round
         loss = float(own.held_out(data).mean())
         minimal = own.choosing or own.nearly_settled
-        known = intervals(data.X, data.answers, own.at.b, own.link, loss, minimal=minimal)
-        if not self.refined or np.isnan(known.low).all():
+        rows = data.contrasts
+        known = intervals(data.X, data.answers, own.at.b, own.link, loss, minimal=minimal, rows=rows)
+        if np.isnan(known.low).all():
             return known
-        return known._replace(note=f"{known.note} The intervals are those of the refined direction.".strip())
+        notes = [
+            known.note,
+            JUMPY * self.jumpy,
+            "The intervals are those of the refined direction." * bool(self.refined),
+        ]
+        return known._replace(note=" ".join(filter(None, notes)))
 
     def iterate(self, data: Data) -> Iterate:
         """Return it as an iterate."""
@@ -144,7 +155,7 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
             return
     best = yield from jumping(data, best)
     for last in last_rounds(data, best.round):
-        yield Shown(last, best.start)
+        yield best._replace(round=last)
 
 
 def price(data: Data, round: Round) -> float:
@@ -196,14 +207,17 @@ def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     if not isinstance(link, LogOdds) or not link.weight:
         return best
     rows = Rows.of(best.round.at.held_out, data.answers, newton.weights)
-    smooth = price(data, best.round)
+    smooth, jumpy = price(data, best.round), False
     for steps in jumps(rows):
-        if rows.loss(steps) + PRICE * steps.parameters < smooth - BY_JUMPS:
+        ahead = smooth - rows.loss(steps) - PRICE * steps.parameters
+        jumpy = jumpy or ahead > -BY_JUMPS
+        if ahead > BY_JUMPS:
             following = rounds(data, best.round.at, [steps])
             last = yield from until_settled(following, best.start, "jumps of the link", REFITS)
             if price(data, last) < min(price(data, best.round), smooth - BY_JUMPS):
                 best = best._replace(round=last)
-    return best
+    # Of a link that jumps nothing is to be added.
+    return best._replace(jumpy=jumpy and isinstance(best.round.link, LogOdds))
 
 
 def least(data: Data, round: Round) -> Round:
@@ -224,7 +238,8 @@ ENTRY = SolverEntry(
     title="Link-free refinement",
     update=r"b \leftarrow \frac{b + D}{\|b + D\|}, \qquad D = \text{Newton step of } -\tfrac1n \sum_i \log"
     r" \mathbb P(y_i \mid \hat\eta(\langle x_i, b\rangle))",
-    summary="Estimates the unknown link and the signal in turn; nearly as accurate as methods that know the link.",
+    summary="Estimates the unknown link and the signal in turn; unless signals are weak, nearly as accurate as methods"
+    " that know the link.",
     reference="after Hardle, Hall & Ichimura (1993); Delecroix, Hristache & Patilea (2006)",
     run=link_free_refinement,
     families=("single-index",),

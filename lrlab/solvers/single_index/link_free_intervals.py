@@ -38,14 +38,16 @@ LARGEST_LEVERAGE = 0.999
 LEVERAGES = 3.0
 
 
-def intervals(X: Array, answers: Array, b: Array, link: Link, held_out: float, *, minimal: bool = True) -> Intervals:
+def intervals(
+    X: Array, answers: Array, b: Array, link: Link, held_out: float, *, minimal: bool = True, rows: Array | None = None
+) -> Intervals:
     """Return intervals for a unit vector b (p,) that is the best direction under a link.
 
     X (n, p); answers (n,) in {0, 1}; held_out: mean loss of unseen answers; minimal: whether b is that direction, or
-    will be. Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance
-    would choose.
+    will be. rows (q, p): of a dense b, whose products with it have the intervals. Entries of zero have none, nor has an
+    entry of a chosen support that is not clearly larger than what chance would choose.
     """
-    none, support = np.full(len(b), np.nan), b != 0
+    none, support = np.full(len(b if rows is None else rows), np.nan), b != 0
     k = int(support.sum())
     refusal = too_small(k, answers, held_out)
     if not minimal:
@@ -59,6 +61,8 @@ def intervals(X: Array, answers: Array, b: Array, link: Link, held_out: float, *
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
     centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link)
+    if rows is not None:
+        return Intervals(*angles(centre, C, freedom, rows[:, support])[:2], "")
     low, high, error = angles(centre, C, freedom)
     # The largest of p normal numbers is sqrt(2 log p) standard deviations: what is chosen below that may be chance.
     doubtful = np.abs(centre) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error if k < len(b) else np.zeros(k, dtype=bool)
@@ -116,19 +120,23 @@ def sandwich(at: Scores, link: Link) -> tuple[Array, Array, float]:
     return at.b, moved.T @ moved, effective(at.psi * at.psi)
 
 
-def angles(c: Array, C: Array, freedom: float) -> tuple[Array, Array, Array]:
+def angles(c: Array, C: Array, freedom: float, rows: Array | None = None) -> tuple[Array, Array, Array]:
     """Return low and high (k,) for the entries of the unit vector of which c, with covariance C, is a multiple.
 
-    Of the k - 1 directions across, one is in the angle of an entry; the others make c longer than its mean. Third, the
-    standard errors of the entries of c.
+    Of the k - 1 directions across, one is in the angle of an entry; the others make c longer than its mean. rows
+    (q, k): for their products with the unit vector instead (q,). Third, standard errors of entries of c, or products.
     """
+    lengths = np.ones(len(c)) if rows is None else np.linalg.norm(rows, axis=1)
+    axes = np.eye(len(c)) if rows is None else rows / np.maximum(lengths, TINY)[:, None]
     length = float(np.linalg.norm(c))
     u = c / length
     P = np.eye(len(c)) - np.outer(u, u)
-    across = np.maximum((P @ C @ P).diagonal(), 0.0)
-    others = float(across.sum()) * (len(c) - 2) / (len(c) - 1)
+    spread = P @ C @ P
+    across = np.maximum(np.einsum("ij,ij->i", axes @ spread, axes), 0.0)
+    others = max(float(spread.trace()), 0.0) * (len(c) - 2) / (len(c) - 1)
     mean = np.sqrt(max(length**2 - others, TINY))
-    angle = np.arccos(np.clip(c / mean, -1.0, 1.0))
-    sine = np.sqrt(across / np.maximum(1.0 - u * u, TINY)) * stdtrit(max(freedom, 1.0), LEVEL) / mean
+    angle = np.arccos(np.clip(axes @ c / mean, -1.0, 1.0))
+    sine = np.sqrt(across / np.maximum(1.0 - (axes @ u) ** 2, TINY)) * stdtrit(max(freedom, 1.0), LEVEL) / mean
     reach = np.where(sine < 1.0, np.arcsin(np.minimum(sine, 1.0)), np.pi)
-    return np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0)), np.sqrt(across)
+    low, high = np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0))
+    return low * lengths, high * lengths, np.sqrt(across) * lengths

@@ -30,11 +30,12 @@ TINY = np.finfo(float).tiny
 
 
 class Data(NamedTuple):
-    """Rows X (n, p), answers (n,) in {0, 1}, and the number s of entries of a direction."""
+    """Rows X (n, p), answers (n,) in {0, 1}, the number s of entries of a direction, and `Problem.contrasts`."""
 
     X: Array
     answers: Array
     s: int
+    contrasts: Array | None = None
 
     @property
     def sparse(self) -> bool:
@@ -88,7 +89,7 @@ class Newton(NamedTuple):
         row i, x_i^T D = (x_i^T D - l_i psi_i) / (1 - h_i l_i), l_i = x_i^T (P H P + m)^{-1} x_i.
         `exact`: h are the second derivatives of the losses instead of eta'^2 p (1 - p), where those lead downhill.
         """
-        X, answers, _ = data
+        X, answers = data.X, data.answers
         eta, slope = link(at.z)
         chance = expit(eta)
         psi, h = slope * (answers - chance), slope * slope * chance * (1.0 - chance)

@@ -28,7 +28,7 @@ class Start(NamedTuple):
 
 def starts(data: Data, rng: Generator) -> list[Start]:
     """Return the first moment alone where it is clear, else the posterior of both moments; two supports of sparse b."""
-    X, answers, s = data
+    X, answers, s = data.X, data.answers, data.s
     n, p = X.shape
     scale = answers - answers.mean()
     b = hard_threshold(scale @ X / n, s)
@@ -85,7 +85,7 @@ def second_support(data: Data, scale: Array, rng: Generator) -> Mask:
     E[M] = (mu_2 - mu_0) b b^T. Truncated power iteration (Yuan & Zhang 2013) from a random vector, first on the s, then
     on the 4 s largest entries of the diagonal alone, of which the one with the larger eigenvalue is taken.
     """
-    X, _, s = data
+    X, s = data.X, data.s
     diagonal, random, ends = scale @ np.square(X), rng.standard_normal(X.shape[1]), list[tuple[float, Array]]()
     for k in (s, min(4 * s, X.shape[1])):
         own = hard_threshold(diagonal, k) != 0

@@ -173,7 +173,7 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 
 
 ENTRY = single_index_entry(
-    title="Pairwise moment (Algorithm 1)",
+    title="Pairwise moment",
     update=r"b \leftarrow \frac{M b}{\|M b\|}, \qquad M = \tfrac2n \sum_{\text{pairs}} (\Delta y)^2\, \Delta"
     r" x\, \Delta x^\top",
     summary="Leading eigenvector of a second moment of differences; needs no knowledge of the link.",

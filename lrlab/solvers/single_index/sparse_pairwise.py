@@ -181,7 +181,7 @@ def workspace(spec: SingleIndexSpec, options: Options) -> int:
 
 
 ENTRY = single_index_entry(
-    title="Sparse pairwise moment (Algorithm 2)",
+    title="Sparse pairwise moment",
     update=r"b \leftarrow \frac{T(M b)}{\|T(M b)\|}, \qquad T \text{ keeps the largest entries}",
     summary="Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.",
     run=sparse_pairwise_moment,

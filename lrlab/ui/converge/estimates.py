@@ -18,6 +18,9 @@ from lrlab.ui.live.changes import State
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
+REPLAYED_SECONDS = 1.0
+"""A run whose solvers took less replays itself."""
+
 
 class Kind(NamedTuple):
     """How estimates of a kind are drawn: the name of the live part, its figure, its frames, and words below it."""
@@ -28,8 +31,15 @@ class Kind(NamedTuple):
     words: str
 
 
-def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400) -> Kind:
-    """Return how estimates are drawn against the truth."""
+def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400, time: str = "iteration") -> Kind:
+    """Return how estimates are drawn against the truth; time: the clock of the frames."""
+    if spec.view(None) is not None:
+        return Kind(
+            "converge.picture",
+            partial(picture.views, spec.view, drawn, height=height),
+            partial(picture.view_frames, spec.view, drawn, time),
+            spec.view_words,
+        )
     if truth is None:
         # A fit to labels has no truth to compare with; its spectrum is drawn instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
@@ -39,7 +49,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
         return Kind(
             "converge.matrices",
             partial(factors.matrices, truth, drawn, height=height),
-            partial(factors.matrix_frames, truth, drawn),
+            partial(factors.matrix_frames, truth, drawn, time),
             f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}.",
         )
     real = real_parts(truth, spec)
@@ -47,7 +57,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
         return Kind(
             "converge.picture",
             partial(picture.pictures, real, drawn, columns=2, height=height),
-            partial(picture.picture_frames, real, drawn),
+            partial(picture.picture_frames, real, drawn, time),
             f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth.",
         )
     words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
@@ -57,7 +67,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
     return Kind(
         "converge.estimate",
         partial(recovery.recovery, real, drawn, symbol=signal, legend=False, height=height),
-        partial(recovery.recovery_frames, real, drawn),
+        partial(recovery.recovery_frames, real, drawn, time),
         words,
     )
 
@@ -66,20 +76,26 @@ def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int)
     """Return the live parts: estimates against the truth, and for matrices singular values and differences."""
     own = kind(spec, truth, drawn, height)
     parts = {own.part: own.figure()}
+    if truth is None and own.part != "converge.spectrum":
+        parts["converge.values"] = factors.singular_values(None, drawn)
     if isinstance(truth, LowRank):
         parts["converge.values"] = factors.singular_values(truth, drawn)
         parts["converge.differences"] = factors.differences(truth, drawn)
     return parts
 
 
-def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, parts: State) -> None:
-    """Draw the estimates against the truth, with a slider over the iterates when the run is over."""
-    own, frames = kind(spec, truth, drawn), ""
+def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, parts: State, time: str) -> None:
+    """Draw the estimates against the truth, with a slider over the iterates, or over time, when the run is over."""
+    own, frames = kind(spec, truth, drawn, time=time), ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
-        frames = live.once("converge:frames", id(following), lambda: plot.encode_frames(own.frames()))
-    label = {"converge.spectrum": "singular values", "converge.matrices": "matrices"}.get(own.part, "estimates")
-    slides = truth is not None
-    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link="converge" * slides, slides=slides)
+        frames = live.once("converge:frames", (id(following), time), lambda: plot.encode_frames(own.frames()))
+    what = {"converge.spectrum": "singular values", "converge.matrices": "matrices"}.get(own.part, "estimates")
+    label = f"{spec.title}: {what} of {', '.join(run.title for run in drawn)}"
+    slides = own.part != "converge.spectrum"
+    # What was over before it could be watched is shown once more.
+    quick = all(run.rows and run.rows[-1]["seconds"] < REPLAYED_SECONDS for run in drawn)
+    link = "converge" * slides
+    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link=link, slides=slides, replays=quick)
     st.caption(own.words)
 
 
@@ -101,6 +117,10 @@ def show_values(parts: State) -> None:
     with left:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
         st.caption("Grey: the truth. Colours: the estimates; open markers: negative eigenvalues.")
+    if "converge.differences" not in parts:
+        return
     with right:
         plot.show(parts["converge.differences"], key="converge.differences", label="differences from the truth")
-        st.caption("Estimate less truth, on the scale of the truth.")
+        st.caption(
+            "Estimate less truth, each on its own scale: red above, blue below; a title names its largest entry."
+        )

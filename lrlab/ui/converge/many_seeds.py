@@ -110,8 +110,7 @@ def live_view(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...
 
 
 def _settings(settings: CurveSettings, spec: Spec) -> CurveSettings:
-    measures = family(spec.model).measures
-    return settings if settings.measure in measures else settings._replace(measure=next(iter(measures)))
+    return settings.of(family(spec.model).measures)
 
 
 def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure:

@@ -119,7 +119,10 @@ def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."
     words = " ".join(part for part in (words, run.job.given) if part)
-    numbers = [_number("iterations", f"{len(look.rows)}"), _number("solver time", duration(row.get("seconds", 0.0)))]
+    numbers = [
+        _number("iterations", f"{row.get('iteration', 0):.0f}"),
+        _number("solver time", duration(row.get("seconds", 0.0))),
+    ]
     for name, measure in measures.items():
         if name in row and row[name] == row[name]:
             predicted = convergence.prediction(look.predictions, name)
@@ -146,13 +149,13 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
 
     words = ["Star: the prediction of the start, for large m and p."] * known("predicted", f"start_{measure}")
     words += [AT_THIS_SIZE] * known("predicted")
-    words += ["Thin and dotted: the limit of a solver at this n/p for large n and p."] * known("limit")
+    words += ["Thin and dotted: the limit of a solver for large sizes at this n/p."] * known("limit")
     iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
     if iterated:
         words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
     words += [BEST_ON_AVERAGE] * known("best")
     hard = ", and that of known fast methods" * known("limit_best_fast")
-    limits = f"Thin and grey: the limit of all methods for large n and p{hard}; small problems may end beyond it."
+    limits = f"Thin and grey: the limit of all methods for large sizes{hard}; small problems may end beyond it."
     words += [limits] * known("limit_best")
     return " ".join(words)
 

@@ -83,12 +83,11 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
         show_measured(measured_parts(spec))
     with columns[1]:
         st.markdown("**Recovered**")
-        estimates.show(spec, truth_of(spec), drawn, following, parts)
+        estimates.show(spec, truth_of(spec), drawn, following, parts, settings.time)
     with columns[2]:
         st.markdown(f"**{settings.title}**")
-        link = "converge" if settings.time == "iteration" else ""
         label = message(drawn, settings.measure)
-        plot.show(parts["converge.curves"], key="converge.curves", label=label, link=link)
+        plot.show(parts["converge.curves"], key="converge.curves", label=label, link="converge")
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
@@ -157,6 +156,6 @@ def message(drawn: Sequence[Recovery], measure: str) -> str:
         if run.rows and measure in run.rows[-1]:
             predicted = convergence.prediction(run.predictions, measure)
             theory = f", predicted {predicted:.2g}" if predicted is not None else ""
-            last = f"{display_name(measure)} {run.rows[-1][measure]:.2g} after {len(run.rows)} iterations"
-            words.append(f"{run.title}: {last}{theory}")
+            last = f"{run.rows[-1][measure]:.2g} after {run.rows[-1]['iteration']:.0f} iterations"
+            words.append(f"{run.title}: {display_name(measure)} {last}{theory}")
     return ". ".join(words) or f"{display_name(measure)} of {', '.join(run.title for run in drawn)}: nothing is run yet"

@@ -1,12 +1,13 @@
 """Controls above the figures of the page *converge*: the buttons of a run; measure, time and scales of the curves."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from lrlab.catalog import model_entry
 from lrlab.engine.engine import get_engine
+from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
@@ -16,6 +17,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
 ON_CHANGE = "converge-on-change"
+RACE = "; Play goes by the same clock, on which the solvers race"
 
 
 class CurveSettings(NamedTuple):
@@ -26,9 +28,10 @@ class CurveSettings(NamedTuple):
     log_x: bool = False
     log_y: bool = False
 
-    def of(self, measures: Collection[str]) -> "CurveSettings":
-        """Return these, for a run of a model with other measures than the chosen one with its first measure."""
-        return self if self.measure in measures else self._replace(measure=next(iter(measures)))
+    def of(self, measures: Mapping[str, Measure]) -> "CurveSettings":
+        """Return these for a model: its first measure where it lacks the chosen one; shares on a linear axis."""
+        measure = self.measure if self.measure in measures else next(iter(measures))
+        return self._replace(measure=measure, log_y=self.log_y and not measures[measure].rising)
 
     @property
     def title(self) -> str:
@@ -70,16 +73,16 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
         "axes",
         {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"},
         "log-y",
-        "which axes are logarithmic; an objective that is not positive stays linear",
+        "which axes are logarithmic; shares, and an objective that is not positive, stay linear",
         "axes",
     )
-    return CurveSettings(measure, choose_time(link), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+    return CurveSettings(measure, choose_time(link, RACE), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
 
 
-def choose_time(link: Permalink) -> str:
-    """Show the choice between iterations and time, and return "iteration" or "seconds"."""
+def choose_time(link: Permalink, more: str = "") -> str:
+    """Show the choice between iterations and time, and return "iteration" or "seconds"; more: what else it decides."""
     times = {"iteration": "iteration", "seconds": "seconds"}
-    meaning = "iterations, or the time of the solver without scoring"
+    meaning = f"iterations, or the time of the solver without scoring{more}"
     return controls.choose(link, "against", times, "iteration", meaning, "against")
 
 

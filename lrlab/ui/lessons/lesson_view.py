@@ -11,9 +11,11 @@ import streamlit as st
 
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.lessons.reading import terms
+from lrlab.ui.classroom import opening, polls
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
 from lrlab.ui.live.changes import State
+from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import plot, slider
 from lrlab.ui.widgets.permalink import Permalink
@@ -45,6 +47,7 @@ def show(link: Permalink, lesson: Lesson) -> None:
             st.header("What to take away", anchor=False)
             st.markdown(lesson.closing)
             st.caption(lesson.reference)
+            theorem_links.show(*lesson.models)
     _leading(link, lesson, at)
 
 
@@ -62,10 +65,8 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         words = "Leave the teacher's view" if at.teaching else "Teacher's view"
         change = (link, not at.teaching)
         st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
-        if at.step < len(lesson.steps) and lesson.steps[at.step].figure:
-            with st.popover("Embed", type="tertiary", key="learn-embed"):
-                st.caption("The figure of this step and its slider, for a slide or a course page:")
-                st.code(page.frame("learn"), language="html", wrap_lines=True)
+        if at.step < len(lesson.steps):
+            opening.offer(lesson.title, lambda: polls.of_lesson(lesson.name, at.step))
 
 
 def _look(chosen: bool) -> Literal["primary", "secondary"]:
@@ -79,20 +80,22 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
     key = f"learn.{lesson.name}.{at.step}"
     with text.container(key="learn-text"):
         st.header(step.title, anchor=False)
-        st.markdown(step.filled(step.text))
+        st.markdown(step.filled(step.lead))
         if step.equation:
             st.latex(step.equation)
+        if step.more:
+            st.expander("More").markdown(step.filled(step.more))
         _terms(step)
         if step.question:
             _question(link, step, step.question, at, key)
     with figure:
         if step.figure and answered:
-            _figure(step, step.figure, key, at.teaching)
+            show_figure(step, step.figure, key, at.teaching)
         elif step.before:
             _before(step.before, key, at.teaching)
 
 
-def _figure(step: Step, figure: Figure, key: str, large: bool) -> None:
+def show_figure(step: Step, figure: Figure, key: str, large: bool) -> None:
     """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it.
 
     When a question is answered, the slider goes from the case that was shown before to the one that was asked.
@@ -125,9 +128,8 @@ def _before(figure: Figure, key: str, large: bool) -> None:
     """Show what is known before the question of a figure is answered: one position of its slider."""
     at = figure.slider.before
     with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
-        words = f"Predict first: choose an answer. Shown until then: {figure.slider.label} = {_text(at)}."
-        st.markdown(words, text_alignment="center")
-        _show(_parts(figure, at, key, large, alone=True), key)
+        st.markdown(f"Predict first. Shown: {figure.slider.label} = {_text(at)}.", text_alignment="center")
+        _show(_parts(figure, at, key, large, alone=True), key, said=False)
 
 
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> State:
@@ -140,9 +142,11 @@ def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) 
     return {f"{key}.figure": drawn, f"{key}.words": escape(module.sentence(figure, at))}
 
 
-def _show(parts: State, key: str) -> None:
+def _show(parts: State, key: str, said: bool = True) -> None:
+    """Show a figure, and, where it is `said`, its sentence, which screen readers have in any case."""
     plot.show(parts[f"{key}.figure"], key=f"{key}.figure", label=unescape(parts[f"{key}.words"]))
-    plot.words(parts[f"{key}.words"], key=f"{key}.words")
+    if said:
+        plot.words(parts[f"{key}.words"], key=f"{key}.words")
 
 
 def _text(value: object) -> str:

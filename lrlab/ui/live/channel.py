@@ -187,7 +187,9 @@ class Channel:
 
     def _any_alive(self) -> bool:
         with self._lock:
-            return any(run.running.alive for run in self._runs.values())
+            # A class goes on when the tabs that followed it are gone.
+            runs = [run for run in self._runs.values() if run.owned or self._is_open(run.tab)]
+            return any(run.running.alive for run in runs)
 
     def _is_open(self, token: str) -> bool:
         tab = self._tabs.get(token)

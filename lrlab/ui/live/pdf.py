@@ -1,27 +1,17 @@
-"""Writes a figure as a PDF of one page, from the SVG that a browser has drawn of it: text stays text, lines stay lines.
+"""Writes a figure as a PDF, in which text stays text, or as a PNG, from the SVG that a browser has drawn of it.
 
-A tab posts the SVG to `/live/TOKEN/pdf?title=...`, as large as it is to be in print. A worker writes the PDF, under its
-limits of memory and time; in it an SVG cannot refer to files or addresses.
+A tab posts the SVG as large as it is to be in print (`posts.py`). An SVG cannot refer to files or addresses.
 """
 
 import re
+import struct
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
 
-from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-
-from lrlab.engine.engine import get_engine
-from lrlab.engine.stream import collect
 from lrlab.parameters import InputError
-from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, same_origin
 
-MOST_BYTES = 16 * 2**20
-"""Of an SVG; the largest heat maps of the pages have 3 MiB."""
-WRITE_SECONDS = 30.0
-LONGEST_TITLE = 500
 SUPERSCRIPTS, SUBSCRIPTS = "⁻ᵀ⁰¹²³⁴⁵⁶⁷⁸⁹", "ᵢⱼₑ"
 PLAIN = str.maketrans(SUPERSCRIPTS + SUBSCRIPTS, "−T0123456789ije")
 SHIFTED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹]*[⁻ᵀ][⁰¹²³⁴⁵⁶⁷⁸⁹]*|[ᵢⱼₑ]+")
@@ -33,42 +23,42 @@ PAGE = """
 """
 
 
-async def answer(request: Request) -> Response:
-    """Return the PDF of a posted SVG; 403 for what is no tab of this browser, 413 and 422 where there can be none."""
-    known = get_channel().has_tab(request.path_params["token"], request.cookies.get(COOKIE, ""))
-    if not (known and same_origin(request)):
-        return PlainTextResponse("this tab is not known here", 403)
-    svg = bytearray()
-    async for part in request.stream():
-        svg += part
-        if len(svg) > MOST_BYTES:
-            return PlainTextResponse(f"the figure has more than {MOST_BYTES // 2**20} MiB", 413)
-    title = request.query_params.get("title", "")[:LONGEST_TITLE]
-    try:
-        pdf = await run_in_threadpool(_on_worker, (bytes(svg), title))
-    except (InputError, RuntimeError) as error:
-        return PlainTextResponse(str(error).rstrip("."), 422)
-    return Response(pdf, media_type="application/pdf")
+PNG_DPI = 600
+LARGEST_MM2 = 80_000
+"""Of a PNG, in square millimetres: at this resolution 45 million pixels."""
+SIZE = re.compile(rb'<svg[^>]*? width="([\d.]+)mm"[^>]*? height="([\d.]+)mm"')
+HEADER_BYTES = 33
 
 
-def _on_worker(figure: tuple[bytes, str]) -> bytes:
-    [pdf] = collect(get_engine().map(write, [figure], item_seconds=WRITE_SECONDS))
-    return bytes(pdf)
+def write_png(figure: tuple[bytes, str]) -> bytes:
+    """Return the PNG of an SVG whose width and height are in mm; InputError where it is none, or is too large."""
+    size = SIZE.match(figure[0])
+    if size and float(size[1]) * float(size[2]) > LARGEST_MM2:
+        raise InputError(
+            "figure", f"at most {LARGEST_MM2} mm2", f"{float(size[1]):g} x {float(size[2]):g} mm", "save a smaller one"
+        )
+    if not size:
+        raise InputError("figure", "an SVG with a width in mm", "none", "reload the page")
+    png, per_metre = write(figure, "png"), round(PNG_DPI / 0.0254)
+    # It has its width in print from a chunk of its own, after the header.
+    chunk = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
+    resolution = struct.pack(">I", 9) + chunk + struct.pack(">I", zlib.crc32(chunk))
+    return png[:HEADER_BYTES] + resolution + png[HEADER_BYTES:]
 
 
-def write(figure: tuple[bytes, str]) -> bytes:
-    """Return the PDF of an SVG and a title; InputError where it is no SVG."""
+def write(figure: tuple[bytes, str], kind: Literal["pdf", "png"] = "pdf") -> bytes:
+    """Return the PDF, or the pixels, of an SVG and a title; InputError where it is no SVG."""
     import typst
 
     svg, title = figure
     try:
         inputs = {"svg": SHIFTED.sub(_shifted, svg.decode()), "title": title}
         fonts = typst.Fonts(include_system_fonts=False, font_paths=_fonts())
-        pdf = typst.compile(PAGE.encode(), font_paths=fonts, sys_inputs=inputs)
+        file = typst.compile(PAGE.encode(), format=kind, ppi=PNG_DPI, font_paths=fonts, sys_inputs=inputs)
     except (typst.TypstError, UnicodeDecodeError) as error:
         raise InputError("figure", "an SVG", str(error).partition("\n")[0], "reload the page") from None
-    assert isinstance(pdf, bytes)
-    return pdf
+    assert isinstance(file, bytes)
+    return file
 
 
 def _shifted(letters: re.Match[str]) -> str:

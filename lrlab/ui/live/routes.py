@@ -1,4 +1,4 @@
-"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `pdf.py`.
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `posts.py`.
 
 The server sends the messages of `stream.Stream`. A tab sends one JSON object a frame:
 
@@ -24,7 +24,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
-from lrlab.ui.live import pdf
+from lrlab.ui.live import posts
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Tab
@@ -114,15 +114,15 @@ async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> No
 def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
     """Do what a tab's frame requests; ValueError, TypeError or KeyError where it is not one of those above."""
     [(kind, content), *rest] = frame.items()
-    streams = {stream.token: stream for stream in get_channel().streams(tab)}
     drags = {drag.stream.token: drag for drag in list(tab.drags.values())}
     if kind == "have" and not rest:
         numbers = {str(name): int(number) for name, number in content.items()}
-        for stream in streams.values():
+        for stream in get_channel().streams(tab):
             for text in stream.since(numbers.get(stream.token, 0)):
                 connection.put(text)
     elif kind == "again" and not rest:
-        known = streams | {token: drag.stream for token, drag in drags.items()}
+        known = {stream.token: stream for stream in get_channel().streams(tab)}
+        known |= {token: drag.stream for token, drag in drags.items()}
         # A stream of a page that the tab has left meanwhile has nothing to say any more.
         for text in known[content].since(0) if content in known else []:
             connection.put(text)
@@ -164,4 +164,4 @@ MIDDLEWARE = [Middleware(AddHeaders), Middleware(BoundUploads)]
 def routes() -> list[BaseRoute]:
     """Return the routes beside those of the pages."""
     tab = f"{base()}/live/{{token}}"
-    return [WebSocketRoute(tab, serve), Route(f"{tab}/pdf", pdf.answer, methods=["POST"])]
+    return [WebSocketRoute(tab, serve), Route(f"{tab}/{{kind}}", posts.answer, methods=["POST"])]

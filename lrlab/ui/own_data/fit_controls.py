@@ -105,7 +105,7 @@ def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
     if 8 * (d + L) * min(d, L) > ESTIMATE_BYTES:
         expected = f"such that a full-rank estimate takes at most {ESTIMATE_BYTES >> 20} MB on this page"
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
-    rank = int(numbers["rank"]) or own_files.default_rank(rows.columns)
+    rank = int(numbers["rank"]) or own_files.default_rank(own_files.max_rank(rows.columns))
     return rows.spec(
         rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]),
         intercept=bool(numbers["intercept"]), scaling=str(numbers["scaling"]),

@@ -1,5 +1,6 @@
 """Shows a run on *own data*: curves on training and test rows, and a comparison of solvers with the baseline."""
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from lrlab.figures.build import Figure
 from lrlab.fits import baselines
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
+from lrlab.model_entry import Measure
 from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
@@ -35,10 +37,23 @@ PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
 BEFORE = "The comparison appears here: one row per solver, including the full-rank baseline."
 
 
-def choose(link: Permalink) -> CurveSettings:
-    """Show the controls of the curves and return the settings."""
-    words = {name: measure.title for name, measure in PAGE_MEASURES.items()}
-    measure = controls.choose(link, "show", words, "precision_3", "measure of the curves and of the comparison", "Show")
+def measures_of(labels: int | None) -> dict[str, Measure]:
+    """Return the measures that say something of so many labels: of six, the first five hold nearly all; None: all."""
+    most = max(2, labels) if labels else math.inf
+    return {name: measure for name, measure in PAGE_MEASURES.items() if 2 * _first(name) <= most}
+
+
+def _first(name: str) -> int:
+    """Return of how many first labels a measure is, precision_3 of three; 1 where it is of all."""
+    last = name.rpartition("_")[2]
+    return int(last) if last.isdecimal() else 1
+
+
+def choose(link: Permalink, labels: int | None) -> CurveSettings:
+    """Show the controls of the curves and return the settings; labels: how many there are, if known."""
+    words = {name: measure.title for name, measure in measures_of(labels).items()}
+    first = next(iter(words))
+    measure = controls.choose(link, "show", words, first, "measure of the curves and of the comparison", "Show")
     return CurveSettings(measure, choose_time(link))
 
 
@@ -66,7 +81,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         if alive:
             plot.words(comparison_html(settings, runs, followed), key=f"{PAGE}.scores", small=True)
         else:
-            compare(runs, settings.measure, followed.rows.facts.floor)
+            compare(runs, settings.measure, followed.rows.facts.floor, measures_of(followed.rows.columns.L))
         if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
             st.caption(plain(followed.rows.facts.spread))
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
@@ -104,8 +119,10 @@ def comparison_html(settings: CurveSettings, runs: Sequence[Any], followed: FitP
     """Return the comparison of runs that go on as HTML, for the live channel."""
     if not runs:
         return escape(BEFORE)
-    titles = {"lead": "over baseline"} | {name: measure.title for name, measure in PAGE_MEASURES.items()}
-    return tables.html(comparison(runs, settings.measure, followed.rows.facts.floor).rename(columns=titles))
+    measures = measures_of(followed.rows.columns.L)
+    titles = {"lead": "over baseline", "within": "±"} | {name: measure.title for name, measure in measures.items()}
+    table = comparison(runs, settings.measure, followed.rows.facts.floor, measures)
+    return tables.html(table.rename(columns=titles))
 
 
 def show_warnings(running: Any, changed: bool) -> None:
@@ -141,7 +158,9 @@ def progress_bar(running: Any) -> str:
     return progress.run_bar(running.runs)
 
 
-def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> None:
+def compare(
+    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
+) -> None:
     """Show one row per solver and one of label frequencies, sortable by any measure, and what is below these.
 
     floor: the scores of label frequencies.
@@ -150,14 +169,18 @@ def compare(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> No
         st.caption(BEFORE)
         return
     columns = {
-        name: st.column_config.NumberColumn(measure.title, help=measure.meaning, format="%.4f")
-        for name, measure in PAGE_MEASURES.items()
+        name: st.column_config.NumberColumn(known.title, help=known.meaning, format="%.4f")
+        for name, known in measures.items()
     }
     columns["seconds"] = st.column_config.NumberColumn(format="%.3g", help="time of the solver without scoring")
     columns["lead"] = st.column_config.NumberColumn(
         "over baseline", format="%+.4f", help=f"{PAGE_MEASURES[measure].title} minus that of binary relevance"
     )
-    st.dataframe(comparison(runs, measure, floor), hide_index=True, column_config=columns, key="own_data.comparison")
+    columns["within"] = st.column_config.NumberColumn(
+        "±", format="%.4f", help="95% of the lead over draws of the test rows; less where both err in the same rows"
+    )
+    table = comparison(runs, measure, floor, measures)
+    st.dataframe(table, hide_index=True, column_config=columns, key="own_data.comparison")
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
     for remark in remarks(runs, floor):
         st.caption(plain(remark))
@@ -172,7 +195,9 @@ def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
     return [f"**{title}**: {words}" for title, words in remarks.items() if words]
 
 
-def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) -> pd.DataFrame:
+def comparison(
+    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
+) -> pd.DataFrame:
     """Return one row per solver: its lead over the baseline in `measure`, last scores, settings, and state.
 
     The last row is that of label frequencies, whose scores are `floor`.
@@ -182,16 +207,26 @@ def comparison(runs: Sequence[Any], measure: str, floor: Mapping[str, float]) ->
         last = run.trace.rows[-1] if run.trace.rows else {}
         options = dict(run.job.options)
         stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else run.state
-        about = {"solver": run.job.entry.title, "lead": None, **{name: last.get(name) for name in PAGE_MEASURES}}
+        about = {
+            "solver": run.job.entry.title,
+            "lead": None,
+            "within": None,
+            **{name: last.get(name) for name in measures},
+        }
         # A full-rank solver has none.
         about["rank"] = (int(options["fitted_rank"]) or run.job.spec.rank) if "fitted_rank" in options else None
         about["regularization"] = options.get("regularization")
-        rows.append({**about, "iterations": len(run.trace.rows), "seconds": last.get("seconds"), "state": stop})
-    base = next((row[measure] for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
-    frequent = {name: floor.get(name) for name in PAGE_MEASURES}
+        rows.append({**about, "iterations": run.trace.iterations, "seconds": last.get("seconds"), "state": stop})
+    own = next((row for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
+    base = own[measure] if own else None
+    frequent = {name: floor.get(name) for name in measures}
     rows.append({"solver": baselines.FREQUENCIES.capitalize(), "lead": None, **frequent, "state": "baseline"})
+    tested = runs[0].job.spec.test_rows if runs else 0
     for row in rows:
-        row["lead"] = row[measure] - base if row[measure] is not None and base is not None else None
+        if row[measure] is not None and base is not None:
+            row["lead"] = row[measure] - base
+            # The baseline's own lead is 0 in every draw.
+            row["within"] = None if row is own else baselines.uncertainty(row[measure], base, tested)
     return pd.DataFrame(rows)
 
 

@@ -1,5 +1,7 @@
 """The gallery of papers: a card for each experiment, with its claim, our result, the verdict, and the time."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from lrlab import presets
@@ -10,13 +12,14 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import FAILED, REPRODUCED, UNDECIDED, Line
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
+from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 COLOURS = {REPRODUCED: "green", FAILED: "red", UNDECIDED: "gray"}
 TELLING = (FAILED, REPRODUCED, UNDECIDED)
 """Which verdict a card tells of, the first that there is."""
-LONGEST = 120
-"""Characters of a line on a card."""
+ANY = "all"
+"""The choice of all papers, and of all outcomes."""
 
 
 def chosen(link: Permalink) -> str:
@@ -34,40 +37,63 @@ def summary() -> str:
     """Return what the gallery has: how many experiments of the papers, and of how many all trials were run."""
     own = [run for name in presets.names() if paper_of(name) and (run := shipped.load(name))]
     full = sum(not run.short for run in own)
-    return (
-        f"{len(own)} experiments of {len(PAPERS)} papers, computed anew beside the papers' claims and, where there is "
-        f"any, exact theory: {full} with all their trials on the data at hand, "
-        f"{len(own) - full} with fewer, as their cards say."
-    )
+    return f"{len(own)} experiments of {len(PAPERS)} papers, computed anew: {full} with all their trials."
 
 
 def show(link: Permalink) -> None:
-    """Show the cards: the experiments paper by paper, the theorems, and what is of no paper."""
+    """Show a row for each experiment that is wanted: the paper's figure, ours, the verdicts, and what they are on."""
+    wanted = _choose(link)
     for title, own in groups().items():
-        st.header(title, anchor=False)
-        columns = 4 if len(own) == 4 else 3
-        cards.show([card(name) for name in own], lambda one: open_figure(link, one.address["paper"]), columns)
+        if shown := [name for name in own if wanted(name)]:
+            st.header(title, anchor=False)
+            rows = [(_in_its_group(name), columns_of(name)) for name in shown]
+            cards.show_rows(rows, lambda one: open_figure(link, one.address["paper"]), "Claim and result")
+
+
+def _choose(link: Permalink) -> Callable[[str], bool]:
+    """Show the choices of a paper and of an outcome; return whether an experiment is of both."""
+    papers = {ANY: "all", **{key: paper.short for key, paper in PAPERS.items()}}
+    outcomes = {ANY: "all", **{word: word for word in TELLING}}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        paper = controls.choose_one(link, "of", papers, "whose experiments are shown", "Paper", default=ANY)
+        outcome = controls.choose_one(
+            link, "outcome", outcomes, "those with a claim of this verdict", "Outcome", default=ANY
+        )
+
+    def wanted(name: str) -> bool:
+        own = paper_of(name)
+        of = paper == ANY or (own is not None and own.key == paper)
+        return of and (outcome == ANY or any(line.verdict == outcome for line in lines(name)))
+
+    return wanted
 
 
 def groups() -> dict[str, list[str]]:
-    """Return the names of all presets by the title of their group."""
-    theorems = [name for name in presets.names() if presets.load(name).kind == "theorem"]
-    others = [name for name in presets.names() if name not in theorems]
-    grouped = {
-        **{f"{paper.short}: {paper.title}": [n for n in others if paper_of(n) is paper] for paper in PAPERS.values()},
-        "Theorems: what the papers prove, beside what happens": theorems,
-        "Other experiments": [name for name in others if not paper_of(name)],
+    """Return the names of all presets by the title of their group: of a paper the figures, then the theorems."""
+    ordered = sorted(presets.names(), key=lambda name: presets.load(name).kind == "theorem")
+    return {
+        **{f"{paper.short}: {paper.title}": [n for n in ordered if paper_of(n) is paper] for paper in PAPERS.values()},
+        "Other experiments": [name for name in ordered if not paper_of(name)],
     }
-    return {title: own for title, own in grouped.items() if own}
 
 
 def card(name: str) -> Card:
     """Return the card of a figure."""
     preset = presets.load(name)
     title, _, source = preset.title.rstrip(")").partition(" (")
-    lines_of = [f"**{word}** {shortened(line)}" for word, line in story(preset).items() if line]
-    text = "  \n".join([source] * bool(source) + lines_of)
-    return Card("papers", title, text, {"paper": name}, f"paper-{name}", badges(name))
+    return Card("papers", title, source, {"paper": name}, f"paper-{name}", badges(name))
+
+
+def _in_its_group(name: str) -> Card:
+    """Return the card of a figure whose paper is named above it."""
+    one, paper = card(name), paper_of(name)
+    return one._replace(text=one.text.removeprefix(f"{paper.short}, ")) if paper else one
+
+
+def columns_of(name: str) -> list[str]:
+    """Return what is said of a figure: the paper's claim, and what came of it."""
+    first, *others = [f"**{word}** {line}" for word, line in story(presets.load(name)).items() if line]
+    return [first, "  \n".join(others)]
 
 
 @st.cache_data(show_spinner=False)
@@ -100,11 +126,6 @@ def _score(name: str) -> tuple[float, bool, int]:
     run, verdicts = shipped.load(name), result.counts(lines(name))
     stands = verdicts.get(REPRODUCED, 0)
     return stands / sum(verdicts.values()), run is not None and not run.short, stands
-
-
-def shortened(text: str) -> str:
-    """Return a text, or its beginning up to a word."""
-    return text if len(text) <= LONGEST else text[:LONGEST].rpartition(" ")[0].rstrip(",;:(") + " …"
 
 
 def badges(name: str) -> list[tuple[str, str]]:

@@ -1,8 +1,5 @@
 """Plans the chosen preset, and shows its panels and files."""
 
-from collections.abc import Sequence
-from itertools import cycle
-
 import streamlit as st
 
 from lrlab import presets
@@ -14,18 +11,18 @@ from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import command, page
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import UNDECIDED, Line, Panel, Plan, Result, counts, open_for
+from lrlab.presets.result import UNDECIDED, Line, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
 from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.computed import Computed, all_panels, figure_name
+from lrlab.ui.papers.panels import panels
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import tables
 
-SHOWN_LINES = 3
-ONE_PANEL_PIXELS = 900
+SHOWN_LINES = 1
 
 
 def forms(name: str) -> dict[str, str]:
@@ -172,16 +169,6 @@ def stored(name: str) -> None:
     # Its verdicts stand at the top.
     panels(presets.load(name), [one._replace(caption=one.caption.partition(" Verdict:")[0]) for one in run.panels])
     tables.download_csv("Points (CSV)", run.table, name, key="papers-stored.csv")
-
-
-def panels(preset: Preset, shown: Sequence[Panel]) -> None:
-    """Draw the panels, two per line."""
-    places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
-    for panel, column in zip(shown, cycle(places), strict=False):
-        with column:
-            st.header(panel.title, anchor=False)
-            plot.show(panel.figure, key=figure_name(preset, panel), label=f"{panel.title}. {panel.caption}")
-            st.caption(panel.caption)
 
 
 def files(preset: Preset, result: Result) -> None:

@@ -1,4 +1,4 @@
-"""Links to the theorems on a model, for pages that run it; light, for these pages open without tables."""
+"""Links to the theorems on models, for pages that show these; light, for these pages open without tables."""
 
 import streamlit as st
 
@@ -6,8 +6,8 @@ from lrlab import presets
 from lrlab.ui.shared import live
 
 
-def show(model: str) -> None:
-    """Show a link to each theorem on a model."""
-    for name, title in presets.theorems(model):
+def show(*models: str) -> None:
+    """Show a link to each theorem on any of the models."""
+    for name, title in {name: title for model in models for name, title in presets.theorems(model)}.items():
         to = ("papers", {"paper": name})
         st.button(f"Theorem: {title}", key=f"theorem-{name}", type="tertiary", on_click=live.go, args=to)

@@ -34,14 +34,55 @@ def show(cards: Sequence[Card], take: Callable[[Card], None] | None = None, colu
         row = zip(st.columns(columns, gap="medium"), cards[start : start + columns], strict=False)
         for number, (column, card) in enumerate(row, start=start):
             with column.container(border=True, height="stretch", key=f"card-{card.page}-{number}-{card.picture}"):
-                path = PICTURES / f"{card.picture}-{'dark' if dark else 'light'}.webp"
-                if path.exists():
-                    st.image(path, width="stretch", alt="")
-                label = f":primary[**{card.title}**]"
-                if take:
-                    st.button(label, key=f"open-{card.picture}", type="tertiary", on_click=take, args=(card,))
-                else:
-                    st.page_link(f"pages/{card.page}.py", label=label, query_params=dict(card.address))
+                _picture(card, dark)
+                _title(card, take)
+                if card.text:
+                    st.caption(card.text)
+                _badges(card)
+
+
+def show_rows(rows: Sequence[tuple[Card, Sequence[str]]], take: Callable[[Card], None], fold: str) -> None:
+    """Show a row for each card: its picture, beside the one with the same name and `-printed` if there is one.
+
+    Then come its title with the text and the badges, and further texts in a fold with that title.
+    """
+    dark = st.context.theme.type == "dark"
+    for number, (card, texts) in enumerate(rows):
+        paths = {"Paper": _path(f"{card.picture}-printed", dark), "Here": _path(card.picture, dark)}
+        shown = {whose: path for whose, path in paths.items() if path.exists()}
+        with st.container(border=True, key=f"card-row-{number}-{card.picture}"):
+            *places, words = st.columns([1.0] * len(shown) + [3.0 - len(shown)], gap="medium")
+            for place, (whose, path) in zip(places, shown.items(), strict=True):
+                place.image(path, width="stretch", alt="")
+                if len(shown) > 1:
+                    place.caption(whose)
+            with words:
+                _title(card, take)
                 st.caption(card.text)
-                if card.badges:
-                    st.caption(" ".join(f":{colour}-badge[{words}]" for words, colour in card.badges))
+                _badges(card)
+                with st.expander(fold):
+                    for text in texts:
+                        st.markdown(text)
+
+
+def _path(picture: str, dark: bool) -> Path:
+    return PICTURES / f"{picture}-{'dark' if dark else 'light'}.webp"
+
+
+def _picture(card: Card, dark: bool) -> None:
+    path = _path(card.picture, dark)
+    if path.exists():
+        st.image(path, width="stretch", alt="")
+
+
+def _title(card: Card, take: Callable[[Card], None] | None) -> None:
+    label = f":primary[**{card.title}**]"
+    if take:
+        st.button(label, key=f"open-{card.picture}", type="tertiary", on_click=take, args=(card,))
+    else:
+        st.page_link(f"pages/{card.page}.py", label=label, query_params=dict(card.address))
+
+
+def _badges(card: Card) -> None:
+    if card.badges:
+        st.caption(" ".join(f":{colour}-badge[{words}]" for words, colour in card.badges))

@@ -1,6 +1,6 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.ui.live import turns
 from lrlab.ui.shared import code, live
-from lrlab.ui.widgets import permalink, plot, tables
+from lrlab.ui.widgets import permalink, plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import show_error, show_warning
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
-"""Pages whose code has a frame; a lesson's step can be embedded, too."""
+"""Pages that a frame shows; a lesson's step can be embedded, too."""
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -52,6 +52,8 @@ def navigate(pages: Sequence[Any]) -> None:
         for sentence in catalog.LEFT_OUT:
             show_warning(f"Left out: {sentence}.")
         page.run()
+        if not embedded():
+            share(page.url_path)
 
 
 def embedded() -> bool:
@@ -64,11 +66,32 @@ def controls() -> Any:
     return st.container(key="embedded-controls") if embedded() else st.sidebar
 
 
+def share(page: str) -> None:
+    """Offer what opens a page as it is now: its link, its QR picture, and a frame where it can be embedded."""
+    place = st.popover("Share", key="share", on_change="rerun")
+    if not place.open:
+        return
+    address = permalink.address(page or "home")
+    with place:
+        st.markdown("**Copy link**")
+        st.code(link(address | ({"run": "1"} if live.current(page) else {})), language=None, wrap_lines=True)
+        # A frame shows figures: of a lesson those of its steps.
+        if page in EMBEDDABLE or "lesson" in address:
+            st.markdown("**Frame** for a slide or a course page")
+            st.code(frame(page), language="html", wrap_lines=True)
+        qr.show(link(address), width=180)
+
+
+def link(address: Mapping[str, str]) -> str:
+    """Return the whole address of the page that is shown, with other parameters."""
+    parts = (st.context.url or "").partition("?")[0], urlencode(address)
+    return "?".join(part for part in parts if part)
+
+
 def frame(page: str) -> str:
     """Return the HTML that shows a page, as it is now, in another one."""
-    address = (st.context.url or "").partition("?")[0]
-    query = urlencode({**permalink.address(page), "run": "1", "embed": "true"})
-    return f'<iframe src="{address}?{escape(query)}" width="100%" height="640" style="border: 0"></iframe>'
+    shown = escape(link({**permalink.address(page), "run": "1", "embed": "true"}))
+    return f'<iframe src="{shown}" width="100%" height="640" style="border: 0"></iframe>'
 
 
 def row() -> Any:
@@ -108,8 +131,6 @@ def copy(python: str, shell: str = "", toml: str = "", figure: str = "") -> None
     """
     shell = shell or f"python - <<'END'\n{python}\nEND"
     forms = {"Python": (python, "python"), "Shell": (shell, "bash")} | ({"TOML": (toml, "toml")} if toml else {})
-    if (shown := live.tab().page) in EMBEDDABLE:
-        forms["Frame"] = (frame(shown), "html")
     for tab, (text, language) in zip(st.tabs(list(forms)), forms.values(), strict=True):
         tab.code(text, language=language, wrap_lines=True)
     book = code.notebook("lrlab", python, figure)

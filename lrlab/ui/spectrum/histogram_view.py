@@ -61,6 +61,13 @@ def chosen_place(plan: SpectrumPlan) -> float | None:
     return at if at in values else values[len(values) // 2] if values else None
 
 
+def sigma(plan: SpectrumPlan, value: float) -> str:
+    """Return the standard deviation of the noise at a place of an axis that is its variance; nothing elsewhere."""
+    if plan.along.decides != "noise" or plan.along.name == "noise":
+        return ""
+    return f", σ = {place(plan.spec, plan.along.name, value).values()['noise']:.3g}"
+
+
 def show(plan: SpectrumPlan, moment: str) -> None:
     """Show one draw, with a slider along the axis; nothing where none can be made."""
     at = chosen_place(plan)
@@ -74,7 +81,7 @@ def show(plan: SpectrumPlan, moment: str) -> None:
         st.session_state["spectrum:at"] = values[position]
 
     st.header("All eigenvalues", anchor=False)
-    texts = [format_value(value) for value in values]
+    texts = [format_value(value) + sigma(plan, value) for value in values]
     slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     shown = parts(specs, at, moment)
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one draw")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from lrlab.figures import spectrum as figures
 from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
@@ -45,6 +46,10 @@ PAIRS = (
     "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
     "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
     "signal (1 is exact) does not vanish as $n$ and $p$ grow."
+)
+PAIRS_ALONE = (
+    "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
+    "Theory is known for uncorrelated Gaussian rows alone: none is drawn."
 )
 
 
@@ -142,14 +147,17 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
     progress.batch_results(batch, "spectrum")
     rows = progress.rows(batch)
-    st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {plan.along.title}")
+    ends = [f"{end:g}{histogram_view.sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
+    along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
+    st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     parts, points = shown(plan, moment, rows)
     columns = st.columns([1.25, 1], gap="medium")
     for column, name in zip(columns, NAMES, strict=True):
         with column:
             plot.show(parts[f"spectrum.{name}"], key=f"spectrum.{name}", label=message(name, points, plan.along))
-    if is_pairwise(plan.spec.model):
-        words, kind, each = PAIRS, "spectrum", "value and moment: mean and sd, predictions, relative deviations"
+    if isinstance(plan.spec, SingleIndexSpec):
+        words = PAIRS if plan.spec.theory_holds else PAIRS_ALONE
+        kind, each = "spectrum", "value and moment: mean and sd, predictions, relative deviations"
     else:
         words = PHASES if isinstance(plan.spec, PhaseRetrieval) else MATRICES
         kind, each = "moment", "value of the axis: mean and sd over the trials"

@@ -14,7 +14,7 @@ from lrlab.sweeps.drawn import View, maps, score_of
 from lrlab.sweeps.sweep_data import SHARE, SweepData
 from lrlab.ui.shared import live, refinement
 from lrlab.ui.shared.captions import describe_spec
-from lrlab.ui.sweep import sweep_offers
+from lrlab.ui.sweep import crosshair, sweep_offers
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
@@ -84,26 +84,28 @@ def draw(page: str, data: SweepData, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
     caption(sweep, table)
-    score, shown = score_of(sweep, view.show), maps(data, view)
-    click = sweep_offers.open_on_click(sweep, 2, together=not view.apart)
+    at, together = crosshair.place(page, sweep), not view.apart
+    score, shown = score_of(sweep, view.show), crosshair.marked(maps(data, view), data.scales, at)
+    click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=page if at else "")
     narrow = maps(data, view, columns=1).layout if view.apart else None
     label = message(score.name, cells, *data.scales)
     plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
-    _explain(sweep, score, *(data.theory(view.show) if view.theory else (None, ())))
+    _explain(sweep, score, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
-    sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=not view.apart)
+    sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=together)
 
 
-def _explain(sweep: Sweep, score: Score, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
+def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
     if any("predicted: " in name for name in names):
         words.append("Predicted: where theory at the sizes of the cells passes the level of the contour.")
-    if any(" = " in name for name in names):
+    if any(" = " in name and not name.startswith("predicted: ") for name in names):
         words.append("Beside the contour: where it lies in large problems.")
     level = sweep.contour.at.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
-    words.append("**A click on a cell opens its first trial on Converge.**")
+    done = "moves the crosshair to it" if crossed else "opens its first trial on Converge"
+    words.append(f"**A click on a cell {done}.**")
     st.caption(f"Colour: {score.name}. {' '.join(words)}")
 
 

@@ -13,6 +13,7 @@ from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, live, page
+from lrlab.ui.sweep import crosshair
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import format_exact
 
@@ -23,17 +24,21 @@ NOTE = (
 )
 
 
-def open_on_click(sweep: Sweep, solver_at: int, together: bool) -> Callable[[plot.Click], None]:
-    """Return the callback of a figure that opens the first trial of the clicked cell.
+def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: str = "") -> Callable[[plot.Click], None]:
+    """Return the callback of a figure that opens the first trial of the clicked cell, or moves a crosshair to it.
 
     A point's customdata holds the solver's title at `solver_at`, and the values of the axes at the beginning (of two
     axes) or behind that (of one). together: all solvers are run, which see the same data; else that of the cell.
+    crossed: the page whose crosshair is moved instead.
     """
 
     def click(point: plot.Click) -> None:
         data = point.get("customdata") or []
         solver = data[solver_at] if len(data) > solver_at else None
         place = data[:2] if len(sweep.grid) == 2 else data[solver_at + 1 :]
+        if crossed:
+            crosshair.move(crossed, sweep, place)
+            return
         for cell in sweep.cells:
             if cell.job and sweep.titles[cell.solver] == solver and list(cell.axes.values()) == place:
                 _open(sweep, cell, together)

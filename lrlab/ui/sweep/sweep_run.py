@@ -63,28 +63,28 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         over = not (alive or paused)
         st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
     live.announce(page)
-    # A place of its own with a line in every state: figures below it stay where they are.
+    # The same places with a line in every state: figures below them stay where they are, also between two messages.
     begun = False
     with st.container():
+        with st.container(key=f"{page}-cost"):
+            if sweep:
+                size = _size(page, sweep, run if same else None)
+                st.caption("Every finished trial is stored." if under_way else size)
         if refused := st.session_state.pop(f"{page}:refused", ""):
             show_error(refused)
-        if sweep and under_way:
-            st.caption("Every finished trial is stored.")
-        elif sweep:
-            begun = _run(page, sweep, wanted=wanted, known=run if same else None)
+        if sweep and wanted and not under_way:
+            begun = begin(page, sweep)
     # At last: a script that another request ends before that leaves the wish to the next one.
     st.session_state.pop(f"{page}:autorun", None)
     if begun:
         live.redraw()
 
 
-def _run(page: str, sweep: Sweep, *, wanted: bool, known: SweepRun | None) -> bool:
-    """Show the size of a sweep, begin it if that is wanted and allowed, and return whether it has begun."""
-    done = known is not None and known.state == "done"
+def _size(page: str, sweep: Sweep, run: SweepRun | None) -> str:
+    if run is not None and run.state == "done":
+        return COMPUTED
     size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
-    with st.container(key=f"{page}-cost"):
-        st.caption(COMPUTED if done else f"{size[0].upper()}{size[1:]}; what is stored is not computed again.")
-    return wanted and begin(page, sweep)
+    return f"{size[0].upper()}{size[1:]}; what is stored is not computed again."
 
 
 def begin(page: str, sweep: Sweep) -> bool:

@@ -14,7 +14,7 @@ from lrlab.sweeps.sweep_data import SHARE, SweepData
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live
-from lrlab.ui.sweep import map_view, sweep_offers, sweep_run
+from lrlab.ui.sweep import crosshair, map_view, sweep_offers, sweep_run
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -51,17 +51,24 @@ def draw(page: str, sweep: Sweep | None, view: View) -> None:
         _draw_lines(page, data, view)
 
 
+def beside(page: str, sweep: Sweep | None, view: View) -> None:
+    """Show the cell of the crosshair of a map."""
+    if results := sweep_run.results(page, sweep):
+        crosshair.show(page, results.sweep, sweep_run.data_of(page, results), view)
+
+
 def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
     """Return the view of the sweep that a page follows, for its live channel."""
     run = live.current(page)
     if run is None:
         return None
     data, changed = sweep_run.data_of(page, run.results), run.sweep != sweep
+    at = crosshair.place(page, data.sweep)
 
     def parts() -> State:
         progress = sweep_run.progress_parts(page, run, changed)
         if len(data.sweep.grid) == 2:
-            return {**progress, f"{page}.map": maps(data, view)}
+            return {**progress, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}
         drawn = lines(data, view)
         return {**progress, f"{page}.lines": drawn.figure, f"{page}.midpoints": escape(drawn.midpoints)}
 

@@ -141,9 +141,9 @@ class Permalink:
             self._words.error(plain(message))
 
 
-def address(page: str) -> Mapping[str, str]:
+def address(page: str) -> dict[str, str]:
     """Return the parameters of a page that the widgets shown so far have put."""
-    now: Mapping[str, str] = st.session_state[f"{page}:link"]["now"]
+    now: dict[str, str] = st.session_state[f"{page}:link"]["now"]
     return now
 
 

@@ -38,7 +38,7 @@ def _component(name: str) -> Any:
     # Sent with every figure: it fetches the script once, and keeps it on the window, for each component of a page has a
     # module of its own.
     html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
-    js = "\n".join(map(str.strip, loader.replace("ADDRESS", address).splitlines()))
+    html, js = ("\n".join(map(str.strip, text.splitlines())) for text in (html, loader.replace("ADDRESS", address)))
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
 
 
@@ -86,13 +86,15 @@ def show(
     narrow: Node | None = None,
     frames: str = "",
     slides: bool = False,
+    replays: bool = False,
     link: str = "",
     on_click: Callable[[Click], None] | None = None,
 ) -> None:
     """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
     narrow: the layout where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
-    then show them; `slides` keeps a place for these before there are frames. link: figures of the same link mark the
+    then show them; `slides` keeps a place for these before there are frames, and `replays` plays new frames once, in
+    three seconds, unless less motion is wanted. link: figures of the same link mark the
     iteration of the frame that one of them shows. on_click gets x, y, customdata of a clicked point.
     """
 
@@ -108,6 +110,7 @@ def show(
         "narrow": encoded({**narrow, "template": None}) if narrow else "",
         "frames": frames,
         "slides": slides,
+        "replays": replays and bool(frames),
         "link": link,
         "label": label,
         "part": key,

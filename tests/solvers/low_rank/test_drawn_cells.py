@@ -1,17 +1,10 @@
 """Low-rank problems that nobody chose: what converges has all directions, and claims of memory hold."""
 
-import gc
-import tracemalloc
-
 import pytest
 
 from lrlab.protocol import Stop
-from lrlab.runs.memory import memory_needed
-from lrlab.runs.run import run_job
-from tests.solvers.low_rank.drawn_cells import drawn_jobs
-
-BLOCK_BYTES = 2**26
-"""Claims hold the blocks that are read at a time in full, even where the data is smaller."""
+from lrlab.runs.run import Newest, run_job
+from tests.solvers.low_rank.drawn_cells import claimed_over_used, drawn_jobs
 
 
 @pytest.mark.parametrize(
@@ -19,7 +12,8 @@ BLOCK_BYTES = 2**26
 )
 def test_what_converges_on_exact_data_misses_no_direction(seed, count):
     for job in drawn_jobs(count, seed):
-        trace = run_job(job)
+        # The end alone is looked at: iterates before it are not scored.
+        trace = run_job(job, newest=Newest())
         missing = job.spec.true_rank - trace.metrics.get("recovered_directions", 0)
         assert trace.stop is not Stop.CONVERGED or not missing, (job.spec, job.solver)
 
@@ -28,12 +22,5 @@ def test_what_converges_on_exact_data_misses_no_direction(seed, count):
 @pytest.mark.parametrize("seed", range(31000, 31004))
 def test_claims_of_memory_hold_in_drawn_cells(seed):
     for job in drawn_jobs(10, seed, scale=12.0):
-        gc.collect()
-        tracemalloc.start()
-        try:
-            run_job(job)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-        claimed = memory_needed(job.spec, job.entry, dict(job.options))
-        assert peak / 3 <= claimed <= 3 * peak + BLOCK_BYTES, (job.spec, job.solver, peak, claimed)
+        ratio = claimed_over_used(job)
+        assert 1 / 3 <= ratio <= 3, (job.spec, job.solver, ratio)

@@ -113,6 +113,16 @@ def test_intervals_say_why_there_are_none():
         assert words in ends.note and ends.note.startswith("No intervals: ") and np.isnan(ends.low).all(), ends.note
 
 
+@pytest.mark.parametrize(
+    ("settings", "doubtful"),
+    [({"n": 1000, "link": "sign(z-0.5)/2+sign(z+0.5)/2"}, True), ({"n": 3000, "link": "cos(2*z)"}, False)],
+)
+def test_intervals_say_that_the_link_may_jump(settings, doubtful):
+    """With 200 problems of three levels they hold .897 of the entries: a spline stands for the jumps."""
+    found = solve(catalog.spec("custom-link", p=20, seed=5000, **settings), SOLVER)
+    assert np.isfinite(found.intervals.low).all() and ("A link that jumps" in found.intervals.note) == doubtful
+
+
 def test_coverage_counts_the_entries_whose_interval_holds_the_truth():
     truth = np.array([0.6, -0.8, 0.0, 0.0])
     low, high = np.array([-0.9, 0.7, -0.2, np.nan]), np.array([-0.65, 0.9, 0.2, np.nan])
@@ -152,7 +162,7 @@ def test_columns_with_large_means_are_centred():
         X, _, b = answered(1000, 8, seed=seed)
         answers = np.random.default_rng(seed).random(1000) < expit(2.0 * X @ b)
         X, y = X + 5.0, 2.0 * answers - 1.0
-        data = SimpleNamespace(X=X, y=y, shape=X.shape, sparsity=8, blocks=lambda X=X, y=y: [(X, y)])
+        data = SimpleNamespace(X=X, y=y, shape=X.shape, sparsity=8, contrasts=None, blocks=lambda X=X, y=y: [(X, y)])
         *_, last = islice(link_free_refinement(data, rng=np.random.default_rng(0)), 15)
         truth = b if last.estimate @ b > 0 else -b
         low, high, _ = last.intervals()

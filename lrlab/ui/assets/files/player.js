@@ -18,9 +18,10 @@ function draw(canvas, side, levels) {
 export default function (component) {
   const { data, parentElement } = component;
   const find = (name) => parentElement.querySelector(name);
-  const [button, count, error] = [find("button"), find(".lrlab-player-count"), find(".lrlab-player-error")];
+  const [button, range, count, error] = ["button", "input", ".lrlab-player-count", ".lrlab-player-error"].map(find);
   const { side, truth, frames } = JSON.parse(data.frames);
   draw(find(".lrlab-player-truth"), side, truth);
+  range.max = frames.length - 1;
   // Who asked for less motion gets the last frame, and may play.
   let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   let at = playing ? 0 : frames.length - 1;
@@ -28,7 +29,9 @@ export default function (component) {
   const show = () => {
     const frame = frames[at];
     draw(find(".lrlab-player-estimate"), side, frame.picture);
-    count.textContent = `${frame.n.toLocaleString("en")} answers, one bit each`;
+    count.textContent = `${frame.n.toLocaleString("en")} bits`;
+    range.value = at;
+    range.setAttribute("aria-valuetext", count.textContent);
     error.textContent = `recovered, error ${frame.error.toFixed(2)}`;
     button.textContent = playing ? "Pause" : "Play";
     clearTimeout(timer);
@@ -43,6 +46,13 @@ export default function (component) {
     if (playing && at === frames.length - 1) at = 0;
     show();
   };
+  range.oninput = () => {
+    [playing, at] = [false, Number(range.value)];
+    show();
+  };
+  // Who takes the slider at its end moves nothing, and wants to stay there.
+  range.onpointerdown = range.oninput;
+  range.onkeydown = ({ key }) => key !== "Tab" && range.oninput();
   show();
   return () => clearTimeout(timer);
 }

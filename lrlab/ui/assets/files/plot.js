@@ -57,11 +57,19 @@ function choose(state) {
   const grown = part && part.at > state.sent ? part.value : null;
   if (grown && state.frames) {
     state.control.stop();
-    state.control.bar.hidden = true;
+    state.control.bar.hidden = state.control.film.hidden = true;
     state.frames = state.source = null;
     tell(state.link, undefined);
   }
   state.figure = grown ?? state.own;
+}
+
+// Until then no figure is drawn anew: drawings take half of the browser's time at most, the rest is for clicks. Messages
+// that come faster than a slow machine draws would keep it from everything else.
+let restsUntil = 0;
+
+function rest() {
+  return new Promise((resolve) => setTimeout(resolve, Math.max(0, restsUntil - performance.now())));
 }
 
 // One drawing at a time: Plotly fails when a second one meets a first that is not finished, as on a busy machine.
@@ -72,8 +80,11 @@ function draw(node) {
   state.drawing ??= (async () => {
     try {
       while (state.wanted) {
+        if (state.ready) await rest();
         state.wanted = false;
+        const began = performance.now();
         await paint(node, state);
+        restsUntil = 2 * performance.now() - began;
       }
     } finally {
       state.drawing = null;
@@ -82,19 +93,20 @@ function draw(node) {
   return state.drawing;
 }
 
-// The figure of a state: in its width, at its frame. Frames are Plotly's own: name, traces, data, layout.
+// The figure at a frame, with this layout. Frames are Plotly's own: name, traces, data, layout.
+function framed({ figure, frames }, layout, at) {
+  const [data, frame] = [[...figure.data], frames?.[at]];
+  frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
+  const notes = frame?.layout?.annotations ?? [];
+  const annotations = layout.annotations?.map((note, k) => ({ ...note, ...notes[k] }));
+  return { data, layout: annotations ? { ...layout, annotations } : layout, name: frame?.name };
+}
+
+// The figure of a state: in its width, at its frame.
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
-  const data = [...state.figure.data];
-  const layout = themed((narrow && state.narrow) || state.figure.layout, node);
-  const frame = state.frames?.[state.at];
-  state.frame = {};
-  frame?.traces.forEach((index, k) => (state.frame[index] = frame.data[k]));
-  for (const [index, part] of Object.entries(state.frame)) data[index] = { ...data[index], ...part };
-  frame?.layout?.annotations?.forEach((note, k) => {
-    layout.annotations = layout.annotations.with(k, { ...layout.annotations[k], text: note.text });
-  });
+  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
   mark(state, data);
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
@@ -121,24 +133,25 @@ async function saved(node, format, millimetres) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const data = state.figure.data.map((trace, k) => ({ ...trace, ...node.lrlab.frame?.[k], visible: node.data[k]?.visible }));
-  await save({ data, layout }, { name: state.name, title: state.title, format, millimetres });
+  const figures = (format === "gif" ? state.frames : [0]).map((_, k) => framed(state, layout, format === "gif" ? k : state.at));
+  for (const { data } of figures) data.forEach((trace, k) => (data[k] = { ...trace, visible: node.data[k]?.visible }));
+  await save(figures, { name: state.name, title: state.title, format, millimetres });
 }
 
-// Say which iteration the figures of a link show; none while there are no frames.
-function tell(link, iteration) {
-  window.lrlabFrames = { ...window.lrlabFrames, [link]: iteration };
+// Say which iteration, or second, the figures of a link show; none while there are no frames.
+function tell(link, now) {
+  window.lrlabFrames = { ...window.lrlabFrames, [link]: now };
   window.dispatchEvent(new CustomEvent("lrlab-frame", { detail: link }));
 }
 
-// The runs' newest points at the iteration that a linked figure shows.
+// The runs' newest points at what a linked figure shows.
 function mark(state, data) {
   const cursor = state.frames ? undefined : window.lrlabFrames?.[state.link];
   if (cursor === undefined) return;
   const runs = data.filter((trace) => trace.meta === "run");
   const points = runs.map((trace) => {
     const [x, y] = [shared.listed(trace.x), shared.listed(trace.y)];
-    const k = x.findLastIndex((iteration) => iteration <= cursor);
+    const k = x.findLastIndex((now) => now <= cursor);
     return [x[k], y[k]];
   });
   const look = { size: 12, color: runs.map((trace) => trace.line.color), line: { width: 2, color: "#ffffff" } };
@@ -191,35 +204,37 @@ function scrubber(root, node) {
     range.value = state.at;
     shown.textContent = state.frames[state.at].name;
     range.setAttribute("aria-valuetext", shown.textContent);
-    if (state.link) tell(state.link, Number(shown.textContent.replace(/\D/g, "")));
+    if (state.link) tell(state.link, parseFloat(shown.textContent.replace(/^\D+/, "")));
     return draw(node);
   };
-  play.onclick = () => {
-    if (state.timer) return stop();
+  const go = (milliseconds) => {
     if (state.at >= state.frames.length - 1) show(0);
     play.textContent = "Pause";
-    // The whole run passes in about six seconds, however many iterates were kept.
     state.timer = setInterval(() => {
       if (!node.isConnected || state.at >= state.frames.length - 1) return stop();
       show(state.at + 1);
-    }, Math.max(40, Math.min(400, 6000 / state.frames.length)));
+    }, Math.max(40, Math.min(400, milliseconds / state.frames.length)));
   };
+  // The whole run passes in about six seconds, however many iterates were kept.
+  play.onclick = () => (state.timer ? stop() : go(6000));
   range.oninput = () => {
     stop();
     show(Number(range.value));
   };
-  return { stop, show, bar, range };
+  return { stop, show, go, bar, range, film: root.querySelector(".lrlab-files [hidden]") ?? {} };
 }
 
 function offerFiles(root, node) {
   const row = root.querySelector(".lrlab-files");
   const [width, failed] = [row.querySelector("select"), root.querySelector(".lrlab-failed")];
   for (const button of row.querySelectorAll("button")) {
-    button.onclick = () =>
+    button.onclick = () => {
+      failed.textContent = "The file is being made.";
       saved(node, button.dataset.format, Number(width.value)).then(
         () => (failed.textContent = ""),
         (error) => (failed.textContent = `The file could not be made: ${error.message}.`),
       );
+    };
   }
 }
 
@@ -248,18 +263,20 @@ export default function (component) {
     state.frames = data.frames ? JSON.parse(data.frames).frames : null;
     state.control ??= scrubber(root, node);
     state.control.stop();
-    state.control.bar.hidden = !state.frames;
+    state.control.bar.hidden = state.control.film.hidden = !state.frames;
     if (data.slides && !state.frames) tell(state.link, undefined);
     if (state.frames) {
       state.control.range.max = state.frames.length - 1;
       state.at = state.frames.length - 1;
     }
+    state.replays = data.replays && !matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
   choose(state);
   library()
     .then(() => (state.frames ? state.control.show(state.at) : draw(node)))
     .then(() => {
       root.querySelector(".lrlab-failed").textContent = "";
+      if (state.replays) state.replays = state.control.go(3000);
       if (state.ready) return;
       state.ready = true;
       node.on("plotly_click", (event) => clicked(node, event));

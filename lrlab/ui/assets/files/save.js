@@ -1,9 +1,9 @@
-// Saves a figure as SVG, PDF or PNG in a width for print, on white, whatever the colours and the size of the page.
+// Saves a figure as SVG, PDF, PNG or GIF in a width for print, on white, whatever the colours and the size of the page.
 
 const query = new URL(import.meta.url).search;
 const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + query, import.meta.url);
 const PIXELS = 96 / 25.4;
-const PNG_DPI = 600;
+const FILM_SCALE = 1.5;
 const INK = "#1c2430";
 // That of the page, and its name where it is installed.
 const FONT = '"Source Sans", "Source Sans Pro", sans-serif';
@@ -13,13 +13,17 @@ const LOWEST = 0.6;
 // Millimetres below which a figure has its form for telephones.
 export const NARROW_FILE = 120;
 
+function onWhite(layout, width, height) {
+  const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { ...layout.font, color: INK } };
+  return structuredClone({ ...layout, ...white, width, height, autosize: false });
+}
+
 // The page has figures in its own width: that of the file is drawn anew, out of sight.
 async function drawn(host, figure, width) {
   const { fitTicks } = await import(beside("ticks.js"));
   const single = !Object.keys(figure.layout).some((name) => /^[xy]axis\d/.test(name));
   const height = single ? Math.round(Math.min(figure.layout.height, TALLEST * width)) : figure.layout.height;
-  const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { ...figure.layout.font, color: INK } };
-  const layout = structuredClone({ ...figure.layout, ...white, width, height, autosize: false });
+  const layout = onWhite(figure.layout, width, height);
   const node = document.createElement("div");
   host.append(node);
   await window.Plotly.newPlot(node, figure.data, layout, { staticPlot: true });
@@ -34,85 +38,63 @@ async function drawn(host, figure, width) {
   return { root: host.firstElementChild, ...size };
 }
 
-function text(root) {
-  return new XMLSerializer().serializeToString(root);
-}
-
-async function png(root, { width, height }) {
-  const picture = new Image();
-  picture.src = `data:image/svg+xml,${encodeURIComponent(text(root))}`;
-  await picture.decode();
-  const canvas = document.createElement("canvas");
-  const scale = PNG_DPI / 96;
-  [canvas.width, canvas.height] = [width * scale, height * scale];
-  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
-  const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
-  return withResolution(new Uint8Array(await blob.arrayBuffer()));
-}
-
-async function content(root, size, format, title) {
+async function content(root, { millimetres, width, height }, format, title) {
   root.style.fontFamily = FONT;
-  if (format === "png") {
-    root.prepend(await pageFont());
-    return png(root, size);
-  }
-  root.setAttribute("width", `${size.millimetres}mm`);
-  root.setAttribute("height", `${((size.millimetres * size.height) / size.width).toFixed(2)}mm`);
-  return format === "svg" ? text(root) : pdf(text(root), title);
+  root.setAttribute("width", `${millimetres}mm`);
+  root.setAttribute("height", `${((millimetres * height) / width).toFixed(2)}mm`);
+  const svg = new XMLSerializer().serializeToString(root);
+  if (format === "svg") return svg;
+  return format === "png" && !window.lrlabLive ? pixels(svg, width, height) : written(format, svg, title);
 }
 
-// A picture of an SVG knows no font of the page: it brings its own.
-async function pageFont() {
-  const style = document.createElementNS("http://www.w3.org/2000/svg", "style");
-  const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]);
-  const fonts = rules.filter((rule) => rule instanceof CSSFontFaceRule && /^"?Source Sans"?$/.test(rule.style.fontFamily));
-  for (const { style: face, parentStyleSheet } of fonts.filter((rule) => rule.style.fontStyle !== "italic")) {
-    const [, name] = /url\("?([^")]+)"?\)/.exec(face.src);
-    const file = await (await fetch(new URL(name, parentStyleSheet.href ?? document.baseURI))).blob();
-    const reader = new FileReader();
-    await new Promise((resolve) => Object.assign(reader, { onload: resolve }).readAsDataURL(file));
-    style.append(`@font-face { font-family: "Source Sans"; font-weight: ${face.fontWeight}; src: url(${reader.result}); }`);
-  }
-  return style;
+// In a notebook there is no server that would write it.
+async function pixels(svg, width, height) {
+  const canvas = Object.assign(document.createElement("canvas"), { width: 4 * width, height: 4 * height });
+  const picture = Object.assign(new Image(), { src: `data:image/svg+xml,${encodeURIComponent(svg)}` });
+  await picture.decode();
+  canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
-// Written by the server (lrlab/ui/live/pdf.py).
-async function pdf(svg, title) {
-  const address = new URL(`${window.lrlabLive.address}/pdf?${new URLSearchParams({ title })}`, document.baseURI);
-  const answer = await fetch(address, { method: "POST", body: svg });
+// Written by the server (lrlab/ui/live/posts.py).
+async function written(kind, body, title) {
+  const address = new URL(`${window.lrlabLive.address}/${kind}?${new URLSearchParams({ title })}`, document.baseURI);
+  const answer = await fetch(address, { method: "POST", body });
   if (!answer.ok) throw new Error(await answer.text());
   return answer.blob();
 }
 
-// A PNG has its width in print from a chunk of its own, which comes after the header of 33 bytes.
-function withResolution(png) {
-  const chunk = new Uint8Array(21);
-  const view = new DataView(chunk.buffer);
-  view.setUint32(0, 9);
-  chunk.set(new TextEncoder().encode("pHYs"), 4);
-  for (const at of [8, 12]) view.setUint32(at, Math.round(PNG_DPI / 0.0254));
-  chunk[16] = 1;
-  let rest = -1;
-  for (const byte of chunk.subarray(4, 17)) {
-    rest ^= byte;
-    for (let bit = 0; bit < 8; bit++) rest = (rest >>> 1) ^ (rest & 1 ? 0xedb88320 : 0);
+// The pictures of all frames, with the address of the page.
+async function film(host, figures, width, title) {
+  const node = host.appendChild(document.createElement("div"));
+  const lines = [];
+  for (const { data, layout, name } of figures) {
+    const { height } = layout;
+    // A picture knows no font of the page.
+    const look = onWhite({ ...layout, font: { ...layout.font, family: "Arial, sans-serif" } }, width, height);
+    await window.Plotly.react(node, data, look, { staticPlot: true });
+    lines.push(`${name}\t${await window.Plotly.toImage(node, { format: "png", width, height, scale: FILM_SCALE })}`);
   }
-  view.setUint32(17, ~rest >>> 0);
-  return new Blob([png.subarray(0, 33), chunk, png.subarray(33)]);
+  window.Plotly.purge(node);
+  return written("gif", lines.join("\n"), `${title}\n${location.host}${location.pathname}`);
 }
 
-// figure: data and layout. millimetres: the width. name: of the file, without its ending. title: of the document.
-export async function save(figure, { name, title, format, millimetres }) {
+// figures: data and layout of one, or, with the name of its frame, of each picture of a GIF. millimetres: the width.
+// name: of the file, without its ending. title: of the document.
+export async function save(figures, { name, title, format, millimetres }) {
   const host = document.createElement("div");
   host.style.cssText = "position: absolute; left: -9999px; top: 0";
   host.ariaHidden = "true";
   document.body.append(host);
   try {
-    const { root, ...size } = await drawn(host, figure, Math.round(millimetres * PIXELS));
-    const types = { svg: "image/svg+xml", pdf: "application/pdf", png: "image/png" };
-    const parts = [await content(root, { ...size, millimetres }, format, title)];
+    const width = Math.round(millimetres * PIXELS);
+    const made = async () => {
+      const { root, ...size } = await drawn(host, figures[0], width);
+      return content(root, { ...size, millimetres }, format, title);
+    };
+    const parts = [format === "gif" ? await film(host, figures, width, title) : await made()];
     const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob(parts, { type: types[format] }));
+    link.href = URL.createObjectURL(new Blob(parts));
     link.download = `${name}-${millimetres}mm.${format}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

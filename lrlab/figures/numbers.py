@@ -1,0 +1,16 @@
+"""Numbers in sentences: three digits, thousands apart, powers of ten where they are tiny or in the millions."""
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+LEAST, MOST = 1e-3, 1e6
+"""Sizes between which no power of ten is written."""
+
+
+def rounded(number: float) -> str:
+    """Return a number as a sentence says it, with a minus sign that is none of a hyphen."""
+    size = abs(float(f"{number:.3g}"))
+    if not LEAST <= size < MOST and 0.0 < size < float("inf"):
+        mantissa, _, exponent = f"{number:.2e}".partition("e")
+        text = f"{float(mantissa):g}·10{str(int(exponent)).translate(RAISED)}"
+    else:
+        text = f"{float(f'{number:.3g}'):,.0f}" if 1000.0 <= size < float("inf") else f"{number:.3g}"
+    return text.replace("-", "−")

@@ -1,0 +1,150 @@
+"""What a class predicts: the answer to a question of a lesson, or where on an axis a solver begins to recover.
+
+A prediction is the number of an option, 0, 1, ...; the truth is computed by the workers once all have predicted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from lrlab import catalog, lessons
+from lrlab.engine.engine import on_workers
+from lrlab.engine.stream import Collection
+from lrlab.figures.numbers import rounded
+from lrlab.lessons.definition import Question, Step
+from lrlab.models.axes import axes, place
+from lrlab.parameters import InputError, Value, declared, display_name
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.trial import Trial, run_trial
+from lrlab.sweeps.definition_parts import Success
+from lrlab.ui.shared import progress
+from lrlab.ui.widgets.axis import spaced
+
+TRIALS, POSITIONS = 10, 13
+"""At each position of an axis; positions of an axis."""
+AXES = ("per-freedom", "ratio", "m", "n", "masks", "observed")
+"""The first of these that a model has is the axis of its place."""
+
+
+class Truth(NamedTuple):
+    """What is known of the truth so far: the right option, -1 where there is none, in words, and shares of successes.
+
+    shares: by the numbers of the options at which there are trials.
+    """
+
+    right: int
+    words: str
+    shares: Mapping[int, float]
+
+
+class Poll(Protocol):
+    """Something to predict. axis: the title of the options; "" where they are not places on an axis."""
+
+    title: str
+    text: str
+    options: list[str]
+    axis: str
+
+    def begin(self) -> Collection:
+        """Have the workers compute the truth."""
+
+    def truth(self, computed: Collection) -> Truth:
+        """Return what is known of it so far."""
+
+
+class LessonPoll:
+    """The question of a step (0, 1, ...) of a lesson."""
+
+    def __init__(self, lesson: str, step: int) -> None:
+        self.lesson, self.number = lesson, step
+        self.step: Step = lessons.load(lesson).steps[step]
+        assert self.step.question
+        self.question: Question = self.step.question
+        self.title, self.text, self.axis = self.step.title, self.step.filled(self.question.text), ""
+        self.options = [choice.text for choice in self.question.choices]
+
+    def begin(self) -> Collection:  # noqa: D102
+        return Collection(on_workers(answer, [(self.lesson, self.number)]))
+
+    def truth(self, computed: Collection) -> Truth:  # noqa: D102
+        number = progress.computed(computed).get(0)
+        if number is None:
+            return Truth(-1, "", {})
+        right = self.question.right(number)
+        return Truth(right, f"Computed: {rounded(number)}. Right is: {self.options[right]}.", {})
+
+
+def answer(question: tuple[str, int]) -> float:
+    """Return the number that decides which choice is right, of a lesson and a step."""
+    lesson, step = question
+    return lessons.load(lesson).steps[step].number("answer")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An axis of a model with the values at which trials are run."""
+
+    name: str
+    title: str
+    values: tuple[float, ...]
+
+
+class PlacePoll:
+    """The place on an axis from which on half of the trials of a job succeed."""
+
+    def __init__(self, job: Job) -> None:
+        """Take the axis of the job's model; InputError where its family has no rule of success."""
+        self._axis, goal = axis_of(job.spec.model), catalog.family(job.spec.model).goal
+        level = goal.below if goal.below is not None else goal.above
+        self.rule = Success(goal.measure, None if goal.above == level else level, goal.above)
+        self.title, self.axis = f"Where does {job.entry.title} begin to recover?", self._axis.title
+        side = "below" if goal.below is not None else "above"
+        self.text = (
+            f"A trial succeeds when its {display_name(goal.measure)} ends {side} {level:g}. "
+            f"From where on do half of the trials? Place it on the axis: {self.axis}."
+        )
+        self.options = [f"{value:,g}" for value in self._axis.values]
+        settings: dict[str, Value] = {**dict(job.options), **job.limits._asdict()}
+        places = [place(job.spec, self._axis.name, value) for value in self._axis.values]
+        jobs = [make_job(spec, job.solver, **settings) for spec in places]
+        # All positions have their first trials before any has its last.
+        self.trials = [Trial(one, number) for number in range(TRIALS) for one in jobs]
+
+    def begin(self) -> Collection:  # noqa: D102
+        return Collection(on_workers(run_trial, self.trials))
+
+    def truth(self, computed: Collection) -> Truth:  # noqa: D102
+        values: dict[int, list[float]] = {}
+        for number, result in progress.computed(computed).items():
+            score = result.scores.get(self.rule.metric, float("nan"))
+            values.setdefault(number % len(self.options), []).append(score)
+        shares = {at: float(self.rule.reached(several).mean()) for at, several in sorted(values.items())}
+        if computed.alive:
+            return Truth(-1, "", shares)
+        right = next((at for at, share in shares.items() if share >= 0.5), -1)
+        words = f"Half of the trials succeed from {self.options[right]} on." if right >= 0 else ""
+        return Truth(right, words or "Nowhere on this axis do half of the trials succeed.", shares)
+
+
+def axis_of(model: str) -> Place:
+    """Return the axis along which measurements are added, with its values; InputError where a model has none."""
+    entry, known = catalog.model_entry(model), axes(catalog.MODELS[model])
+    name = next((name for name in AXES if name in known), None)
+    if name is None:
+        raise InputError("model", "one whose number of measurements can be varied", model, "take another model")
+    low, high, scale = entry.map_ranges.get(name) or entry.first_range(name)
+    parameter = declared(entry.spec).get(name)
+    values = spaced(low, high, POSITIONS, scale, whole=parameter is not None and parameter.kind is int)
+    return Place(name, known[name], tuple(sorted({float(f"{value:.2g}") for value in values})))
+
+
+def of_lesson(lesson: str, step: int) -> list[Poll]:
+    """Return the questions of a lesson, first those from a step on."""
+    steps = lessons.load(lesson).steps
+    numbers = [k for k, one in enumerate(steps) if one.question]
+    return [LessonPoll(lesson, k) for k in sorted(numbers, key=lambda k: (k < step, k))]
+
+
+def of_jobs(jobs: Sequence[Any]) -> list[Poll]:
+    """Return where each of the jobs begins to recover."""
+    return [PlacePoll(job) for job in jobs]

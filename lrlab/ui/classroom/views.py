@@ -1,0 +1,189 @@
+"""The page of a class: the teacher's screen, the screens of students, and the place to enter a code."""
+
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from lrlab.parameters import InputError, Parameter
+from lrlab.ui.classroom import histogram
+from lrlab.ui.classroom.opening import PAGE
+from lrlab.ui.classroom.polls import LessonPoll
+from lrlab.ui.classroom.room import OPEN, RUNNING, SHOWN, Present, Room, find
+from lrlab.ui.lessons import lesson_view
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.channel import get_channel
+from lrlab.ui.shared import live, page
+from lrlab.ui.widgets import plot, qr, tables
+from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain, show_error
+
+TRUTH = "class.truth"
+CODE = Parameter(meaning="code of a class", name="code", kind=str, default="")
+TEACHER = Parameter(
+    meaning="the teacher's screen, in the browser that opened it", name="teacher", kind=bool, default=False
+)
+LOCAL = ("127.0.0.1", "localhost")
+ASSETS = Path(__file__).parents[1] / "assets"
+
+
+def show(link: Permalink) -> None:
+    """Show the class of the address."""
+    room, teaching = find(str(link.held(CODE))), link.held(TEACHER)
+    if room is None or room.over:
+        _enter(link)
+    elif teaching and room.owner == live.browser_key():
+        _follow(room, lambda: _teacher(room), lambda: _parts(room))
+    else:
+        room.join(live.browser_key())
+        _follow(room, lambda: _student(room), None)
+
+
+def _follow(room: Room, draw: Callable[[], None], view: Callable[[], State] | None) -> None:
+    followed = live.current(PAGE)
+    if not isinstance(followed, Present) or followed.room is not room or not followed.alive:
+        st.session_state[f"{PAGE}:run"] = Present(room)
+    live.alive_as_shown(PAGE)
+    live.follow(PAGE, draw, view)
+
+
+def _enter(link: Permalink) -> None:
+    page.heading("Class", "Predict, then see what is computed. No names, and nothing is kept.")
+    given = st.session_state[link.key("code")]
+    if given:
+        show_error(InputError("code", "that of a class that is open", given, "ask your teacher; it may have ended"))
+    with st.form("class-form", width=400, border=False):
+        code = st.text_input("Code", key="class-code", max_chars=8)
+        if st.form_submit_button("Open", type="primary") and code.strip():
+            st.session_state[link.key("code")] = code.strip().upper()
+            st.rerun()
+    st.caption("Teachers: press *As a class* on a lesson or on *Converge*.")
+
+
+def _teacher(room: Room) -> None:
+    one, state = room.round, room.round.state
+    st.html(ASSETS / "teacher.css")
+    page.heading(room.title)
+    left, right = st.columns([1, 3], gap="large")
+    with left:
+        address = f"{(st.context.url or '').partition('?')[0]}?code={room.code}"
+        qr.show(address)
+        st.markdown(f"Code **{room.code}** at `{address.partition('?')[0].partition('//')[2]}`")
+        if any(name in address for name in LOCAL):
+            st.caption("This address is of this machine alone: see *Serve a class* in the documentation.")
+        plot.words(_count(room), key="class.count")
+    with right:
+        st.header(one.poll.title, anchor=False)
+        st.markdown(one.poll.text)
+        plot.show(histogram.draw(one), key="class.answers", label=histogram.words(one))
+        plot.words(escape(_said(room)), key="class.words")
+        _steps(room, state)
+    _hold(room)
+    if state == SHOWN and isinstance(one.poll, LessonPoll):
+        st.markdown(one.poll.step.filled(one.poll.question.feedback))
+        if one.poll.step.figure:
+            lesson_view.show_figure(
+                one.poll.step, one.poll.step.figure, f"class.{room.code}.{len(room.rounds)}", large=True
+            )
+    plot.send("status", "class-status", {"words": _said(room)}, height=1)
+
+
+def _steps(room: Room, state: str) -> None:
+    with st.container(horizontal=True, key="class-steps"):
+        # One button, so that the focus stays on it for the whole of a class.
+        words = {OPEN: "Show the truth", RUNNING: "Computing ..."}
+        words[SHOWN] = "Next question" if len(room.polls) > 1 else "Ask again"
+        act = room.reveal if state == OPEN else partial(room.ask, 1)
+        st.button(
+            f":primary[**{words[state]}**]", key="class-step", on_click=_act, args=(act,), disabled=state == RUNNING
+        )
+        if state == SHOWN and len(room.polls) > 1:
+            st.button("Ask again", key="class-again", on_click=room.ask, args=(0,))
+        st.space("stretch")
+        rows = room.rows
+        if len(room.rounds) > 1 or state == SHOWN:
+            tables.download("Predictions (CSV)", lambda: _csv(rows), f"class-{room.code}.csv", key="class-csv")
+        st.button("End the class", key="class-end", type="tertiary", on_click=_end, args=(room,))
+
+
+def _csv(rows: list[dict[str, object]]) -> bytes:
+    import pandas as pd
+
+    return tables.csv(pd.DataFrame(rows))
+
+
+def _act(act: Callable[[], None]) -> None:
+    try:
+        act()
+    except InputError as error:
+        show_error(error)
+
+
+def _end(room: Room) -> None:
+    room.end()
+    live.go("learn", {})
+
+
+def _hold(room: Room) -> None:
+    """Have the computation end with the teacher's tab, or go on in the one that follows it."""
+    if room.round.state == RUNNING and get_channel().take_over(live.tab(), TRUTH) is None:
+        get_channel().hold(live.tab(), TRUTH, room.round.computed, room.code)
+
+
+def _parts(room: Room) -> State:
+    one = room.round
+    drawn = histogram.draw(one)
+    return {"class.answers": drawn, "class.count": _count(room), "class.words": escape(_said(room))}
+
+
+def _count(room: Room) -> str:
+    return f"<strong>{len(room.round.answers)}</strong> of {len(room.members)} have predicted"
+
+
+def _said(room: Room) -> str:
+    one = room.round
+    if one.state == OPEN:
+        return f"Round {len(room.rounds)}: predictions are taken."
+    if one.state == RUNNING:
+        computed = one.computed
+        return f"{computed.done} of {computed.total} trials are computed." if computed else ""
+    return one.truth.words if one.truth else ""
+
+
+def _student(room: Room) -> None:
+    one, me = room.round, live.browser_key()
+    page.heading(room.title)
+    with st.container(width=760):
+        st.header(one.poll.title, anchor=False)
+        st.markdown(one.poll.text)
+        mine = one.answers.get(me, -1)
+        state = one.state
+        if state == OPEN:
+            _choices(room, mine)
+        chosen = f"Your prediction: {one.poll.options[mine]}." if mine >= 0 else ""
+        later = {OPEN: "You may change it until it is computed." if chosen else "", RUNNING: "It is being computed."}
+        words = f"{chosen} {later.get(state) or _said(room) if state != OPEN else later[OPEN]}".strip()
+        if state == SHOWN:
+            plot.show(histogram.draw(one, mine), key="class.answers", label=histogram.words(one))
+        st.markdown(plain(words))
+    plot.send("status", "class-status", {"words": words}, height=1)
+
+
+def _choices(room: Room, mine: int) -> None:
+    options, number = room.round.poll.options, len(room.rounds) - 1
+    if room.round.poll.axis:
+        key = f"class-place-{number}"
+        st.select_slider(room.round.poll.axis, options, options[max(mine, 0)], key=key)
+        st.button("Send", key="class-send", type="primary", on_click=_send, args=(room, number, key))
+        return
+    with st.container(horizontal=True):
+        for k, text in enumerate(options):
+            label = f":primary[**{text}**]" if k == mine else text
+            args = (number, live.browser_key(), k)
+            st.button(label, key=f"class-choice-{number}-{k}", on_click=room.answer, args=args)
+
+
+def _send(room: Room, number: int, key: str) -> None:
+    room.answer(number, live.browser_key(), list(room.round.poll.options).index(st.session_state[key]))

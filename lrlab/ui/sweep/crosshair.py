@@ -1,0 +1,157 @@
+"""The crosshair of a map: two sliders choose a cell, whose first trial is shown beside the map, as they move."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from lrlab.catalog import family
+from lrlab.engine.engine import get_engine
+from lrlab.engine.handles import Following
+from lrlab.figures import theme
+from lrlab.figures.build import Figure
+from lrlab.figures.map_layers import Scale
+from lrlab.models import axes
+from lrlab.parameters import Parameter
+from lrlab.runs.drawn import truth_of
+from lrlab.runs.job import Job
+from lrlab.runs.trial import trial_spec
+from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.drawn import View, maps
+from lrlab.sweeps.sweep_data import SweepData
+from lrlab.ui.converge import estimates, results_view
+from lrlab.ui.converge.dragged import Dragged
+from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.live.changes import State
+from lrlab.ui.shared import live
+from lrlab.ui.widgets import controls, plot, slider
+from lrlab.ui.widgets.permalink import Permalink
+
+MEANING = "two sliders, or a click, choose a cell; its first trial is shown beside the map"
+HEIGHT = 290
+"""Of a figure of the cell, in pixels."""
+
+Place = tuple[int, int]
+"""The column and the row of a cell."""
+
+
+def wanted(link: Permalink) -> bool:
+    """Show the switch of the crosshair, and return whether it is on."""
+    parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=False)
+    on = bool(controls.widget(link, parameter, label="Crosshair"))
+    st.session_state[f"{link.page}:crosshair"] = on
+    return on
+
+
+def place(page: str, sweep: Sweep) -> Place | None:
+    """Return the cell of the crosshair, at first the middle one; None where there is no crosshair."""
+    if not st.session_state.get(f"{page}:crosshair") or len(sweep.grid) != 2:
+        return None
+    sizes = [len(values) for values in sweep.grid.values()]
+    at = st.session_state.get(f"{page}:place", [size // 2 for size in sizes])
+    column, row = (min(k, size - 1) for k, size in zip(at, sizes, strict=True))
+    return column, row
+
+
+def move(page: str, sweep: Sweep, values: Sequence[float]) -> None:
+    """Move the crosshair to the cell of these values, from a callback."""
+    known = sweep.grid.values()
+    st.session_state[f"{page}:place"] = [own.index(value) for own, value in zip(known, values, strict=True)]
+
+
+def marked(figure: Figure, scales: Sequence[Scale], at: Place | None) -> Figure:
+    """Add the lines of the crosshair to a map, in place, and return it."""
+    if at is not None:
+        x, y = (scale.values[k] for scale, k in zip(scales, at, strict=True))
+        (left, right), (low, high) = (scale.edges[[0, -1]] for scale in scales)
+        look = {"color": theme.PALETTE[1], "width": 2}
+        figure.add_scatter(
+            x=[x, x, np.nan, left, right],
+            y=[low, high, np.nan, y, y],
+            mode="lines",
+            line=look,
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    return figure
+
+
+def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
+    """Return the jobs of the first trial of a cell; none where it is refused."""
+    values = dict(zip(sweep.grid, (own[k] for own, k in zip(sweep.grid.values(), at, strict=True)), strict=True))
+    jobs = [cell.job for cell in sweep.cells if cell.job and cell.axes == values]
+    return [job.on(trial_spec(job.spec, 0)) for job in jobs]
+
+
+def begun(page: str, jobs: Sequence[Job]) -> Following:
+    """Begin the jobs of a cell in the place of those of the one before."""
+    if before := st.session_state.get(f"{page}:cell"):
+        before[1].cancel()
+    following = get_engine().follow(jobs)
+    live.await_results(following)
+    return following
+
+
+def _settings(sweep: Sweep) -> CurveSettings:
+    return CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
+
+
+def _named(page: str, parts: State) -> State:
+    for part in parts.values():
+        if isinstance(part, Figure):
+            part.update_layout(height=HEIGHT)
+    return {name.replace("converge.", f"{page}.cell-", 1): part for name, part in parts.items()}
+
+
+def show(page: str, sweep: Sweep, data: SweepData | None, view: View) -> None:
+    """Show the sliders, and what became of the first trial of their cell."""
+    at = place(page, sweep)
+    if at is None:
+        return
+    titles, settings = axes.axes(type(sweep.spec)), _settings(sweep)
+    dragged = Dragged(settings, jobs_at(sweep, at))
+    for side, (axis, values) in enumerate(sweep.grid.items()):
+        there = partial(_moved, at, side)
+        drag = live.slider(f"{page}.crosshair.{axis}")
+        drag.show = partial(_answer, page, sweep, data, view, dragged, there)
+        texts, rest = [f"{value:g}" for value in values], partial(_rest, page, there)
+        slider.show(titles.get(axis, axis), texts, at[side], drag, key=f"{page}.crosshair.{axis}", on_rest=rest)
+    jobs = jobs_at(sweep, at)
+    if not jobs:
+        st.caption("No solver can be run on this cell.")
+        return
+    cell = live.once(f"{page}:cell", jobs, lambda: begun(page, jobs))
+    drawn, parts = results_view.shown(settings, cell.runs, alive=cell.alive)
+    known = _named(page, parts)
+    plot.words(known[f"{page}.cell-sentence"], key=f"{page}.cell-sentence")
+    spec = jobs[0].spec
+    own = estimates.kind(spec, truth_of(spec), drawn)
+    for name, label in ((own.part, own.words), ("converge.curves", results_view.message(drawn, settings.measure))):
+        key = name.replace("converge.", f"{page}.cell-", 1)
+        plot.show(known[key], key=key, label=label)
+    live.when_over(page, "cell", cell)
+
+
+def _moved(at: Place, side: int, position: int) -> Place:
+    return (position, at[1]) if side == 0 else (at[0], position)
+
+
+def _rest(page: str, there: Callable[[int], Place], position: int) -> None:
+    st.session_state[f"{page}:place"] = there(position)
+
+
+def _answer(
+    page: str,
+    sweep: Sweep,
+    data: SweepData | None,
+    view: View,
+    dragged: Dragged,
+    there: Callable[[int], Place],
+    position: int,
+) -> State:
+    """Return the live parts at a position of a slider: the map with its crosshair, and what is quick of the cell."""
+    at = there(position)
+    shown = {f"{page}.map": marked(maps(data, view), data.scales, at)} if data else {}
+    jobs = jobs_at(sweep, at)
+    return {**shown, **_named(page, dragged(jobs[0].spec))} if jobs else shown

@@ -1,0 +1,134 @@
+"""Places by popularity, by leverage, and beside a block: their chances, and what uneven tables cost."""
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.models import uneven_places
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+
+TABLE = (12, 9)
+PLAIN = lrlab.spec("inductive-completion", features="canonical", n1=60, n2=60, rank=2, observed=0.4)
+
+
+def test_places_come_in_proportion_to_popularity_and_each_once():
+    rng, counts, draws = np.random.default_rng(0), np.zeros(108), 4000
+    weights = uneven_places.popularity(TABLE, 0.8)
+    for _ in range(draws):
+        drawn = uneven_places.places(rng, weights, 30)
+        assert len(drawn) == 30 and (np.diff(drawn) > 0).all()
+        counts[drawn] += 1
+    chances = uneven_places.observed_chances(weights, 30).ravel()
+    assert chances.sum() == pytest.approx(30) and np.abs(counts / draws - chances).max() < 0.03
+    first = np.array([uneven_places.places(rng, weights, 1)[0] for _ in range(6000)])
+    w = np.array([[(i * j) ** -0.8 for j in range(1, 10)] for i in range(1, 13)]).ravel()
+    assert np.bincount(first, minlength=108) / 6000 == pytest.approx(w / w.sum(), abs=0.02)
+    assert (uneven_places.places(rng, uneven_places.popularity(TABLE, 3.0), 108) == np.arange(108)).all()
+
+
+def test_popular_rows_have_more_entries_and_rare_ones_cannot_be_recovered():
+    spec = PLAIN.replace(popularity=1.0)
+    operator = spec.build().operator
+    rows = np.bincount(operator.rows, minlength=60)
+    assert len(operator.rows) == spec.measurements and rows[:10].sum() > 2 * rows[-10:].sum()
+    alike, uneven = (lrlab.solve(s, "matrix-irls") for s in (PLAIN, PLAIN.replace(popularity=1.0, observed=0.12)))
+    assert alike.metrics["weakest_error"] < 1e-6 and "rows and columns are expected" in uneven.problem.spec.remark
+    rare = np.bincount(uneven.problem.operator.rows, minlength=60) < 2
+    M, W = uneven.problem.truth.dense(), uneven.estimate.dense()
+    apart, size = (np.linalg.norm(table[rare], axis=1) for table in (W - M, M))
+    assert rare.any() and (apart > 1e-3 * size).all()
+
+
+def test_what_cannot_be_drawn_is_refused():
+    with pytest.raises(InputError, match="popularity must be 0 for tables of more than 4,000,000 entries, got 1"):
+        PLAIN.replace(n1=3000, n2=3000, popularity=1.0)
+
+
+def test_features_let_rare_rows_be_recovered():
+    spec = lrlab.spec("inductive-completion", n1=200, n2=200, d1=20, d2=20, rank=2, observed=0.01, popularity=1.0)
+    trace = lrlab.solve(spec, "gauss-newton")
+    assert len(trace.problem.cold) > 20 and trace.metrics["weakest_error"] < 1e-6
+    assert trace.metrics["cold_error"] < 1e-6
+
+
+COHERENT = PLAIN.replace(n1=50, n2=40, coherence=1.0, observed=0.4)
+
+
+def test_coherent_tables_have_the_singular_values_that_are_given_and_rows_by_a_power_law():
+    W = COHERENT.replace(condition=10.0).factors()
+    assert [W.U.T @ W.U, W.V.T @ W.V] == [pytest.approx(np.eye(2), abs=1e-12)] * 2
+    assert W.s == pytest.approx(COHERENT.replace(condition=10.0, coherence=0.0).factors().s)
+    rows = np.mean([np.square(COHERENT.replace(seed=seed).factors().U).sum(axis=1) for seed in range(200)], axis=0)
+    slope = np.polyfit(np.log(np.arange(5, 51)), np.log(rows[4:]), 1)[0]
+    assert slope == pytest.approx(-2.0, abs=0.2)
+
+
+def test_places_by_leverage_come_in_proportion_to_that_of_row_and_column():
+    spec = COHERENT.replace(places="leverage")
+    M = spec.build().truth.dense()
+    # Leverages as diagonals of the projections onto row and column space.
+    left, right = np.diag(M @ np.linalg.pinv(M)), np.diag(np.linalg.pinv(M) @ M)
+    weights = spec.place_weights
+    assert weights / weights.sum() == pytest.approx((50 * left[:, None] + 40 * right) / (2 * 50 * 40 * 2))
+    operator = spec.build().operator
+    counts = [np.bincount(operator.rows, minlength=50), np.bincount(operator.columns, minlength=40)]
+    assert len(operator.rows) == spec.measurements and all(c[:5].mean() > 2 * c[-20:].mean() for c in counts)
+
+
+def test_leverage_lets_coherent_tables_be_recovered_from_fewer_entries():
+    plain = COHERENT.replace(n1=50, n2=50, observed=0.2)
+    for solver in ("matrix-irls", "soft-impute"):
+        recovered = {
+            places: sum(
+                lrlab.solve(plain.replace(places=places, seed=seed), solver).metrics["weakest_error"] < 0.1
+                for seed in range(51000, 51003)
+            )
+            for places in ("alike", "leverage")
+        }
+        assert recovered["leverage"] == 3 and recovered["alike"] <= 1
+
+
+@pytest.mark.parametrize("changes", [{"coherence": 0.5, "places": "leverage"}, {"block": 0.6, "popularity": 0.3}])
+def test_rows_with_too_few_entries_are_counted_beforehand(changes):
+    spec, rng = PLAIN.replace(observed=0.07, **changes), np.random.default_rng(0)
+    weights, counts = spec.place_weights, []
+    for _ in range(200):
+        at = np.divmod(uneven_places.places(rng, weights, spec.measurements), 60)
+        counts.append(sum(int((np.bincount(side, minlength=60) < 2).sum()) for side in at))
+    assert spec.scarce_rows == pytest.approx(np.mean(counts), abs=4 * np.std(counts) / np.sqrt(200))
+
+
+def test_nothing_of_a_block_is_observed_and_the_rest_decides_it():
+    spec = PLAIN.replace(block=0.5, observed=0.4)
+    trace = lrlab.solve(spec, "matrix-irls")
+    operator = trace.problem.operator
+    assert len(operator.rows) == spec.measurements and not ((operator.rows >= 30) & (operator.columns >= 30)).any()
+    assert trace.stop is Stop.CONVERGED and trace.metrics["weakest_error"] < 1e-6 and spec.remark == ""
+
+
+@pytest.mark.parametrize("solver", ["matrix-irls", "gauss-newton"])
+def test_a_block_that_the_rest_does_not_decide_is_said_to_be_not_unique(solver):
+    # Two rows are beside the block: columns of it have two entries, one less than the rank.
+    spec = PLAIN.replace(n1=20, n2=100, rank=3, block=0.9, observed=0.19)
+    assert spec.measurements == 2000 - 18 * 90 >= spec.degrees_of_freedom
+    trace = lrlab.solve(spec, solver)
+    assert trace.stop is Stop.NOT_UNIQUE and trace.metrics["misfit"] < 1e-9
+    assert "About 90 rows and columns are expected to have fewer observed entries than the rank 3" in spec.remark
+    decided = lrlab.solve(spec.replace(rank=2), solver)
+    assert decided.stop is Stop.CONVERGED and decided.metrics["weakest_error"] < 1e-6
+
+
+def test_what_features_or_the_block_leave_no_place_for_is_refused():
+    with pytest.raises(InputError, match="observed must be at most 0.75, beside the block, got 0.8: observe fewer"):
+        PLAIN.replace(block=0.5, observed=0.8)
+    with pytest.raises(
+        InputError, match="places must be alike where there are features, got leverage: set it to alike"
+    ):
+        lrlab.spec("inductive-completion", places="leverage")
+    with pytest.raises(InputError, match="coherence must be 0 where there are features, got 1"):
+        lrlab.spec("inductive-completion", coherence=1.0)
+    with pytest.raises(
+        InputError, match="places must be alike for tables of more than 4,000,000 entries, got leverage"
+    ):
+        PLAIN.replace(n1=3000, n2=3000, places="leverage")

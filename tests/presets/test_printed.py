@@ -1,0 +1,41 @@
+"""Figures of papers, redrawn from their printed numbers: all of these, and no others."""
+
+import pytest
+
+from lrlab import presets
+from lrlab.presets.printed import redrawn
+
+DRAWN = [name for name in presets.names() if redrawn(name)]
+
+
+def test_all_files_with_printed_numbers_have_such_figures():
+    numbers = {
+        name
+        for name in presets.names()
+        for content in [presets.load(name).content]
+        if "rows" in content.get("paper", {})
+        or any(isinstance(s.get("paper"), dict) for s in content.get("series", ()))
+    }
+    assert set(DRAWN) == numbers and len(numbers) > 8
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_number_that_is_drawn_is_printed_and_every_printed_one_of_a_panel_is_drawn(name):
+    content = presets.load(name).content
+    for title, figure in redrawn(name).items():
+        panel = next(one for one in content["panels"] if one["title"] == title)
+        measure = panel["measure"]
+        drawn = {float(y) for trace in figure.data for y in trace.y}
+        assert all(trace.name.endswith(", paper") for trace in figure.data)
+        if "rows" in content.get("paper", {}):
+            columns, where = content["paper"]["columns"], panel.get("where", {})
+            rows = [dict(zip(columns, row, strict=True)) for row in content["paper"]["rows"]]
+            full = {one["label"] for one in content["series"] if one.get("full_rank")}
+            own = [
+                row for row in rows
+                if all(row[key] == value or (key == "share" and row["series"] in full) for key, value in where.items())
+            ]  # fmt: skip
+            assert drawn == {float(row[measure]) for row in own if row[measure] != ""}
+        else:
+            printed = [one["paper"][measure] for one in content["series"] if measure in one.get("paper", {})]
+            assert drawn == {float(y) for own in printed for y in own if y == y}

@@ -1,0 +1,151 @@
+"""Classes that predict: what a room takes and refuses, and the page as Streamlit runs it."""
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog
+from lrlab.engine.stream import Collection, LocalStream
+from lrlab.parameters import InputError
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import run_trial
+from lrlab.ui.classroom import histogram, polls, room
+from lrlab.ui.classroom.polls import LessonPoll, PlacePoll
+from tests.ui.driving import drawn, errors, words
+
+PAGE = Path(__file__).parents[2] / "pages" / "classroom.py"
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch):
+    """Compute in this process, without workers, and forget all classes afterwards."""
+    monkeypatch.setattr(polls, "on_workers", lambda function, items: LocalStream(function, items, math.inf))
+    yield
+    room._rooms.clear()
+
+
+def opened(owner="teacher"):
+    return room.open_room(owner, "Why one bit is enough", polls.of_lesson("one-bit", 1))
+
+
+def test_a_browser_has_one_prediction_a_round_and_none_once_it_is_computed():
+    one = opened()
+    for member, option in (("a", 0), ("b", 2), ("a", 2)):
+        one.join(member)
+        one.answer(0, member, option)
+    assert one.round.counts == [0, 0, 2] and len(one.members) == 2
+    present = room.Present(one)
+    one.reveal()
+    assert one.round.state == room.RUNNING and not present.alive
+    one.answer(0, "b", 1)
+    while one.round.state == room.RUNNING:
+        one.refresh()
+    assert one.round.truth.right == 2 and one.round.counts == [0, 0, 2]
+    assert "Right is: .9" in histogram.words(one.round)
+    one.ask(1)
+    assert one.round.poll.number == 2 and one.round.state == room.OPEN and len(one.members) == 2
+    one.answer(0, "a", 1)
+    assert one.round.counts == [0, 0, 0], "a prediction of the round before comes too late"
+    rows = [row for row in one.rows if row["predictions"]]
+    assert [(row["round"], row["option"], row["right"]) for row in rows] == [(1, ".9", 1)]
+    one.end()
+    assert room.find(one.code) is None
+
+
+def test_the_place_where_recovery_begins_is_found_by_trials():
+    job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
+    poll = PlacePoll(job)
+    computed = poll.begin()
+    assert computed.total == polls.TRIALS * len(poll.options)
+    computed.refresh()
+    truth = poll.truth(computed)
+    assert list(truth.shares) == list(range(len(poll.options))) and truth.shares[len(poll.options) - 1] == 1.0
+    assert all(truth.shares[k] < 0.5 for k in range(truth.right)) and truth.shares[truth.right] >= 0.5
+    number = truth.right * 2 % computed.total
+    trial = Collection(LocalStream(run_trial, [poll.trials[number]], math.inf))
+    trial.refresh()
+    assert trial.results[0].scores["overlap"] == computed.results[number].scores["overlap"]
+    # Where no trial succeeds, nothing is called right.
+    failed = {k: SimpleNamespace(scores={"overlap": 0.0}) for k in range(len(poll.options))}
+    assert poll.truth(SimpleNamespace(results=failed, alive=False)).right == -1
+
+
+@pytest.mark.parametrize("model", list(catalog.MODELS))
+def test_every_model_has_a_place_to_predict_or_one_sentence(model):
+    try:
+        assert len(polls.axis_of(model).values) >= 5
+    except InputError as error:
+        assert str(error).startswith("model must be one whose number of measurements can be varied")
+
+
+def test_a_browser_has_one_class_and_a_server_not_more_than_it_may(monkeypatch):
+    first = opened()
+    assert room.find(first.code.lower()) is first
+    second = opened()
+    assert first.over and room.find(first.code) is None and room.find(second.code) is second
+    monkeypatch.setattr(room, "MOST_ROOMS", 1)
+    with pytest.raises(InputError, match="classes must be fewer than 1 on this server, got 1: wait until one ends"):
+        opened("another")
+    second.used_at -= room.IDLE_SECONDS + 1.0
+    assert room.find(opened("another").code)
+
+
+def visit(**address):
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+def test_a_student_predicts_and_sees_the_truth_and_the_own_place():
+    one = opened()
+    at = visit(code=one.code)
+    assert at.title[0].value == one.title and at.header[0].value == one.round.poll.title
+    drawn(at.button(key="class-choice-0-0").click().run())
+    assert one.round.counts == [1, 0, 0] and any("Your prediction" in text.value for text in at.markdown)
+    one.reveal()
+    while one.round.state == room.RUNNING:
+        one.refresh()
+    drawn(at.run())
+    assert not [button for button in at.button if "choice" in button.key]
+    assert any("Right is" in text.value for text in at.markdown)
+
+
+def test_a_place_is_sent_as_it_stands():
+    job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
+    one = room.open_room("teacher", "Converge", polls.of_jobs([job]))
+    at = visit(code=one.code)
+    at.select_slider[0].set_value(one.round.poll.options[3]).run()
+    drawn(at.button(key="class-send").click().run())
+    assert one.round.counts.index(1) == 3
+
+
+def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class():
+    one = opened()
+    assert not [b for b in visit(code=one.code, teacher="true").button if b.key == "class-step"]
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    at.session_state["browser:key"] = "teacher"
+    at.query_params.update({"code": one.code, "teacher": "true"})
+    drawn(at.run())
+    one.join("a")
+    one.answer(0, "a", 1)
+    drawn(at.run())
+    assert words(at, "class.count").endswith("1 of 2 have predicted")
+    drawn(at.button(key="class-step").click().run())
+    while one.round.state == room.RUNNING:
+        one.refresh()
+    drawn(at.run())
+    assert "Right is: .9" in words(at, "class.words")
+    drawn(at.button(key="class-again").click().run())
+    assert len(one.rounds) == 2 and isinstance(one.round.poll, LessonPoll)
+    drawn(at.button(key="class-end").click().run())
+    assert room.find(one.code) is None
+
+
+def test_a_code_that_no_class_has_is_one_sentence():
+    assert errors(visit(code="NOPE")) == [
+        "code must be that of a class that is open, got NOPE: ask your teacher; it may have ended"
+    ]

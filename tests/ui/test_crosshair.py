@@ -1,0 +1,100 @@
+"""The crosshair of the phase map: a cell's first trial beside the map, at each position and at a click."""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab.runs.run import run_job
+from lrlab.runs.trial import trial_spec
+from lrlab.ui.sweep import crosshair, sweep_offers
+from tests.ui.driving import components, errors, finished, words
+
+PAGE = Path(__file__).parents[2] / "pages" / "transition.py"
+
+SMALL = {
+    "d1": "8",
+    "d2": "7",
+    "x-from": "1",
+    "x-to": "2",
+    "x-points": "2",
+    "y-from": "10",
+    "y-to": "120",
+    "y-points": "3",
+}
+PLACE = "transition:place"
+
+
+def opened(**address):
+    """Return the phase map with a small plane."""
+    at = AppTest.from_file(str(PAGE), default_timeout=60)
+    for name, value in {**SMALL, **address}.items():
+        at.query_params[name] = value
+    return at.run()
+
+
+def figure(at, name):
+    """Return the figure of a name, as Plotly gets it."""
+    return next(json.loads(data["figure"]) for data in components(at) if data.get("name") == name)
+
+
+def settled(at):
+    """Draw the page again until the runs of its cell are over, as the live channel has it."""
+    at.run()
+    while at.session_state["transition:cell"][1].alive:
+        time.sleep(0.05)
+        at.session_state["transition:cell"][1].refresh()
+    return at.run()
+
+
+def sweep_of(at):
+    return at.session_state["transition:run"].sweep
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_cell_is_shown_beside_the_map_as_its_first_trial_runs():
+    at = finished(opened(crosshair="true", trials="1"), "transition")
+    at.run()
+    assert not errors(at)
+    sweep = sweep_of(at)
+    ranks, sizes = sweep.grid.values()
+    for place in ((0, 2), (1, 0)):
+        at.session_state[PLACE] = place
+        settled(at)
+        [job] = crosshair.jobs_at(sweep, place)
+        [cell] = [one for one in sweep.cells if tuple(one.axes.values()) == (ranks[place[0]], sizes[place[1]])]
+        assert job.spec == trial_spec(cell.job.spec, 0)
+        drawn = figure(at, "transition-cell-curves")["data"][0]
+        assert drawn["name"] == "Gauss-Newton"
+        count = 1 if run_job(job).rows[-1]["weakest_error"] < 0.1 else 0
+        assert f"recovered by {count} of 1 solvers" in words(at, "transition.cell-sentence")
+        lines = figure(at, "transition-map")["data"][-1]
+        assert lines["mode"] == "lines" and lines["x"][0] == ranks[place[0]] and lines["y"][-1] == sizes[place[1]]
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_slider_answers_each_position_and_a_click_moves_the_crosshair(monkeypatch):
+    at = finished(opened(crosshair="true", trials="1"), "transition")
+    at.run()
+    sweep = sweep_of(at)
+    drag = at.session_state["live:tab"].drags["transition.crosshair.m"]
+    parts = drag.show(0)
+    low = list(sweep.grid["m"])[0]
+    assert parts["transition.map"].data[-1].y[-1] == low
+    assert f"{low:g} numbers for" in parts["transition.cell-sentence"]
+    assert np.isfinite(parts["transition.cell-curves"].data[0].y).any()
+    values = [own[-1] for own in sweep.grid.values()]
+    data = [*values, "Gauss-Newton"]
+    click = sweep_offers.open_on_click(sweep, 2, together=True, crossed="transition")
+    state = {}
+    monkeypatch.setattr(crosshair.st, "session_state", state)
+    click({"customdata": data})
+    assert state == {PLACE: [len(own) - 1 for own in sweep.grid.values()]}
+
+
+def test_there_is_none_unless_it_is_wanted():
+    at = opened()
+    assert "transition.cell-sentence" not in str(at.main)

@@ -1,0 +1,85 @@
+"""The part of *own data* for measurements, on the real engine: each example, uploads, what is recovered, the code."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import lrlab
+from lrlab.__main__ import main
+from lrlab.own.examples import EXAMPLES
+from lrlab.ui.own_data import measurements_page, measurements_source
+from tests.own import cases
+from tests.own.hostile_files import KINDS as HOSTILE
+from tests.own.hostile_files import npz
+from tests.ui import driving
+from tests.ui.driving import drawn, errors
+
+PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
+finished = partial(driving.finished, page="own_measurements")
+
+# Pages find the engine of the session, warm.
+pytestmark = pytest.mark.usefixtures("engine")
+
+
+def opened(**address):
+    at = AppTest.from_file(PAGE, default_timeout=60)
+    for name, value in address.items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+@pytest.mark.parametrize("name", list(EXAMPLES))
+def test_each_example_is_recovered_and_says_where_it_is_from(name):
+    example = EXAMPLES[name]
+    at = finished(opened(data=example.kind, measurements=name))
+    assert not errors(at)
+    captions = " ".join(driving.read(caption.value) for caption in at.caption)
+    assert f"Source: {example.source}" in captions and f"Licence: {example.licence}" in captions
+    runs = at.session_state["own_measurements:run"].runs
+    assert all(run.state == "done" for run in runs) and len(at.dataframe) == 1
+    assert next(iter(runs[0].job.spec.own_measures)) in runs[0].trace.rows[-1]
+    assert driving.words(at, "own_measurements.cards")
+
+
+def uploaded(at, kind, name, content):
+    at.file_uploader(key=f"own_data.{kind}.file").set_value((name, content, ""))
+    return drawn(at.run())
+
+
+def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch):
+    X, y, _ = cases.answers(20_032, n=300, p=4)
+    at = opened(data="answers", measurements=measurements_source.OWN_FILE)
+    at = finished(uploaded(at, "answers", "mine.npz", npz(X=X, y=y)))
+    assert not errors(at)
+    [first, *_] = at.session_state["own_measurements:run"].runs
+    python = measurements_page.python(at.session_state["own_measurements:about"], [first.job])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.npz").write_bytes(npz(X=X, y=y))
+    names: dict = {}
+    exec(python, names)
+    assert isinstance(names["link_free_refinement"], lrlab.Trace)
+    assert names["link_free_refinement"].rows[-1]["log_loss"] == pytest.approx(first.trace.rows[-1]["log_loss"])
+
+
+@pytest.mark.parametrize("kind", ["answers", "table"])
+def test_hostile_uploads_are_one_sentence(kind):
+    name, (content, _) = next((name, one) for name, one in HOSTILE[kind].items() if name.endswith(".csv"))
+    at = uploaded(opened(data=kind, measurements=measurements_source.OWN_FILE), kind, name, content)
+    [sentence] = errors(at)
+    assert " must be " in sentence and len(sentence) < 700
+
+
+def test_the_code_of_an_example_runs_and_so_does_its_command(tmp_path, capsys):
+    at = opened(data="table", measurements="drawn-table", **{"own.rank": "3"})
+    runs = finished(at).session_state["own_measurements:run"].runs
+    [als] = [run for run in runs if run.job.solver == "als"]
+    shown = at.session_state["own_measurements:about"]
+    command = measurements_page.shell(shown, [als.job])
+    assert (
+        command == "python -m lrlab recover example:drawn-table --model inductive-completion --solver als --set rank=3"
+    )
+    assert main(command.split()[3:]) == 0
+    exec(measurements_page.python(shown, [als.job]), names := {})
+    assert names["als"].rows[-1]["misfit"] == pytest.approx(als.trace.rows[-1]["misfit"])
