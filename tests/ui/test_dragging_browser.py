@@ -16,7 +16,8 @@ from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SPECTRUM = "spectrum?n=1000&p=20&points=12&trials=2"
-SMALL = "p=8&solvers=pairwise-moment&max_iter=20"
+ITERATIONS = 20
+SMALL = f"p=8&solvers=pairwise-moment&max_iter={ITERATIONS}"
 NUMBER = "converge-one-bit-sensing-n-slider"
 HISTOGRAM = ".st-key-spectrum-histogram .lrlab-figure"
 LESSON, STEP = "degrees-of-freedom", 0
@@ -169,6 +170,8 @@ def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
     press(page, "Run")
     ended(page)
     drawn(page)
+    # The status may say that the run is over before its last points are drawn.
+    wait_until(page, f"figure => ({RUN})(document.querySelector(figure)).includes('[{ITERATIONS},')", CURVES)
     fresh = page.locator(CURVES).evaluate(RUN)
     # Else the run of the tab that is left would be taken over.
     page.context.clear_cookies()
