@@ -6,7 +6,7 @@ from scipy.special import huber as scipy_huber
 
 import lrlab
 from lrlab.protocol import Stop
-from lrlab.solvers.low_rank.robust import CUTS, robust_gauss_newton
+from lrlab.solvers.low_rank.robust import CUTS, EXACT, deviation, robust_gauss_newton
 from lrlab.solvers.low_rank.tangent import gradient, point
 
 SPECS = [
@@ -75,3 +75,19 @@ def test_without_gross_errors_it_ends_where_gauss_newton_does():
     robust, squares = (lrlab.solve(SPECS[0], name) for name in ("robust-gauss-newton", "gauss-newton"))
     assert robust.stop is Stop.CONVERGED
     assert robust.estimate.dense() == pytest.approx(squares.estimate.dense(), abs=1e-9)
+
+
+@pytest.mark.parametrize("base", [SPECS[0].replace(d1=6, d2=6, rank=1, m=24), SPECS[2].replace(p=8, r=1, m=20)])
+def test_ends_where_the_truth_has_a_smaller_loss_are_local_minima(base):
+    stops = []
+    for seed in range(61000, 61020):
+        trace = lrlab.solve(base.replace(outliers=0.05, seed=seed), "robust-gauss-newton")
+        stops.append(trace.stop)
+        operator, b = trace.problem.operator, trace.problem.b
+        ends, true = (np.abs(operator.forward(W) - b) for W in (trace.estimate, trace.problem.truth))
+        c = max(CUTS["huber"] * deviation(ends), EXACT * deviation(b))
+        smaller = scipy_huber(c, true).sum() < scipy_huber(c, ends).sum() - c**2 / CUTS["huber"]
+        if trace.stop in (Stop.CONVERGED, Stop.LOCAL_MINIMUM):
+            assert (trace.stop is Stop.LOCAL_MINIMUM) == smaller
+    # Some start ends in one, most do not.
+    assert 1 <= stops.count(Stop.LOCAL_MINIMUM) <= 5 and stops.count(Stop.CONVERGED) >= 12
