@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.linalg import length, unit
 
 
 def align(estimate: Array, truth: Array) -> Array:
     """Return the unit vector along `estimate`, with the sign that is nearer to `truth` (p,)."""
-    norm = np.linalg.norm(estimate)
-    unit = estimate / norm if norm > 0 else np.zeros_like(estimate)
-    return -unit if unit @ truth < 0 else unit
+    b = unit(estimate)
+    return -b if b @ truth < 0 else b
 
 
 def direction_error(estimate: Array, truth: Array) -> float:
@@ -26,7 +26,7 @@ def direction_error(estimate: Array, truth: Array) -> float:
 def aligned_scores(b: Array, truth: Array) -> dict[str, float]:
     """Return `error` and `overlap`, see below, of what `align` returns."""
     return {
-        "error": float(np.linalg.norm(b - truth)) if b.any() else math.sqrt(2.0),
+        "error": length(b - truth) if b.any() else math.sqrt(2.0),
         "overlap": float(b @ truth) ** 2,
     }
 

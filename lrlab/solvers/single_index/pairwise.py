@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
-from lrlab.linalg import Gram, top_eigenpairs, unit
+from lrlab.linalg import Gram, length, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
@@ -72,7 +72,7 @@ def pairwise_moment(
         Mb = M @ b
         value = float(b @ Mb)
         # Both vanish where no pair survived.
-        residual = float(np.linalg.norm(Mb - value * b)) / value if value > 0 else 0.0
+        residual = length(Mb - value * b) / value if value > 0 else 0.0
         yield Iterate(b, objective=-value, residual=residual, note=note)
         if eigensolver == "lanczos":
             return
