@@ -204,7 +204,8 @@ function scrubber(root, node) {
     range.value = state.at;
     shown.textContent = state.frames[state.at].name;
     range.setAttribute("aria-valuetext", shown.textContent);
-    if (state.link) tell(state.link, parseFloat(shown.textContent.replace(/^\D+/, "")));
+    // The last frame is the end of every run; its second is rounded, and would come before.
+    if (state.link) tell(state.link, state.at === last ? Infinity : parseFloat(shown.textContent.replace(/^\D+/, "")));
     return draw(node);
   };
   const go = (milliseconds) => {
