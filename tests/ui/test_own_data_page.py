@@ -18,6 +18,7 @@ from lrlab import datasets
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting import tune
+from lrlab.fits.own_files import count_auc_rows
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
@@ -84,6 +85,20 @@ def test_a_sample_is_fitted_and_compared_with_the_baseline():
 def test_the_baseline_is_always_among_the_solvers():
     at = finished(opened(solvers="plst"))
     assert [run.job.solver for run in at.session_state["own_data:run"].runs] == ["plst", "binary-relevance"]
+
+
+def test_the_uncertainty_of_an_auc_is_over_the_rows_that_have_one():
+    at = finished(opened(show="auc"))
+    runs, of = at.session_state["own_data:run"].runs, at.session_state["own_data:about"].rows
+    test = of.test
+    on = (np.arange(test.n) < 20)[:, np.newaxis] & (test.Y.toarray() > 0)
+    few = replace(of, test=replace(test, Y=csr_array(on.astype(test.Y.dtype))))
+    defined = (few.test.Y.sum(axis=1) > 0).sum()
+    assert 0 < defined <= 20 < test.n
+    wide, narrow = (results_view.comparison(runs, "auc", rows)["within"][0] for rows in (few, of))
+    assert wide / narrow == pytest.approx((count_auc_rows(test) / defined) ** 0.5)
+    none = replace(of, test=replace(test, Y=csr_array(test.Y.shape, dtype=test.Y.dtype)))
+    assert not results_view.comparison(runs, "auc", none)[["lead", "within"]].notna().any(axis=None)
 
 
 def test_files_are_read_shown_and_fitted():

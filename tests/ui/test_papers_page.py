@@ -6,7 +6,7 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
-from lrlab.presets import misprints, result, shipped
+from lrlab.presets import misprints, moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.printed import redrawn
 from lrlab.presets.result import Plan
@@ -122,10 +122,10 @@ def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypa
 def test_each_panel_has_a_place_before_its_first_trial(name):
     run = shipped.load(name)
     plan, preset = shipped.plan(run), presets.load(name, run.quick)
-    before = computed.all_panels(preset, plan, result.Result([], run.table, run.table))
+    before = computed.all_panels(preset, plan, [])
     assert [panel.title for panel in before] == [panel.title for panel in run.panels]
     assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
-    some = computed.all_panels(preset, plan, result.Result(list(run.panels[-1:]), run.table, run.table))
+    some = computed.all_panels(preset, plan, run.panels[-1:])
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
 
 
@@ -193,6 +193,16 @@ def test_a_dragged_slider_is_answered_with_the_figures_of_its_position():
     assert stored == {computed.figure_name(preset, panel): panel.figure for panel in run.panels}
     moved = theorem_view._parts(name, 20, 50)
     assert set(moved) == set(stored) and moved != stored
+
+
+def test_a_panel_without_trials_at_a_new_position_is_empty_and_not_that_of_the_one_before(monkeypatch):
+    name = "jain2013-lemma4"
+    preset, at = presets.load(name), moved.values(presets.load(name))[-1]
+    first = shipped.load(name).panels[:1]
+    monkeypatch.setattr(theorem_view, "_quick", lambda *given: (first, 1, 2))
+    parts, stored = theorem_view._parts(name, at, moved.start(preset)), shipped.load(name).panels
+    assert len(stored) > 1 and list(parts) == [computed.figure_name(preset, panel) for panel in stored]
+    assert [bool(figure.data) for figure in parts.values()] == [True] + [False] * (len(stored) - 1)
 
 
 def test_converge_links_the_theorems_on_its_model():

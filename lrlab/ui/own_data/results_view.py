@@ -81,7 +81,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         if alive:
             plot.words(comparison_html(settings, runs, followed), key=f"{PAGE}.scores", small=True)
         else:
-            compare(runs, settings.measure, followed.rows.facts.floor, measures_of(followed.rows.columns.L))
+            compare(runs, settings.measure, followed.rows)
         if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
             st.caption(plain(followed.rows.facts.spread))
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
@@ -121,7 +121,7 @@ def comparison_html(settings: CurveSettings, runs: Sequence[Any], followed: FitP
         return escape(BEFORE)
     measures = measures_of(followed.rows.columns.L)
     titles = {"lead": "over baseline", "within": "±"} | {name: measure.title for name, measure in measures.items()}
-    table = comparison(runs, settings.measure, followed.rows.facts.floor, measures)
+    table = comparison(runs, settings.measure, followed.rows)
     return tables.html(table.rename(columns=titles))
 
 
@@ -158,19 +158,14 @@ def progress_bar(running: Any) -> str:
     return progress.run_bar(running.runs)
 
 
-def compare(
-    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
-) -> None:
-    """Show one row per solver and one of label frequencies, sortable by any measure, and what is below these.
-
-    floor: the scores of label frequencies.
-    """
+def compare(runs: Sequence[Any], measure: str, data: RowTables) -> None:
+    """Show one row per solver and one of label frequencies, sortable by any measure, and what is below these."""
     if not runs:
         st.caption(BEFORE)
         return
     columns = {
         name: st.column_config.NumberColumn(known.title, help=known.meaning, format="%.4f")
-        for name, known in measures.items()
+        for name, known in measures_of(data.columns.L).items()
     }
     columns["seconds"] = st.column_config.NumberColumn(format="%.3g", help="time of the solver without scoring")
     columns["lead"] = st.column_config.NumberColumn(
@@ -179,10 +174,10 @@ def compare(
     columns["within"] = st.column_config.NumberColumn(
         "±", format="%.4f", help="95% of the lead over draws of the test rows; less where both err in the same rows"
     )
-    table = comparison(runs, measure, floor, measures)
+    table = comparison(runs, measure, data)
     st.dataframe(table, hide_index=True, column_config=columns, key="own_data.comparison")
     st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
-    for remark in remarks(runs, floor):
+    for remark in remarks(runs, data.facts.floor):
         st.caption(plain(remark))
 
 
@@ -195,14 +190,12 @@ def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
     return [f"**{title}**: {words}" for title, words in remarks.items() if words]
 
 
-def comparison(
-    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
-) -> pd.DataFrame:
+def comparison(runs: Sequence[Any], measure: str, data: RowTables) -> pd.DataFrame:
     """Return one row per solver: its lead over the baseline in `measure`, last scores, settings, and state.
 
-    The last row is that of label frequencies, whose scores are `floor`.
+    The last row is that of label frequencies. Where no test row has a measure there is no lead.
     """
-    rows = []
+    rows, measures, tested = [], measures_of(data.columns.L), data.rows_with(measure)
     for run in runs:
         last = run.trace.rows[-1] if run.trace.rows else {}
         options = dict(run.job.options)
@@ -219,11 +212,10 @@ def comparison(
         rows.append({**about, "iterations": run.trace.iterations, "seconds": last.get("seconds"), "state": stop})
     own = next((row for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
     base = own[measure] if own else None
-    frequent = {name: floor.get(name) for name in measures}
+    frequent = {name: data.facts.floor.get(name) for name in measures}
     rows.append({"solver": baselines.FREQUENCIES.capitalize(), "lead": None, **frequent, "state": "baseline"})
-    tested = runs[0].job.spec.test_rows if runs else 0
     for row in rows:
-        if row[measure] is not None and base is not None:
+        if tested and row[measure] is not None and base is not None:
             row["lead"] = row[measure] - base
             # The baseline's own lead is 0 in every draw.
             row["within"] = None if row is own else baselines.uncertainty(row[measure], base, tested)

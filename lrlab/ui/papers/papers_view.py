@@ -126,7 +126,8 @@ def draw(chosen: Preset) -> None:
         progress.show_batch_progress(batch if own else None, "papers.progress")
     results = progress.batch_results(batch if own else None, "papers")
     if own and batch.alive:
-        panels(about[0], all_panels(about[0], about[1], _computed(batch, about[1]).result()))
+        so_far = [panel._replace(caption="") for panel in _computed(batch, about[1]).result().panels]
+        panels(about[0], all_panels(*about, so_far))
     elif (not results or about[0].at != chosen.at) and chosen.at is not None:
         shown, words = theorem_view.figures(chosen.name, chosen.at)
         panels(chosen, [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown])
