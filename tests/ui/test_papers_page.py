@@ -69,16 +69,14 @@ def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatc
     beside = [panel for panel in run.panels if panel.title in redrawn(name)]
     assert len(figures(at)) == len(run.panels) + len(beside) > 0
     assert any(run.words in caption.value for caption in at.caption)
-    judged = gallery.lines(name)
+    judged, texts = gallery.lines(name), [text.value for text in at.markdown]
     if len(judged) > 1:
-        assert any(
-            f"{count} {word}" in caption.value
-            for count, word in ((count, word) for word, count in result.counts(judged).items())
-            for caption in at.caption
-        )
-    decided = [line for line in judged if line.verdict != "not decided"]
-    for line in (decided or judged)[: papers_view.SHOWN_LINES]:
-        assert any(line.claim in text.value and line.verdict in text.value for text in at.markdown)
+        fold = at.expander(key="papers-verdicts").label
+        assert all(f"{count} {word}" in fold for word, count in result.counts(judged).items())
+    # The claim that says most is in sight with its verdict and what was measured, and all of them in full in the fold.
+    assert gallery.in_sight(name) in texts
+    for line in judged:
+        assert any(all(words in text for words in (line.claim, line.ours, line.verdict, line.why)) for text in texts)
 
 
 def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, own_store):
@@ -150,7 +148,7 @@ def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
 def test_theorems_stand_below_the_figures_of_their_paper():
     groups = gallery.groups()
     for paper in PAPERS.values():
-        own = groups[f"{paper.short}: {paper.title}"]
+        own = groups[paper.short, paper.title]
         kinds = [presets.load(name).kind == "theorem" for name in own]
         assert all(paper_of(name) is paper for name in own) and kinds == sorted(kinds) and len(set(kinds)) == 2
     assert sorted(name for own in groups.values() for name in own) == presets.names()
@@ -223,7 +221,11 @@ def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
     texts = [text.value for text in at.markdown]
     for name in shown:
         # Nothing is cut.
-        assert all(text in texts for text in gallery.columns_of(name)), name
+        row, judged = gallery.row_of(name), gallery.lines(name)
+        assert {row.said, *row.texts} <= set(texts), name
+        first = min(judged, key=lambda line: gallery.TELLING.index(line.verdict))
+        assert first.verdict in row.said and first.claim in row.said and first.ours.partition("; ")[0] in row.said
+        assert all(line.ours in " ".join(row.texts) for line in judged[: gallery.MOST_CLAIMS])
 
 
 def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
