@@ -8,14 +8,14 @@ import numpy as np
 from lrlab.arrays import Array, Indices
 from lrlab.figures.build import Figure, Node, trace
 
-WIDE, AROUND = 280.0, 130.0
-"""The narrowest area of a figure of curves, and what is above and below it: ticks, titles, legend; in pixels."""
+WIDE, AROUND = 280.0, 190.0
+"""The narrowest area of a figure of curves, and the most above and below it: ticks, titles, legend; in pixels."""
 CHARACTER, LINE, DOT = 7.2, 16.0, 7.0
 """Width of a letter, height of a name, and size of a dot, in pixels."""
 AWAY = DOT / 1.6 + 1.0
 """Of a name from the middle of its dot, as plotly.js draws it."""
 BESIDE = ("middle right", "top right", "bottom right", "top left", "bottom left", "top center", "bottom center")
-PLACES = [*((place, 0) for place in BESIDE), ("top left", 1), ("bottom left", 1), ("top left", 2)]
+PLACES = [*((place, 0) for place in BESIDE), *((place, 1) for place in BESIDE[1:5]), ("top left", 2)]
 """Of a name at its dot, and lines between them, the best first; where none is free the legend alone has it."""
 
 

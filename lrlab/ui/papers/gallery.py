@@ -37,7 +37,7 @@ def open_figure(link: Permalink, name: str) -> None:
 def summary() -> str:
     """Return what the gallery has: how many experiments of the papers."""
     own = [name for name in presets.names() if paper_of(name) and shipped.load(name)]
-    return f"{len(own)} experiments of {len(PAPERS)} papers, computed anew."
+    return f"{len(own)} published experiments, computed anew."
 
 
 def show(link: Permalink) -> None:
