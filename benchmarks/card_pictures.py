@@ -69,11 +69,11 @@ def board(browser: Browser, scheme: str) -> Page:
 
 
 def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> None:
-    """Draw a figure of each lesson where its slider begins: pictures if it has any, else that of the second step."""
+    """Draw a figure of each lesson where its slider ends: pictures if it has any, else that of the second step."""
     for name in (name for name in lessons() if not names or f"lesson-{name}" in names):
         shown = [step.figure for step in load(name).steps if step.figure]
         figure = next((one for one in shown if one.kind == "pictures"), shown[min(1, len(shown) - 1)])
-        drawn = figure.module.draw(figure, figure.slider.at)
+        drawn = figure.module.draw(figure, figure.slider.values[-1])
         draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
         print("lesson", name, scheme, flush=True)
 
@@ -100,7 +100,12 @@ def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path, *, notes: bo
     for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
         axis |= {"automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
         axis["title"] = {"text": axis.get("title", {}).get("text", ""), "font": {"size": 15}, "standoff": 6}
-    layout |= {"width": WIDE, "height": HIGH, "showlegend": False, "margin": {"l": 8, "r": 10, "t": 10, "b": 8}}
+    layout |= {
+        "width": WIDE,
+        "height": HIGH,
+        "showlegend": False,
+        "margin": {"l": 8, "r": 10, "t": 50 if notes else 10, "b": 8},
+    }
     layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
     page.evaluate(DRAW, [figure["data"], layout])
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")

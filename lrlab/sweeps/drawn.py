@@ -111,7 +111,7 @@ def lines(data: SweepData, view: View) -> Lines:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    name_ends(figure, list(titles.values()))
+    name_ends(figure, list(titles.values()), wide=True)
     said = midpoint_words(sweep, halves) if halves is not None and len(halves) else _ends(points)
     return Lines(figure, title, points, limits, " ".join(said))
 

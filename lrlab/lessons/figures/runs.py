@@ -48,7 +48,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
         drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))])
     elif figure.get("most"):
         drawn.update_yaxes(range=[0, figure.get("most")])
-    return name_ends(drawn, figure.labels)
+    return name_ends(drawn, figure.labels, wide=True)
 
 
 def sentence(figure: Figure, at: float) -> str:

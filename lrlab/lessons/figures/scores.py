@@ -159,7 +159,7 @@ def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:
     elif most:
         drawn.update_yaxes(range=[0, 1.03 * most])
     theme.style(drawn.update_layout(showlegend=True), figure.slider.label, title, height=HEIGHT)
-    return drawn if isinstance(low, str) else name_ends(drawn, figure.labels)
+    return drawn if isinstance(low, str) else name_ends(drawn, figure.labels, wide=True)
 
 
 def sentence(figure: Figure, at: float) -> str:

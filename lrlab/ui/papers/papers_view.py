@@ -120,7 +120,7 @@ def draw(chosen: Preset) -> None:
     results = progress.batch_results(batch if own else None, "papers")
     if own and batch.alive:
         so_far = [panel._replace(caption="") for panel in _computed(batch, about[1]).result().panels]
-        panels(about[0], all_panels(*about, so_far))
+        panels(about[0], all_panels(about[0], about[1], so_far))
     elif (not results or about[0].at != chosen.at) and chosen.at is not None:
         shown, words = theorem_view.figures(chosen.name, chosen.at)
         panels(chosen, [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown])

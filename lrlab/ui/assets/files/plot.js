@@ -108,6 +108,8 @@ async function paint(node, state) {
   const narrow = node.clientWidth < NARROW;
   const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
   mark(state, data);
+  // Names at ends of curves were placed for a wider figure.
+  if (narrow) data.forEach((one, k) => one.meta === "wide end" && (data[k] = { ...one, mode: "markers" }));
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
