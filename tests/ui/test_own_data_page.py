@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from streamlit.testing.v1 import AppTest
@@ -99,6 +100,23 @@ def test_the_uncertainty_of_an_auc_is_over_the_rows_that_have_one():
     assert wide / narrow == pytest.approx((count_auc_rows(test) / defined) ** 0.5)
     none = replace(of, test=replace(test, Y=csr_array(test.Y.shape, dtype=test.Y.dtype)))
     assert not results_view.comparison(runs, "auc", none)[["lead", "within"]].notna().any(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("measure", "lead", "words"),
+    [
+        ("auc", 0.05, "A is better than binary relevance: +0.050 ± 0.020"),
+        ("auc", 0.01, "Which is better is open: A against binary relevance, +0.010 ± 0.020"),
+        ("auc", -0.05, "Binary relevance is better than each other solver; the nearest is A: -0.050 ± 0.020"),
+        ("hamming", -0.05, "A is better than binary relevance: -0.050 ± 0.020"),
+        ("auc", None, "No lead over binary relevance is known."),
+    ],
+)
+def test_a_lead_is_said_where_it_is_larger_than_its_uncertainty(measure, lead, words):
+    within = None if lead is None else 0.02
+    rows = [("A", lead, within), ("Binary relevance", 0.0, None), ("Label frequencies", -0.4, 0.02)]
+    table = pd.DataFrame(rows, columns=["solver", "lead", "within"])
+    assert results_view.led(table, measure).startswith(words)
 
 
 def test_files_are_read_shown_and_fitted():

@@ -34,6 +34,7 @@ from lrlab.ui.widgets.text import plain
 PAGE = "own_data"
 SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
+LOSSES = ("hamming",)
 BEFORE = "The comparison appears here: one row per solver, including the full-rank baseline."
 
 
@@ -176,9 +177,28 @@ def compare(runs: Sequence[Any], measure: str, data: RowTables) -> None:
     )
     table = comparison(runs, measure, data)
     st.dataframe(table, hide_index=True, column_config=columns, key="own_data.comparison")
-    st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
+    words = plain(led(table, measure))
+    st.caption(f"**{words}** Scores on the test rows after the last iteration. Click a column's name to sort by it.")
     for remark in remarks(runs, data.facts.floor):
         st.caption(plain(remark))
+
+
+def led(table: pd.DataFrame, measure: str) -> str:
+    """Return whether a solver leads the baseline by more than the uncertainty, from the table of `comparison`."""
+    own = table.iloc[:-1]
+    own = own[own["within"].notna()].astype({"lead": float, "within": float})
+    if own.empty:
+        return "No lead over binary relevance is known."
+    # Of a loss the least is the best.
+    sign = -1.0 if measure in LOSSES else 1.0
+    best = own.loc[(sign * own["lead"]).idxmax()]
+    gap, title = sign * best["lead"], PAGE_MEASURES[measure].title
+    words = f"{best['lead']:+.3f} ± {best['within']:.3f} in {title}"
+    if gap > best["within"]:
+        return f"{best['solver']} is better than binary relevance: {words}."
+    if gap < -best["within"]:
+        return f"Binary relevance is better than each other solver; the nearest is {best['solver']}: {words}."
+    return f"Which is better is open: {best['solver']} against binary relevance, {words}."
 
 
 def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
