@@ -69,10 +69,10 @@ def board(browser: Browser, scheme: str) -> Page:
 
 
 def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> None:
-    """Draw a figure of each lesson where its slider ends: pictures if it has any, else that of the second step."""
+    """Draw a figure of each lesson where its slider ends: of its second step, or of a first one that has pictures."""
     for name in (name for name in lessons() if not names or f"lesson-{name}" in names):
         shown = [step.figure for step in load(name).steps if step.figure]
-        figure = next((one for one in shown if one.kind == "pictures"), shown[min(1, len(shown) - 1)])
+        figure = shown[0] if shown[0].kind == "pictures" else shown[1]
         drawn = figure.module.draw(figure, figure.slider.values[-1])
         draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
         print("lesson", name, scheme, flush=True)

@@ -8,9 +8,9 @@ import numpy as np
 from lrlab.arrays import Array, Indices
 from lrlab.figures.build import Figure, Node, merged, trace
 
-NARROW, WIDE, AROUND = 280.0, 480.0, 190.0
-"""Width of the area of a figure in a column, and of one in no column, and the most above and below it, in pixels."""
-CHARACTER, LINE, DOT = 7.2, 16.0, 7.0
+COLUMN, ALONE, AROUND = 280.0, 800.0, 190.0
+"""Width of the area of a figure in a column, of one alone, and the most above and below it, in pixels."""
+CHARACTER, LINE, DOT = 6.6, 16.0, 7.0
 """Width of a letter, height of a name, and size of a dot, in pixels."""
 AWAY = DOT / 1.6 + 1.0
 """Of a name from the middle of its dot, as plotly.js draws it."""
@@ -44,7 +44,7 @@ class _Box(NamedTuple):
 class _Area:
     """From values to pixels in the area of a figure; an axis without a range ends where its data do."""
 
-    def __init__(self, figure: Figure, width: float = NARROW) -> None:
+    def __init__(self, figure: Figure, width: float) -> None:
         self.sizes = np.array([width, float(figure.layout.height or 400) - AROUND])
         self._figure = figure
         self._ends = [self._ends_of(side) for side in ("x", "y")]
@@ -100,22 +100,22 @@ def _box(place: str, between: int, name: str, end: Array) -> _Box:
     return _Box(left, left + wide, low, low + LINE)
 
 
-def name_ends(figure: Figure, names: Sequence[str], *, wide: bool = False) -> Figure:
+def name_ends(figure: Figure, names: Sequence[str], width: float = COLUMN) -> Figure:
     """Add an end to the first curve of each of these names, in place, and return the figure, whose axes are final.
 
-    wide: whether it stands in no column; where a page is narrow its ends have no names (assets/files/plot.js).
+    width: of its area, at least; where a page is narrow, ends placed for more have no names (assets/files/plot.js).
 
     The legend stays, for it hides a curve with its end. There is a trace for each end from the beginning, so that one
     that moves is a change of a few numbers.
     """
-    area, taken = _Area(figure, WIDE if wide else NARROW), list[_Box]()
+    area, taken = _Area(figure, width), list[_Box]()
     curves = {one.name: one for one in reversed(figure.data) if one.name in names}
     lines, ends = list(area.lines()), list[Node]()
     for curve in (curves[name] for name in names if name in curves):
         points = area.points(curve)
         last = np.flatnonzero(np.isfinite(points[:, 0]))[-1:]
         place, text = area.place(curve.name, points[last[0]], lines, taken) if len(last) else (BESIDE[0], "")
-        ends.append(merged(_end(curve, last, place, text), {"meta": "wide end"} if wide else {}))
+        ends.append(merged(_end(curve, last, place, text), {"meta": "wide end"} if width > COLUMN else {}))
     for one in ends:
         figure.add_trace(one)
     return figure

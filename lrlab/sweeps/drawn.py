@@ -10,7 +10,7 @@ from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
-from lrlab.figures.ends import name_ends
+from lrlab.figures.ends import ALONE, name_ends
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.series import series
 from lrlab.figures.transition import Score, multiples, transition
@@ -111,7 +111,7 @@ def lines(data: SweepData, view: View) -> Lines:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    name_ends(figure, list(titles.values()), wide=True)
+    name_ends(figure, list(titles.values()), ALONE)
     said = midpoint_words(sweep, halves) if halves is not None and len(halves) else _ends(points)
     return Lines(figure, title, points, limits, " ".join(said))
 

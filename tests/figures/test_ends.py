@@ -51,7 +51,7 @@ def test_names_touch_neither_lines_nor_each_other_and_stay_inside(seed):
         run(f"solver number {k}", np.exp(np.cumsum(rng.normal(-0.1, 0.3, int(rng.integers(1, 60)))))) for k in range(5)
     ]
     figure = figure_of(*many)
-    area, taken = ends._Area(figure), []
+    area, taken = ends._Area(figure, ends.COLUMN), []
     for end in (end for end in ends_of(figure) if end.text[0]):
         [at] = area.points(end)
         box = ends._box(end.textposition, end.text[0].count("<br>"), NAME.search(end.text[0])[0], at)

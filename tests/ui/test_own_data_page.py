@@ -23,7 +23,7 @@ from lrlab.fits.own_files import count_auc_rows
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import fit_controls, predictions, results_view, row_source
+from lrlab.ui.own_data import comparison, fit_controls, predictions, results_view, row_source
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -96,10 +96,10 @@ def test_the_uncertainty_of_an_auc_is_over_the_rows_that_have_one():
     few = replace(of, test=replace(test, Y=csr_array(on.astype(test.Y.dtype))))
     defined = (few.test.Y.sum(axis=1) > 0).sum()
     assert 0 < defined <= 20 < test.n
-    wide, narrow = (results_view.comparison(runs, "auc", rows)["within"][0] for rows in (few, of))
+    wide, narrow = (comparison.comparison(runs, "auc", rows)["within"][0] for rows in (few, of))
     assert wide / narrow == pytest.approx((count_auc_rows(test) / defined) ** 0.5)
     none = replace(of, test=replace(test, Y=csr_array(test.Y.shape, dtype=test.Y.dtype)))
-    assert not results_view.comparison(runs, "auc", none)[["lead", "within"]].notna().any(axis=None)
+    assert not comparison.comparison(runs, "auc", none)[["lead", "within"]].notna().any(axis=None)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_lead_is_said_where_it_is_larger_than_its_uncertainty(measure, lead, w
     within = None if lead is None else 0.02
     rows = [("A", lead, within), ("Binary relevance", 0.0, None), ("Label frequencies", -0.4, 0.02)]
     table = pd.DataFrame(rows, columns=["solver", "lead", "within"])
-    assert results_view.led(table, measure).startswith(words)
+    assert comparison.led(table, measure).startswith(words)
 
 
 def test_files_are_read_shown_and_fitted():
@@ -135,8 +135,8 @@ def test_files_are_read_shown_and_fitted():
 
 @pytest.mark.parametrize(("labels", "most"), [(4, 1), (6, 3), (10, 5), (24, 5), (None, 5)])
 def test_measures_of_the_first_labels_are_offered_where_there_are_twice_as_many(labels, most):
-    firsts = {name: int(name[-1]) for name in results_view.measures_of(labels) if name[-1].isdecimal()}
-    assert max(firsts.values()) == most and {"hamming", "auc"} <= set(results_view.measures_of(labels))
+    firsts = {name: int(name[-1]) for name in comparison.measures_of(labels) if name[-1].isdecimal()}
+    assert max(firsts.values()) == most and {"hamming", "auc"} <= set(comparison.measures_of(labels))
 
 
 def test_a_fit_without_scaling_says_that_features_differ_too_much():
