@@ -86,7 +86,7 @@ EXPLORE = (
         "Fill a table of films from yes and no",
         "Half of 10,000 answers that invented persons give on invented films. Two genres make a table of rank 2: nine "
         "in ten of the likelier answers come out right.",
-        {**RUN, "model": "one-bit-completion", "truth": "films", "rank": "2"},
+        {**RUN, "model": "one-bit-completion", "truth": "films", "rank": "2", "solvers": "one-bit-trace-norm"},
         "converge-films",
     ),
     Card(
