@@ -4,7 +4,8 @@
     python benchmarks/card_pictures.py http://127.0.0.1:8501 lrlab/ui/assets/pictures [NAME ...]
 
 writes NAME-light.webp and NAME-dark.webp for every card, or for those that are named; pictures of papers are drawn from
-the shipped results, and with `-` in the place of the address no others are made. Needs playwright and a chromium.
+the shipped results, those of lessons from their steps, and with `-` in the place of the address no others are made.
+Needs playwright and a chromium.
 """
 
 import io
@@ -19,11 +20,10 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from lrlab.figures.build import Figure
-from lrlab.lessons import lessons
+from lrlab.lessons import lessons, load
 from lrlab.presets import shipped
 from lrlab.presets.printed import redrawn
 from lrlab.ui.home import sections
-from lrlab.ui.lessons.place import lesson_card
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
@@ -55,16 +55,31 @@ FIGURE = ".lrlab-plot:has(.plot-container)"
 
 
 def every() -> list[Card]:
-    """Return all cards but those of papers."""
-    shown = [card for several in sections().values() for card in several if card.page != "papers"]
-    return list({card.picture: card for card in [*shown, *map(lesson_card, lessons())]}.values())
+    """Return all cards but those of papers and of lessons."""
+    shown = [card for several in sections().values() for card in several if card.page not in ("papers", "learn")]
+    return list({card.picture: card for card in shown}.values())
 
 
-def draw_papers(browser: Browser, scheme: str, folder: Path, names: list[str]) -> None:
-    """Draw the first figure of each shipped result, and the paper's where that prints its numbers; without legends."""
+def board(browser: Browser, scheme: str) -> Page:
+    """Return a page on which one figure after the other is drawn."""
     page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
     page.set_content(f'<body style="margin: 0; background: {BACK[scheme]}"><div id="figure"></div>')
     page.add_script_tag(path=str(Path(plotly.__file__).parent / "package_data" / "plotly.min.js"))
+    return page
+
+
+def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> None:
+    """Draw a figure of each lesson where its slider ends: of its second step, or of a first one that has pictures."""
+    for name in (name for name in lessons() if not names or f"lesson-{name}" in names):
+        shown = [step.figure for step in load(name).steps if step.figure]
+        figure = shown[0] if shown[0].kind == "pictures" else shown[1]
+        drawn = figure.module.draw(figure, figure.slider.values[-1])
+        draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
+        print("lesson", name, scheme, flush=True)
+
+
+def draw_papers(page: Page, scheme: str, folder: Path, names: list[str]) -> None:
+    """Draw the first figure of each shipped result, and the paper's where that prints its numbers; without legends."""
     for name in (name for name in shipped.names() if not names or f"paper-{name}" in names):
         run = shipped.load(name)
         assert run is not None
@@ -75,17 +90,22 @@ def draw_papers(browser: Browser, scheme: str, folder: Path, names: list[str]) -
         for part, figure in figures.items():
             draw_figure(page, figure, scheme, folder / f"paper-{part}-{scheme}.webp")
         print("paper", name, scheme, flush=True)
-    page.close()
 
 
-def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path) -> None:
-    """Draw one figure as a picture, with the names of its axes."""
+def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path, *, notes: bool = False) -> None:
+    """Draw one figure as a picture, with the names of its axes; notes: and with the texts in it."""
     figure = json.loads(drawn.to_json())
-    layout = {key: value for key, value in figure["layout"].items() if key not in ("annotations", "height")}
+    left_out = ("height",) if notes else ("annotations", "height")
+    layout = {key: value for key, value in figure["layout"].items() if key not in left_out}
     for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
         axis |= {"automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
         axis["title"] = {"text": axis.get("title", {}).get("text", ""), "font": {"size": 15}, "standoff": 6}
-    layout |= {"width": WIDE, "height": HIGH, "showlegend": False, "margin": {"l": 8, "r": 10, "t": 10, "b": 8}}
+    layout |= {
+        "width": WIDE,
+        "height": HIGH,
+        "showlegend": False,
+        "margin": {"l": 8, "r": 10, "t": 50 if notes else 10, "b": 8},
+    }
     layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
     page.evaluate(DRAW, [figure["data"], layout])
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
@@ -94,9 +114,7 @@ def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path) -> None:
 
 def take(page: Page, base: str, card: Card, path: Path) -> None:
     """Open a card's page, wait until its run is over, and save the first figure."""
-    answer = {"answer": "1"} if card.page == "learn" else {}
-    step = {"step": "2"} if card.page == "learn" else {}
-    page.goto(f"{base}/{card.page}?{urlencode({**card.address, **answer, **step})}")
+    page.goto(f"{base}/{card.page}?{urlencode(card.address)}")
     page.locator(FIGURE).first.wait_for(timeout=LONGEST_MS)
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     if cancel.count():
@@ -128,7 +146,10 @@ def main(base: str, folder: Path, names: list[str]) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for scheme in ("light", "dark"):
-            draw_papers(browser, scheme, folder, names)
+            page = board(browser, scheme)
+            draw_papers(page, scheme, folder, names)
+            draw_lessons(page, scheme, folder, names)
+            page.close()
             if base == "-":
                 continue
             context = browser.new_context(viewport=VIEW, color_scheme=scheme, device_scale_factor=1)

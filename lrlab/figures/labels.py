@@ -12,6 +12,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, trace
 from lrlab.figures.convergence import curves
+from lrlab.figures.ends import name_ends
 from lrlab.figures.factors import DIVERGING
 from lrlab.figures.recovery import Recovery
 from lrlab.models.multilabel import FAMILY
@@ -87,7 +88,7 @@ def both_sides(runs: Sequence[Recovery], measure: str, time: str) -> Figure:
         if one.name in in_legend:
             one["showlegend"] = False
         in_legend.update([one.name] if one.showlegend else [])
-    return figure
+    return name_ends(figure, [run.title for run in runs])
 
 
 def _of_training(row: Mapping[str, float], measure: str) -> dict[str, float]:

@@ -136,8 +136,10 @@ def spread(
 
 
 def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
-    """Return the iterations of the frames: all that any run has stored, evenly thinned to 80."""
-    iterations = sorted({iteration for run in runs for iteration, _ in run.history})
+    """Return the iterations of the frames: all that any run has stored, and its last, evenly thinned to 80."""
+    stored = {iteration for run in runs for iteration, _ in run.history}
+    # Of a long run every second, fourth, eighth ... is stored; the last one, which is drawn, may be none of these.
+    iterations = sorted(stored | {int(run.rows[-1]["iteration"]) for run in runs if run.history and run.rows})
     if len(iterations) > MOST_FRAMES:
         iterations = [iterations[k] for k in np.linspace(0, len(iterations) - 1, MOST_FRAMES).round().astype(int)]
     return iterations

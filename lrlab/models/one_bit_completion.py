@@ -49,7 +49,8 @@ class OneBitCompletion(Spec):
     truth: Annotated[
         str,
         Parameter(
-            meaning="the table: of uniform factors, or what persons think of films, each of one of k genres",
+            meaning="the table: of uniform factors, or what persons think of films, each of one of k genres (of two "
+            "opposite ones where k = 1)",
             choices=("random", "films"),
             added=True,
         ),
@@ -106,8 +107,9 @@ class OneBitCompletion(Spec):
         rng = np.random.default_rng(self.streams().truth)
         U, V = (rng.uniform(-0.5, 0.5, (side, self.rank)) for side in self.table)
         if self.truth == "films":
-            # A film is of one genre, and a little of the others.
-            V = 0.2 * V + np.eye(self.rank)[np.arange(self.n2) % self.rank]
+            # A film is of one genre, and a little of the others. All of the same would be a table of stripes alone.
+            genres = np.eye(self.rank) if self.rank > 1 else np.array([[1.0], [-1.0]])
+            V = 0.2 * V + genres[np.arange(self.n2) % len(genres)]
         height = max(1, SCORED_ENTRIES // self.n2)
         largest = max(float(np.abs(U[i : i + height] @ V.T).max()) for i in range(0, self.n1, height))
         M = lowrank.from_product(U, V)

@@ -10,6 +10,7 @@ from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
+from lrlab.figures.ends import ALONE, name_ends
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.series import series
 from lrlab.figures.transition import Score, multiples, transition
@@ -69,13 +70,13 @@ def score_of(sweep: Sweep, show: str) -> Score:
 
 
 class Lines(NamedTuple):
-    """The figure of a sweep along one axis; its title and points; the limits in it; midpoints in words."""
+    """The figure of a sweep along one axis; its title and points; the limits in it; what it says, as a sentence."""
 
     figure: Figure
     title: str
     points: pd.DataFrame
     limits: pd.DataFrame | None
-    midpoints: str
+    said: str
 
 
 def lines(data: SweepData, view: View) -> Lines:
@@ -83,8 +84,8 @@ def lines(data: SweepData, view: View) -> Lines:
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure = family(sweep.spec.model).measures.get(show)
     points = _points(sweep, data.table(show), show).replace({"series": titles})
-    halves = midpoints(sweep, data.table(show)) if view.fits else None
-    rows = () if halves is None else halves.itertuples()
+    halves = midpoints(sweep, data.table(show)) if view.fits or show == SHARE else None
+    rows = halves.itertuples() if view.fits and halves is not None else ()
     marks = {f"half succeed, {titles[row.solver]}": row.half for row in rows}
     average = "mean" if show in MEANS else "median"
     title = title_of(sweep, SHARE) if measure is None else f"{average} {measure.title}"
@@ -110,7 +111,18 @@ def lines(data: SweepData, view: View) -> Lines:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    return Lines(figure, title, points, limits, "" if halves is None else " ".join(midpoint_words(sweep, halves)))
+    name_ends(figure, list(titles.values()), ALONE)
+    said = midpoint_words(sweep, halves) if halves is not None and len(halves) else _ends(points)
+    return Lines(figure, title, points, limits, " ".join(said))
+
+
+def _ends(points: pd.DataFrame) -> list[str]:
+    """Return how each series begins and ends, as sentences."""
+    words = []
+    for name, rows in points.groupby("series", sort=False):
+        ends = dict.fromkeys(f"{y:.2g} at {x:.4g}" for x, y in rows[["x", "y"]].iloc[[0, -1]].to_numpy())
+        words.append(f"{name}: {', '.join(ends)}.")
+    return words
 
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:

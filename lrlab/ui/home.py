@@ -83,6 +83,14 @@ EXPLORE = (
     ),
     Card(
         "converge",
+        "Fill a table of films from yes and no",
+        "Half of 10,000 answers that invented persons give on invented films. Two genres make a table of rank 2: nine "
+        "in ten of the likelier answers come out right.",
+        {**RUN, "model": "one-bit-completion", "truth": "films", "rank": "2", "solvers": "one-bit-trace-norm"},
+        "converge-films",
+    ),
+    Card(
+        "converge",
         "Recover a picture from magnitudes",
         "A phantom from the magnitudes of 1,536 projections. Gradient flows and Gauss-Newton recover the picture; the "
         "star is the predicted error of their start.",
@@ -141,7 +149,7 @@ def sections() -> dict[str, tuple[Card, ...]]:
 
 def _with_claims(name: str) -> Card:
     card = gallery.card(name)
-    return card._replace(text="  \n".join([card.text, *gallery.columns_of(name)]))
+    return card._replace(text=f"{card.text}  \n{gallery.in_sight(name)}")
 
 
 @cache

@@ -183,6 +183,12 @@ def test_long_runs_have_few_frames():
     assert len(iterations) <= recovery.MOST_FRAMES and iterations[0] == 1 and iterations[-1] == 200
 
 
+def test_the_last_frame_is_the_last_iterate_though_it_is_not_stored():
+    rows = [{"iteration": k, "seconds": float(k), "error": 1.0} for k in range(1, 401)]
+    run = recovery.Recovery("thinned", rows=rows, history=[(k, np.zeros(4)) for k in range(1, 400, 2)])
+    assert recovery.frame_iterations([run])[-1] == 400
+
+
 def test_pictures_are_on_the_scale_of_the_truth():
     spec, trace = spec_and_trace(p=64, n=2000, truth="digit-3")
     truth, run = spec.build().truth, recovery_of(trace)

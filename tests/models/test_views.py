@@ -57,6 +57,12 @@ def test_a_table_of_films_has_names_and_films_of_a_genre_are_alike():
     assert alike[0, 3] > 0.9 > abs(alike[0, 1])
 
 
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_a_table_of_films_has_likes_and_dislikes_in_every_row(rank):
+    table = lrlab.spec("one-bit-completion", truth="films", rank=rank).view(None).values
+    assert ((table > 0.02).any(axis=1) & (table < -0.02).any(axis=1)).mean() > 0.8
+
+
 def test_hidden_units_are_orthonormal_and_look_like_the_digits():
     W = views.digits(64, 5)
     assert np.allclose(W.T @ W, np.eye(5))

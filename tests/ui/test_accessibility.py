@@ -17,6 +17,7 @@ LINES = "n=400&p=8&x-points=2&trials=2&solvers=marginal-mean"
 SPECTRUM = "p=8&n=400&points=3&trials=2"
 PAGES = {
     "home": ("", "lrlab"),
+    "learn": ("learn", "Learn"),
     "lesson": ("learn?lesson=one-bit&answer=1", "Why one bit is enough"),
     "converge": ("converge?n=400&p=8", "Converge"),
     "spectrum": (f"spectrum?{SPECTRUM}", "Spectrum"),
@@ -24,6 +25,8 @@ PAGES = {
     "sweep": (f"sweep?{LINES}", "Sweep"),
     "gallery": ("papers", "Papers"),
     "paper": ("papers?paper=yi2015-fig2", None),
+    "theorem": ("papers?paper=jain2013-theorem1", None),
+    "class": ("class", "Class"),
     "own data": ("own_data?iterations=2", "Own data"),
 }
 NEAR = ("spectrum", "map", "sweep")

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from lrlab import catalog
+from lrlab import catalog, presets
 from lrlab.parameters import declared
 from tests.thorough import but
 from tests.ui.browsing import few_words, idle, opened, press, visit, wait_until
@@ -114,3 +114,18 @@ def test_a_first_screen_has_few_words(page, address):
         wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
         idle(page)
         few_words(page, path)
+
+
+LONGEST = ("soltani2018-fig2b", "soltani2018-theorem4")
+"""Experiments with the longest claims and results."""
+
+
+@pytest.mark.parametrize("names", [LONGEST, pytest.param(presets.names(), marks=pytest.mark.soak)], ids=["some", "all"])
+def test_the_first_screen_of_an_experiment_has_few_words(page, address, names):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened(page, address, "lrlab")
+    for name in names:
+        visit(page, f"{address}/papers?paper={name}", presets.load(name).title)
+        wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
+        idle(page)
+        few_words(page, name)

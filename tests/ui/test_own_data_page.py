@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from streamlit.testing.v1 import AppTest
@@ -18,10 +19,11 @@ from lrlab import datasets
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting import tune
+from lrlab.fits.own_files import count_auc_rows
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import fit_controls, predictions, results_view, row_source
+from lrlab.ui.own_data import comparison, fit_controls, predictions, results_view, row_source
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -86,6 +88,37 @@ def test_the_baseline_is_always_among_the_solvers():
     assert [run.job.solver for run in at.session_state["own_data:run"].runs] == ["plst", "binary-relevance"]
 
 
+def test_the_uncertainty_of_an_auc_is_over_the_rows_that_have_one():
+    at = finished(opened(show="auc"))
+    runs, of = at.session_state["own_data:run"].runs, at.session_state["own_data:about"].rows
+    test = of.test
+    on = (np.arange(test.n) < 20)[:, np.newaxis] & (test.Y.toarray() > 0)
+    few = replace(of, test=replace(test, Y=csr_array(on.astype(test.Y.dtype))))
+    defined = (few.test.Y.sum(axis=1) > 0).sum()
+    assert 0 < defined <= 20 < test.n
+    wide, narrow = (comparison.comparison(runs, "auc", rows)["within"][0] for rows in (few, of))
+    assert wide / narrow == pytest.approx((count_auc_rows(test) / defined) ** 0.5)
+    none = replace(of, test=replace(test, Y=csr_array(test.Y.shape, dtype=test.Y.dtype)))
+    assert not comparison.comparison(runs, "auc", none)[["lead", "within"]].notna().any(axis=None)
+
+
+@pytest.mark.parametrize(
+    ("measure", "lead", "words"),
+    [
+        ("auc", 0.05, "A is better than binary relevance: +0.050 ± 0.020"),
+        ("auc", 0.01, "Which is better is open: A against binary relevance, +0.010 ± 0.020"),
+        ("auc", -0.05, "Binary relevance is better than each other solver; the nearest is A: -0.050 ± 0.020"),
+        ("hamming", -0.05, "A is better than binary relevance: -0.050 ± 0.020"),
+        ("auc", None, "No lead over binary relevance is known."),
+    ],
+)
+def test_a_lead_is_said_where_it_is_larger_than_its_uncertainty(measure, lead, words):
+    within = None if lead is None else 0.02
+    rows = [("A", lead, within), ("Binary relevance", 0.0, None), ("Label frequencies", -0.4, 0.02)]
+    table = pd.DataFrame(rows, columns=["solver", "lead", "within"])
+    assert comparison.led(table, measure).startswith(words)
+
+
 def test_files_are_read_shown_and_fitted():
     at = finished(of_files(observed="0.8", seed="3"))
     assert not errors(at)
@@ -102,8 +135,8 @@ def test_files_are_read_shown_and_fitted():
 
 @pytest.mark.parametrize(("labels", "most"), [(4, 1), (6, 3), (10, 5), (24, 5), (None, 5)])
 def test_measures_of_the_first_labels_are_offered_where_there_are_twice_as_many(labels, most):
-    firsts = {name: int(name[-1]) for name in results_view.measures_of(labels) if name[-1].isdecimal()}
-    assert max(firsts.values()) == most and {"hamming", "auc"} <= set(results_view.measures_of(labels))
+    firsts = {name: int(name[-1]) for name in comparison.measures_of(labels) if name[-1].isdecimal()}
+    assert max(firsts.values()) == most and {"hamming", "auc"} <= set(comparison.measures_of(labels))
 
 
 def test_a_fit_without_scaling_says_that_features_differ_too_much():

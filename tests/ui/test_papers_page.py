@@ -6,7 +6,7 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
-from lrlab.presets import misprints, result, shipped
+from lrlab.presets import misprints, moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.printed import redrawn
 from lrlab.presets.result import Plan
@@ -69,16 +69,14 @@ def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatc
     beside = [panel for panel in run.panels if panel.title in redrawn(name)]
     assert len(figures(at)) == len(run.panels) + len(beside) > 0
     assert any(run.words in caption.value for caption in at.caption)
-    judged = gallery.lines(name)
+    judged, texts = gallery.lines(name), [text.value for text in at.markdown]
     if len(judged) > 1:
-        assert any(
-            f"{count} {word}" in caption.value
-            for count, word in ((count, word) for word, count in result.counts(judged).items())
-            for caption in at.caption
-        )
-    decided = [line for line in judged if line.verdict != "not decided"]
-    for line in (decided or judged)[: papers_view.SHOWN_LINES]:
-        assert any(line.claim in text.value and line.verdict in text.value for text in at.markdown)
+        fold = at.expander(key="papers-verdicts").label
+        assert all(f"{count} {word}" in fold for word, count in result.counts(judged).items())
+    # The claim that says most is in sight with its verdict and what was measured, and all of them in full in the fold.
+    assert gallery.in_sight(name) in texts
+    for line in judged:
+        assert any(all(words in text for words in (line.claim, line.ours, line.verdict, line.why)) for text in texts)
 
 
 def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, own_store):
@@ -122,10 +120,10 @@ def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypa
 def test_each_panel_has_a_place_before_its_first_trial(name):
     run = shipped.load(name)
     plan, preset = shipped.plan(run), presets.load(name, run.quick)
-    before = computed.all_panels(preset, plan, result.Result([], run.table, run.table))
+    before = computed.all_panels(preset, plan, [])
     assert [panel.title for panel in before] == [panel.title for panel in run.panels]
     assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
-    some = computed.all_panels(preset, plan, result.Result(list(run.panels[-1:]), run.table, run.table))
+    some = computed.all_panels(preset, plan, run.panels[-1:])
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
 
 
@@ -150,7 +148,7 @@ def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
 def test_theorems_stand_below_the_figures_of_their_paper():
     groups = gallery.groups()
     for paper in PAPERS.values():
-        own = groups[f"{paper.short}: {paper.title}"]
+        own = groups[paper.short, paper.title]
         kinds = [presets.load(name).kind == "theorem" for name in own]
         assert all(paper_of(name) is paper for name in own) and kinds == sorted(kinds) and len(set(kinds)) == 2
     assert sorted(name for own in groups.values() for name in own) == presets.names()
@@ -195,6 +193,16 @@ def test_a_dragged_slider_is_answered_with_the_figures_of_its_position():
     assert set(moved) == set(stored) and moved != stored
 
 
+def test_a_panel_without_trials_at_a_new_position_is_empty_and_not_that_of_the_one_before(monkeypatch):
+    name = "jain2013-lemma4"
+    preset, at = presets.load(name), moved.values(presets.load(name))[-1]
+    first = shipped.load(name).panels[:1]
+    monkeypatch.setattr(theorem_view, "_quick", lambda *given: (first, 1, 2))
+    parts, stored = theorem_view._parts(name, at, moved.start(preset)), shipped.load(name).panels
+    assert len(stored) > 1 and list(parts) == [computed.figure_name(preset, panel) for panel in stored]
+    assert [bool(figure.data) for figure in parts.values()] == [True] + [False] * (len(stored) - 1)
+
+
 def test_converge_links_the_theorems_on_its_model():
     names = {model: [name for name, _ in presets.theorems(model)] for model in ("multilabel", "phase-retrieval")}
     drawn = ["yu2014-claims1-2", "yu2014-claims7-8", "yu2014-theorem4", "yu2014-theorem6"]
@@ -213,7 +221,11 @@ def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
     texts = [text.value for text in at.markdown]
     for name in shown:
         # Nothing is cut.
-        assert all(text in texts for text in gallery.columns_of(name)), name
+        row, judged = gallery.row_of(name), gallery.lines(name)
+        assert {row.said, *row.texts} <= set(texts), name
+        first = min(judged, key=lambda line: gallery.TELLING.index(line.verdict))
+        assert first.verdict in row.said and first.claim in row.said and first.ours.partition("; ")[0] in row.said
+        assert all(line.ours in " ".join(row.texts) for line in judged[: gallery.MOST_CLAIMS])
 
 
 def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():

@@ -11,6 +11,7 @@ from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
+from lrlab.figures.ends import name_ends
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, display_name
@@ -135,8 +136,8 @@ def measured_of(spec: Spec) -> Measured:
 
 
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
-    """Return the figure of a measure of all runs."""
-    return convergence.curves(
+    """Return the figure of a measure of all runs, with their ends."""
+    figure = convergence.curves(
         drawn,
         settings.measure,
         settings.time,
@@ -147,6 +148,7 @@ def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive
         hold=True,
         growing=alive,
     )
+    return name_ends(figure, [run.title for run in drawn])
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:

@@ -10,6 +10,7 @@ import streamlit as st
 from lrlab.engine.engine import get_engine
 from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure, trace
+from lrlab.figures.ends import name_ends
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
 from lrlab.own import saved
@@ -67,7 +68,7 @@ def parts_of(runs: Sequence[Any], alive: bool) -> State:
     )
     return {
         f"{PAGE}.progress": progress.run_bar(runs) if alive else "",
-        f"{PAGE}.curves": curves,
+        f"{PAGE}.curves": name_ends(curves, [run.title for run in drawn]),
         f"{PAGE}.cards": result_tabs.cards(runs, drawn, measures),
     }
 

@@ -1,10 +1,8 @@
 """Shows a run on *own data*: curves on training and test rows, and a comparison of solvers with the baseline."""
 
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -13,18 +11,16 @@ import streamlit as st
 from lrlab.engine.handles import LiveRun
 from lrlab.figures import labels
 from lrlab.figures.build import Figure
-from lrlab.fits import baselines
 from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
-from lrlab.model_entry import Measure
-from lrlab.models.multilabel import FAMILY
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
 from lrlab.runs.drawn import style_of
 from lrlab.ui.converge.run_controls import CurveSettings, choose_time
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
-from lrlab.ui.own_data.fit_controls import BASELINE, FitPlan
+from lrlab.ui.own_data.comparison import PAGE_MEASURES, compare, comparison_html, measures_of
+from lrlab.ui.own_data.fit_controls import FitPlan
 from lrlab.ui.own_data.row_source import RowTables
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import controls, plot, tables
@@ -32,21 +28,6 @@ from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 
 PAGE = "own_data"
-SCORES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
-PAGE_MEASURES = {name: FAMILY.measures[name] for name in SCORES}
-BEFORE = "The comparison appears here: one row per solver, including the full-rank baseline."
-
-
-def measures_of(labels: int | None) -> dict[str, Measure]:
-    """Return the measures that say something of so many labels: of six, the first five hold nearly all; None: all."""
-    most = max(2, labels) if labels else math.inf
-    return {name: measure for name, measure in PAGE_MEASURES.items() if 2 * _first(name) <= most}
-
-
-def _first(name: str) -> int:
-    """Return of how many first labels a measure is, precision_3 of three; 1 where it is of all."""
-    last = name.rpartition("_")[2]
-    return int(last) if last.isdecimal() else 1
 
 
 def choose(link: Permalink, labels: int | None) -> CurveSettings:
@@ -79,9 +60,9 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         )
     with comparison_column:
         if alive:
-            plot.words(comparison_html(settings, runs, followed), key=f"{PAGE}.scores", small=True)
+            plot.words(comparison_html(runs, settings.measure, followed.rows), key=f"{PAGE}.scores", small=True)
         else:
-            compare(runs, settings.measure, followed.rows.facts.floor, measures_of(followed.rows.columns.L))
+            compare(runs, settings.measure, followed.rows)
         if followed.rows.scaling(followed.spec.scaling).name != "deviations" and followed.rows.facts.spread:
             st.caption(plain(followed.rows.facts.spread))
     if isinstance(running, TunedRun) and any(one.table for one in running.tunings):
@@ -102,7 +83,7 @@ def live_view(settings: CurveSettings) -> View | None:
             f"{PAGE}.progress": progress_bar(running),
             f"{PAGE}.failures": progress.failures_html(failures(running)),
             f"{PAGE}.curves": figure(settings, runs, followed),
-            f"{PAGE}.scores": comparison_html(settings, runs, followed),
+            f"{PAGE}.scores": comparison_html(runs, settings.measure, followed.rows),
         }
 
     return parts if running else None
@@ -113,16 +94,6 @@ def figure(settings: CurveSettings, runs: Sequence[Any], followed: FitPlan) -> F
     shown = runs or [LiveRun(job) for job in followed.jobs]
     drawn = [replace(style_of(OwnRows.model, run.job.solver), rows=run.trace.rows) for run in shown]
     return labels.both_sides(drawn, settings.measure, settings.time)
-
-
-def comparison_html(settings: CurveSettings, runs: Sequence[Any], followed: FitPlan) -> str:
-    """Return the comparison of runs that go on as HTML, for the live channel."""
-    if not runs:
-        return escape(BEFORE)
-    measures = measures_of(followed.rows.columns.L)
-    titles = {"lead": "over baseline", "within": "±"} | {name: measure.title for name, measure in measures.items()}
-    table = comparison(runs, settings.measure, followed.rows.facts.floor, measures)
-    return tables.html(table.rename(columns=titles))
 
 
 def show_warnings(running: Any, changed: bool) -> None:
@@ -156,78 +127,6 @@ def progress_bar(running: Any) -> str:
             words += f", about {duration(left)} left to tune"
         return progress.bar(min(0.95, done / expected), words)
     return progress.run_bar(running.runs)
-
-
-def compare(
-    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
-) -> None:
-    """Show one row per solver and one of label frequencies, sortable by any measure, and what is below these.
-
-    floor: the scores of label frequencies.
-    """
-    if not runs:
-        st.caption(BEFORE)
-        return
-    columns = {
-        name: st.column_config.NumberColumn(known.title, help=known.meaning, format="%.4f")
-        for name, known in measures.items()
-    }
-    columns["seconds"] = st.column_config.NumberColumn(format="%.3g", help="time of the solver without scoring")
-    columns["lead"] = st.column_config.NumberColumn(
-        "over baseline", format="%+.4f", help=f"{PAGE_MEASURES[measure].title} minus that of binary relevance"
-    )
-    columns["within"] = st.column_config.NumberColumn(
-        "±", format="%.4f", help="95% of the lead over draws of the test rows; less where both err in the same rows"
-    )
-    table = comparison(runs, measure, floor, measures)
-    st.dataframe(table, hide_index=True, column_config=columns, key="own_data.comparison")
-    st.caption("Scores on the test rows after the last iteration. Click a column's name to sort by it.")
-    for remark in remarks(runs, floor):
-        st.caption(plain(remark))
-
-
-def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
-    """Return a sentence for each solver that is done and below a baseline in AUC."""
-    last = {run.job.solver: (run.job.entry.title, run.trace.rows[-1]) for run in runs if run.trace.rows}
-    full = {baselines.FULL_RANK: last[BASELINE][1]} if BASELINE in last else {}
-    known = {baselines.FREQUENCIES: floor, **full}
-    remarks = {title: baselines.remark(row, known) for title, row in last.values()}
-    return [f"**{title}**: {words}" for title, words in remarks.items() if words]
-
-
-def comparison(
-    runs: Sequence[Any], measure: str, floor: Mapping[str, float], measures: Mapping[str, Measure] = PAGE_MEASURES
-) -> pd.DataFrame:
-    """Return one row per solver: its lead over the baseline in `measure`, last scores, settings, and state.
-
-    The last row is that of label frequencies, whose scores are `floor`.
-    """
-    rows = []
-    for run in runs:
-        last = run.trace.rows[-1] if run.trace.rows else {}
-        options = dict(run.job.options)
-        stop = run.trace.stop.name.replace("_", " ").lower() if run.trace.stop else run.state
-        about = {
-            "solver": run.job.entry.title,
-            "lead": None,
-            "within": None,
-            **{name: last.get(name) for name in measures},
-        }
-        # A full-rank solver has none.
-        about["rank"] = (int(options["fitted_rank"]) or run.job.spec.rank) if "fitted_rank" in options else None
-        about["regularization"] = options.get("regularization")
-        rows.append({**about, "iterations": run.trace.iterations, "seconds": last.get("seconds"), "state": stop})
-    own = next((row for run, row in zip(runs, rows, strict=True) if run.job.solver == BASELINE), None)
-    base = own[measure] if own else None
-    frequent = {name: floor.get(name) for name in measures}
-    rows.append({"solver": baselines.FREQUENCIES.capitalize(), "lead": None, **frequent, "state": "baseline"})
-    tested = runs[0].job.spec.test_rows if runs else 0
-    for row in rows:
-        if row[measure] is not None and base is not None:
-            row["lead"] = row[measure] - base
-            # The baseline's own lead is 0 in every draw.
-            row["within"] = None if row is own else baselines.uncertainty(row[measure], base, tested)
-    return pd.DataFrame(rows)
 
 
 def fitted_models(rows: RowTables) -> dict[str, FittedModel]:

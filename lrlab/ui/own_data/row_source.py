@@ -17,7 +17,7 @@ from lrlab.datasets import Dataset
 from lrlab.datasets.labels import COUNT, FORMS
 from lrlab.engine.engine import get_engine
 from lrlab.fits.fitted_model import FittedModel
-from lrlab.fits.own_files import label_names
+from lrlab.fits.own_files import count_auc_rows, label_names
 from lrlab.fits.uploads import OTHERS, TEST, TRAIN, Reading, RowFacts, carry_out, read_other_rows, read_rows, store_rows
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows
@@ -103,6 +103,10 @@ class RowTables:
     def density(self) -> float:
         """Share of the features that is not zero."""
         return self.facts.entries / (self.facts.n * self.columns.d)
+
+    def rows_with(self, measure: str) -> int:
+        """Return over how many test rows a measure is a mean: an AUC needs labels of both kinds."""
+        return count_auc_rows(self.test) if measure == "auc" else self.test.n
 
     def scaling(self, name: str) -> Scaling:
         """Return a scaling that the training rows give."""

@@ -2,6 +2,7 @@
 
 import re
 import time
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -36,19 +37,20 @@ class Computed:
         return self._result
 
 
-def all_panels(preset: Preset, plan: Plan, result: Result) -> list[Panel]:
+def all_panels(preset: Preset, plan: Plan, shown: Sequence[Panel]) -> list[Panel]:
     """Return all panels of a plan: those without trials so far have the axes of the stored result, and no points."""
     run = shipped.load(preset.name)
-    frames = {panel.title: _frame(panel.figure) for panel in (run.panels if run else ())}
-    drawn = {panel.title: panel.figure for panel in result.panels}
+    frames = {panel.title: frame(panel.figure) for panel in (run.panels if run else ())}
+    drawn = {panel.title: panel for panel in shown}
     titles = dict.fromkeys([*plan.panels, *drawn])
-    return [Panel(title, drawn.get(title) or frames.get(title) or theme.style(Figure()), "") for title in titles]
+    return [drawn.get(title) or Panel(title, frames.get(title) or theme.style(Figure()), "") for title in titles]
 
 
-def _frame(figure: Figure) -> Figure:
-    frame = Figure()
-    frame.layout = figure.layout
-    return frame
+def frame(figure: Figure) -> Figure:
+    """Return a figure without points, with the axes of another one."""
+    empty = Figure()
+    empty.layout = figure.layout
+    return empty
 
 
 def figure_name(preset: Preset, panel: Panel) -> str:

@@ -1,4 +1,4 @@
-"""The gallery of papers: a card for each experiment, with its claim, our result, the verdict, and the time."""
+"""The gallery of papers: a row for each experiment, with figures, claim, verdict and what was measured."""
 
 from collections.abc import Callable
 
@@ -7,17 +7,18 @@ import streamlit as st
 from lrlab import presets
 from lrlab.parameters import Parameter, duration
 from lrlab.presets import result, shipped
-from lrlab.presets.definition import Preset
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import FAILED, REPRODUCED, UNDECIDED, Line
 from lrlab.ui.shared import cards
-from lrlab.ui.shared.cards import Card
+from lrlab.ui.shared.cards import Card, Row
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 COLOURS = {REPRODUCED: "green", FAILED: "red", UNDECIDED: "gray"}
 TELLING = (FAILED, REPRODUCED, UNDECIDED)
 """Which verdict a card tells of, the first that there is."""
+MOST_CLAIMS = 6
+"""In the fold of a row."""
 ANY = "all"
 """The choice of all papers, and of all outcomes."""
 
@@ -34,20 +35,18 @@ def open_figure(link: Permalink, name: str) -> None:
 
 
 def summary() -> str:
-    """Return what the gallery has: how many experiments of the papers, and of how many all trials were run."""
-    own = [run for name in presets.names() if paper_of(name) and (run := shipped.load(name))]
-    full = sum(not run.short for run in own)
-    return f"{len(own)} experiments of {len(PAPERS)} papers, computed anew: {full} with all their trials."
+    """Return what the gallery has: how many experiments of the papers."""
+    own = [name for name in presets.names() if paper_of(name) and shipped.load(name)]
+    return f"{len(own)} published experiments, computed anew."
 
 
 def show(link: Permalink) -> None:
-    """Show a row for each experiment that is wanted: the paper's figure, ours, the verdicts, and what they are on."""
+    """Show a row for each experiment that is wanted: the paper's figure, ours, and the verdict with what it is on."""
     wanted = _choose(link)
-    for title, own in groups().items():
+    for (title, whole), own in groups().items():
         if shown := [name for name in own if wanted(name)]:
-            st.header(title, anchor=False)
-            rows = [(_in_its_group(name), columns_of(name)) for name in shown]
-            cards.show_rows(rows, lambda one: open_figure(link, one.address["paper"]), "Claim and result")
+            st.header(title, anchor=False, help=whole or None)
+            cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
 
 
 def _choose(link: Permalink) -> Callable[[str], bool]:
@@ -68,12 +67,12 @@ def _choose(link: Permalink) -> Callable[[str], bool]:
     return wanted
 
 
-def groups() -> dict[str, list[str]]:
-    """Return the names of all presets by the title of their group: of a paper the figures, then the theorems."""
+def groups() -> dict[tuple[str, str], list[str]]:
+    """Return the names of all presets by their paper, short and whole: of each the figures, then the theorems."""
     ordered = sorted(presets.names(), key=lambda name: presets.load(name).kind == "theorem")
     return {
-        **{f"{paper.short}: {paper.title}": [n for n in ordered if paper_of(n) is paper] for paper in PAPERS.values()},
-        "Other experiments": [name for name in ordered if not paper_of(name)],
+        **{(paper.short, paper.title): [n for n in ordered if paper_of(n) is paper] for paper in PAPERS.values()},
+        ("Other experiments", ""): [name for name in ordered if not paper_of(name)],
     }
 
 
@@ -84,16 +83,39 @@ def card(name: str) -> Card:
     return Card("papers", title, source, {"paper": name}, f"paper-{name}", badges(name))
 
 
-def _in_its_group(name: str) -> Card:
-    """Return the card of a figure whose paper is named above it."""
-    one, paper = card(name), paper_of(name)
-    return one._replace(text=one.text.removeprefix(f"{paper.short}, ")) if paper else one
+def row_of(name: str) -> Row:
+    """Return the row of a figure, whose paper is named above it: in the fold are all claims, the time, the trials."""
+    own, judged, paper = card(name), lines(name), paper_of(name)
+    text = own.text.removeprefix(f"{paper.short}, ") if paper else own.text
+    # What is said of a part of the trials has to say so.
+    part = [badge for badge in own.badges if badge[0].startswith("quick: ")]
+    stand = result.counts(judged).get(REPRODUCED, 0)
+    of = "all" if stand == len(judged) else stand
+    fold = f"{len(judged)} claims, {of} reproduced" if len(judged) > 1 else "More"
+    more = [f"{len(judged) - MOST_CLAIMS} more claims on its page."] * (len(judged) > MOST_CLAIMS)
+    about = cards.badge_words(own.badges)
+    folded = [*map(sentence, judged[:MOST_CLAIMS]), *more, about]
+    return Row(own._replace(text=text, badges=part), in_sight(name), fold, folded)
 
 
-def columns_of(name: str) -> list[str]:
-    """Return what is said of a figure: the paper's claim, and what came of it."""
-    first, *others = [f"**{word}** {line}" for word, line in story(presets.load(name)).items() if line]
-    return [first, "  \n".join(others)]
+def in_sight(name: str) -> str:
+    """Return the claim that says most with its verdict, and the first of what was measured, with its uncertainty.
+
+    Without a verdict, what is shown.
+    """
+    judged = lines(name)
+    if not judged:
+        return presets.load(name).explanation.partition(". ")[0] + "."
+    line = min(judged, key=lambda line: TELLING.index(line.verdict))
+    ours = line.ours.partition("; ")[0]
+    return f":{COLOURS[line.verdict]}-badge[{line.verdict}] {line.claim}  \n**Here:** {ours}"
+
+
+def sentence(line: Line, of: str = "") -> str:
+    """Return all of a claim: the verdict, with `of` for a quick run, the panel, the paper's words, ours, a remark."""
+    panel = f"**{line.panel}.** " if line.panel else ""
+    badge = f":{COLOURS[line.verdict]}-badge[{line.verdict}{of}]"
+    return f"{badge} {panel}The paper: {line.claim}. Here: {line.ours}. {line.why}".rstrip()
 
 
 @st.cache_data(show_spinner=False)
@@ -101,15 +123,6 @@ def lines(name: str) -> list[Line]:
     """Return the lines of the stored result, one for each claim."""
     run = shipped.load(name)
     return result.lines(run.table) if run else []
-
-
-def story(preset: Preset) -> dict[str, str]:
-    """Return a line each of the paper's claim, our result and the remark: of a claim that was decided, if one was."""
-    judged = lines(preset.name)
-    if not judged:
-        return {"Shown:": preset.explanation.partition(". ")[0] + "."}
-    line = min(judged, key=lambda line: TELLING.index(line.verdict))
-    return {"Paper:": line.claim, f"Here, {line.verdict}:": line.ours, "Remark:": line.why}
 
 
 @st.cache_data(show_spinner=False)

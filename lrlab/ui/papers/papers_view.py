@@ -1,5 +1,7 @@
 """Plans the chosen preset, and shows its panels and files."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from lrlab import presets
@@ -21,8 +23,6 @@ from lrlab.ui.papers.computed import Computed, all_panels, figure_name
 from lrlab.ui.papers.panels import panels
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import tables
-
-SHOWN_LINES = 1
 
 
 def forms(name: str) -> dict[str, str]:
@@ -51,22 +51,21 @@ def begin(plan: Plan) -> Collection:
 
 
 def head(preset: Preset) -> None:
-    """Show a line for each claim: the verdict, the paper's words, ours, and a remark; decided ones first.
-
-    Those beyond the first few are in a fold. Below is how many stand, fall and are open.
-    """
-    run = shipped.load(preset.name)
-    lines = sorted(gallery.lines(preset.name), key=lambda line: line.verdict == UNDECIDED)
+    """Show the claim that says most with its verdict; in a fold all claims, how many stand, and how it was computed."""
+    st.markdown(gallery.in_sight(preset.name))
+    run, judged = shipped.load(preset.name), gallery.lines(preset.name)
     of = " (quick run)" if run and run.short else ""
-    for line in lines[:SHOWN_LINES]:
-        _line(line, of)
-    if len(lines) > SHOWN_LINES:
-        with st.expander(f"More verdicts ({len(lines) - SHOWN_LINES})", key="papers-verdicts"):
-            for line in lines[SHOWN_LINES:]:
-                _line(line, of)
-    numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts(lines).items())
-    numbers += f" ({words})" if (words := open_for(lines)) else ""
-    st.caption((f"Claims: {numbers}. " if len(lines) > 1 else "") + origin(preset.name))
+    title = f"{len(judged)} claims: {counted(judged)}" if len(judged) > 1 else "In full"
+    with st.expander(title, key="papers-verdicts"):
+        for line in sorted(judged, key=lambda line: line.verdict == UNDECIDED):
+            st.markdown(gallery.sentence(line, of))
+        st.caption(origin(preset.name))
+
+
+def counted(judged: Sequence[Line]) -> str:
+    """Return how many claims stand, fall and are open, and why these are."""
+    numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
+    return numbers + (f" ({words})" if (words := open_for(judged)) else "")
 
 
 def origin(name: str) -> str:
@@ -78,12 +77,6 @@ def origin(name: str) -> str:
     if run.run < run.planned:
         time += f", all {run.planned:,} would take about {duration(run.seconds * run.planned / run.run)}"
     return f"{run.words} {time}."
-
-
-def _line(line: Line, of: str) -> None:
-    panel = f"**{line.panel}.** " if line.panel else ""
-    badge = f":{gallery.COLOURS[line.verdict]}-badge[{line.verdict}{of}]"
-    st.markdown(f"{badge} {panel}The paper: {line.claim}. Here: {line.ours}. {line.why}".rstrip())
 
 
 def bibtex(preset: Preset) -> None:
@@ -126,7 +119,8 @@ def draw(chosen: Preset) -> None:
         progress.show_batch_progress(batch if own else None, "papers.progress")
     results = progress.batch_results(batch if own else None, "papers")
     if own and batch.alive:
-        panels(about[0], all_panels(about[0], about[1], _computed(batch, about[1]).result()))
+        so_far = [panel._replace(caption="") for panel in _computed(batch, about[1]).result().panels]
+        panels(about[0], all_panels(about[0], about[1], so_far))
     elif (not results or about[0].at != chosen.at) and chosen.at is not None:
         shown, words = theorem_view.figures(chosen.name, chosen.at)
         panels(chosen, [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown])

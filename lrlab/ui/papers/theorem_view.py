@@ -14,7 +14,7 @@ from lrlab.presets import moved, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
 from lrlab.ui.live.changes import State
-from lrlab.ui.papers.computed import figure_name
+from lrlab.ui.papers.computed import all_panels, figure_name, frame
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider
 from lrlab.ui.widgets.permalink import Permalink
@@ -67,9 +67,11 @@ def show(link: Permalink, preset: Preset, at: float | None) -> None:
 
 
 def figures(name: str, at: float, seconds: float = REST_SECONDS) -> tuple[list[Panel], str]:
-    """Return the panels of a quick run at a position, and in words how many of its trials there are."""
+    """Return all panels of a quick run at a position, and in words how many of its trials there are."""
     shown, done, total = _quick(name, at, seconds) if (name, at) not in _finished else _finished[name, at]
     so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
+    # One without any trial so far shows none, and not those of the position before.
+    shown = all_panels(presets.load(name, True, at), _plan(name, at), shown)
     return shown, f"A quick run at {at:g}, computed now: {total} trials{so_far}."
 
 
@@ -98,5 +100,8 @@ def _plan(name: str, at: float) -> Plan:
 def _parts(name: str, at: float, start: float) -> State:
     """Return the figures at a position by the names that they have on the page."""
     run, preset = shipped.load(name), presets.load(name)
-    shown = run.panels if run and at == start else figures(name, at, PATIENCE_SECONDS)[0]
-    return {figure_name(preset, panel): panel.figure for panel in shown}
+    stored = run.panels if run else []
+    shown = stored if at == start else figures(name, at, PATIENCE_SECONDS)[0]
+    # What a quick run leaves out is empty, too, until the slider rests.
+    empty = {figure_name(preset, panel): frame(panel.figure) for panel in stored}
+    return empty | {figure_name(preset, panel): panel.figure for panel in shown}

@@ -41,13 +41,20 @@ def show(cards: Sequence[Card], take: Callable[[Card], None] | None = None, colu
                 _badges(card)
 
 
-def show_rows(rows: Sequence[tuple[Card, Sequence[str]]], take: Callable[[Card], None], fold: str) -> None:
-    """Show a row for each card: its picture, beside the one with the same name and `-printed` if there is one.
+class Row(NamedTuple):
+    """A card in a row of its own: what is said in sight, the title of a fold, and the texts in it."""
 
-    Then come its title with the text and the badges, and further texts in a fold with that title.
-    """
+    card: Card
+    said: str
+    fold: str
+    texts: Sequence[str]
+
+
+def show_rows(rows: Sequence[Row], take: Callable[[Card], None]) -> None:
+    """Show rows, each with its picture, beside the one with the same name and `-printed` if there is one."""
     dark = st.context.theme.type == "dark"
-    for number, (card, texts) in enumerate(rows):
+    for number, row in enumerate(rows):
+        card = row.card
         paths = {"Paper": _path(f"{card.picture}-printed", dark), "Here": _path(card.picture, dark)}
         shown = {whose: path for whose, path in paths.items() if path.exists()}
         with st.container(border=True, key=f"card-row-{number}-{card.picture}"):
@@ -59,9 +66,10 @@ def show_rows(rows: Sequence[tuple[Card, Sequence[str]]], take: Callable[[Card],
             with words:
                 _title(card, take)
                 st.caption(card.text)
+                st.markdown(row.said)
                 _badges(card)
-                with st.expander(fold):
-                    for text in texts:
+                with st.expander(row.fold):
+                    for text in row.texts:
                         st.markdown(text)
 
 
@@ -85,4 +93,9 @@ def _title(card: Card, take: Callable[[Card], None] | None) -> None:
 
 def _badges(card: Card) -> None:
     if card.badges:
-        st.caption(" ".join(f":{colour}-badge[{words}]" for words, colour in card.badges))
+        st.caption(badge_words(card.badges))
+
+
+def badge_words(badges: Sequence[tuple[str, str]]) -> str:
+    """Return badges, each with its colour, as Markdown."""
+    return " ".join(f":{colour}-badge[{words}]" for words, colour in badges)

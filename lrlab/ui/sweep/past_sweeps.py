@@ -99,12 +99,12 @@ def shelf(page_name: str) -> None:
                 on_click=open_sweep,
                 args=(page_name, known.sweep, known.title),
             )
-    with st.expander("From a definition (TOML)", key=f"{page_name}-define"):
-        st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
-        st.file_uploader("or a file", key=f"{page_name}-toml-file", max_upload_size=1)
-        st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
-        if refused := st.session_state.get(f"{page_name}:unread"):
-            show_error(refused)
+        with st.popover("Definition (TOML)", key=f"{page_name}-define"):
+            st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
+            st.file_uploader("or a file", key=f"{page_name}-toml-file", max_upload_size=1)
+            st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
+            if refused := st.session_state.get(f"{page_name}:unread"):
+                show_error(refused)
 
 
 def explain(sweep: Sweep | None) -> None:

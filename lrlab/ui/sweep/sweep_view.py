@@ -9,7 +9,7 @@ from lrlab.catalog import family
 from lrlab.parameters import display_name
 from lrlab.sweeps import sweep_data
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import MEANS, View, lines, maps
+from lrlab.sweeps.drawn import MEANS, Lines, View, lines, maps
 from lrlab.sweeps.sweep_data import SHARE, SweepData
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View as LiveView
@@ -70,7 +70,7 @@ def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
         if len(data.sweep.grid) == 2:
             return {**progress, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}
         drawn = lines(data, view)
-        return {**progress, f"{page}.lines": drawn.figure, f"{page}.midpoints": escape(drawn.midpoints)}
+        return {**progress, f"{page}.lines": drawn.figure, f"{page}.said": said(drawn)}
 
     return parts
 
@@ -79,15 +79,15 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     sweep, table, shown = data.sweep, data.table(view.show), lines(data, view)
     map_view.caption(sweep, table)
     click = sweep_offers.open_on_click(sweep, 3, together=False)
-    label = message(shown.title, shown.points, data.scales[0].title)
+    along = data.scales[0].title
+    label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
     plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
+    plot.words(said(shown), key=f"{page}.said")
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
     words = f"{theory if view.theory and view.show != SHARE else ''}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial on Converge.**")
-    if view.fits:
-        plot.words(escape(shown.midpoints), key=f"{page}.midpoints", small=True)
     sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
 
 
@@ -99,10 +99,6 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     return f"Grey and dashed: limit of all methods for large n and p{hard}. "
 
 
-def message(title: str, points: pd.DataFrame, along: str) -> str:
-    """Return what the lines show: the values of each series at both ends."""
-    ends = [
-        f"{name} " + ", ".join(f"{rows['y'].iloc[at]:.2g} at {rows['x'].iloc[at]:.4g}" for at in (0, -1))
-        for name, rows in points.groupby("series", sort=False)
-    ]
-    return f"{title} along {along}: {'; '.join(ends) or 'nothing is run yet'}"
+def said(shown: Lines) -> str:
+    """Return what a figure says as HTML."""
+    return f"<strong>{escape(shown.said)}</strong>"

@@ -108,6 +108,8 @@ async function paint(node, state) {
   const narrow = node.clientWidth < NARROW;
   const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
   mark(state, data);
+  // Names at ends of curves were placed for a wider figure.
+  if (narrow) data.forEach((one, k) => one.meta === "wide end" && (data[k] = { ...one, mode: "markers" }));
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
@@ -204,7 +206,8 @@ function scrubber(root, node) {
     range.value = state.at;
     shown.textContent = state.frames[state.at].name;
     range.setAttribute("aria-valuetext", shown.textContent);
-    if (state.link) tell(state.link, parseFloat(shown.textContent.replace(/^\D+/, "")));
+    // The last frame is the end of every run; its second is rounded, and would come before.
+    if (state.link) tell(state.link, state.at === last ? Infinity : parseFloat(shown.textContent.replace(/^\D+/, "")));
     return draw(node);
   };
   const go = (milliseconds) => {
