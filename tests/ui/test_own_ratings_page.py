@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting_ratings import fit_ratings
 from lrlab.ui.own_data import ratings_controls, ratings_page, ratings_predictions
+from tests.fits.implicit_data import pairs_of
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -139,3 +140,14 @@ def test_a_solver_that_refuses_says_why_and_the_others_stay():
 def test_without_a_file_the_page_requests_one():
     at = opened(**{"from": "upload"})
     assert "Upload a CSV of ratings" in at.info[0].value and at.button(key="own_ratings-run").disabled
+
+
+def test_pairs_without_ratings_are_ranked_beside_popularity():
+    at = uploaded(opened(**{"from": "upload"}), "ratings", "user,item\n" + "\n".join(map(",".join, pairs_of(41_032))))
+    assert "pairs without ratings" in " ".join(caption.value for caption in at.caption)
+    at = finished(at)
+    assert not errors(at)
+    table = at.dataframe[0].value
+    assert list(table["solver"]) == ["Popularity alone", ratings_controls.OWN_TITLES["weighted-als"]]
+    assert table["recall@10"][1] > 1.5 * table["recall@10"][0] and table["precision@10"][1] > table["precision@10"][0]
+    assert len(at.dataframe[1].value) == 10

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.datasets import read_pairs
 from lrlab.datasets.ratings_features import Features, read_features
-from lrlab.fits.fitting_ratings import RatingsFit
+from lrlab.fits.ratings_fit import RatingsFit
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.uploads import read_file
 from lrlab.parameters import InputError, Parameter

@@ -17,7 +17,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 SESSION_KEY = "own_data:ratings"
 PARTS = {
-    "ratings": ("Ratings", "A row for each: user, item, rating; further columns are left alone."),
+    "ratings": ("Ratings", "A row for each: user, item, rating; further columns are left alone. Or pairs: user, item."),
     "users": ("Features of users (optional)", "A row for each: name, then numbers or words."),
     "items": ("Features of items (optional)", "As for users; words of one field are separated by |."),
     "later": ("Test ratings (optional)", "As the ratings; by default a fifth of the ratings is held out."),
