@@ -10,7 +10,7 @@ import streamlit as st
 from lrlab.fits.uploads import count_ratings
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import row_source
-from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES, Folder
+from lrlab.ui.own_data.row_source import LIMIT_MB, SAMPLE_TITLE, SOURCES, Folder
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -92,7 +92,7 @@ def sample() -> RatingFiles:
     stars = np.clip(2 * values, 1, 10).round() / 2
     rows = [f"user {a + 1},film {b + 1},{c:g}" for a, b, c in zip(i, j, stars, strict=True)]
     paths["ratings"] = store(folder, "ratings", ["user,film,rating", *rows])
-    return of("A synthetic sample", folder, paths, count_ratings(folder.path, paths))
+    return of(SAMPLE_TITLE, folder, paths, count_ratings(folder.path, paths))
 
 
 def store(folder: Folder, part: str, rows: list[str]) -> str:

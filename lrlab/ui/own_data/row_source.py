@@ -22,6 +22,7 @@ from lrlab.fits.uploads import OTHERS, TEST, TRAIN, Reading, RowFacts, carry_out
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows
 from lrlab.models.scaling import Scaling
+from lrlab.own.examples import DRAWN
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
@@ -30,6 +31,7 @@ from lrlab.ui.widgets.text import plain
 
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
+SAMPLE_TITLE = f"A sample {DRAWN}"
 SOURCES = {"sample": "a sample", "upload": "your own files"}
 TEST_SHARE = Parameter(
     meaning="share of the rows held out for the test, drawn with seed 0, where there is no file of test rows",
@@ -185,7 +187,7 @@ def sample() -> RowTables:
     features, labels = (f"feature {j + 1}" for j in range(SAMPLE.d)), (f"label {j + 1}" for j in range(SAMPLE.labels))
     names: dict[str, Any] = {"feature_names": tuple(features), "label_names": tuple(labels)}
     given, fresh = (Dataset(X, Y, **names) for X, Y in ((problem.X, problem.Y), (problem.X_test, problem.Y_test)))
-    return RowTables("A synthetic sample", folder, store_rows(folder.path, given, fresh), fresh)
+    return RowTables(SAMPLE_TITLE, folder, store_rows(folder.path, given, fresh), fresh)
 
 
 def read(train: Any, test: Any, names_file: Any, columns: str, share: float) -> RowTables:
