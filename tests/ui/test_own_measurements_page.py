@@ -63,7 +63,11 @@ def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch)
     assert names["link_free_refinement"].rows[-1]["log_loss"] == pytest.approx(first.trace.rows[-1]["log_loss"])
 
 
-@pytest.mark.parametrize("kind", list(HOSTILE))
+SOAKED = ("bilinear", "quadratic", "table")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [pytest.param(one, marks=[pytest.mark.soak] * (one in SOAKED)) for one in HOSTILE])
 def test_each_hostile_upload_is_one_sentence(kind):
     shown = {"bilinear": "forms", "quadratic": "forms"}.get(kind, kind)
     at = opened(data=shown, measurements=measurements_source.OWN_FILE)

@@ -145,6 +145,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 def test_each_hostile_file_of_ratings_is_one_sentence():
     assert len(BROKEN) >= 20
     at = opened(**{"from": "upload"})

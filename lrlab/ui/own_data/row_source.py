@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -140,7 +140,7 @@ def choose(link: Permalink) -> RowTables | InputError | None:
     train = file(link, "train", "Training rows", "Features and labels: " + ", ".join(datasets.FORMATS.values()) + ".")
     test = file(link, "test", "Test rows (optional)", "In the same format; by default a share of the rows is held out.")
     words = "XML as of Mulan, or a text file with one name per line."
-    names_file = file(link, "names", "List of labels (optional)", words, listed=True)
+    names_file = file(link, "names", "List of labels (optional)", words, ("xml", "txt"))
     columns = st.text_input(
         "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=names_file is not None,
         help="The number of columns at either end, as last:6 or first:6, or their names separated by commas.",
@@ -173,12 +173,12 @@ def stored() -> RowTables | None:
     return tables[1] if tables and tables[0] != "sample" else None
 
 
-def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:
+def file(
+    link: Permalink, name: str, title: str, words: str, suffixes: Iterable[str] = datasets.SUFFIXES, mb: int = LIMIT_MB
+) -> Any:
     """Show the upload of a file; its content stays in the session."""
-    suffixes = ["xml", "txt"] if listed else [suffix.removeprefix(".") for suffix in datasets.SUFFIXES]
-    return st.file_uploader(
-        title, suffixes, key=link.key(name), help=f"{words} At most {LIMIT_MB} MB.", max_upload_size=LIMIT_MB
-    )
+    words = f"{words} At most {mb} MB."
+    return st.file_uploader(title, list(suffixes), key=link.key(name), help=words, max_upload_size=mb)
 
 
 def sample() -> RowTables:
