@@ -126,8 +126,8 @@ class Pairs(Problem):
             scores = estimate.items[:, 0] + estimate.users[block, 1:] @ estimate.items[:, 1:].T
             scores[self.known[block].nonzero()] = -np.inf
             best, wanted = np.argsort(-scores, axis=1, kind="stable")[:, :FIRST], self.fresh[block].toarray()
-            found = np.take_along_axis(wanted, best, axis=1).sum(axis=1)
-            hits, shares = hits + found.sum(), shares + (found / wanted.sum(axis=1)).sum()
+            right = np.take_along_axis(wanted, best, axis=1).sum(axis=1)
+            hits, shares = hits + right.sum(), shares + (right / wanted.sum(axis=1)).sum()
         count = len(users) or math.nan
         return {PRECISION: float(hits / count / FIRST), RECALL: float(shares / count)}
 
