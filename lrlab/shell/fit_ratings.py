@@ -24,7 +24,7 @@ LINES = {
 
 
 def chosen(options: argparse.Namespace) -> bool:
-    """Return whether the files are ratings: by an option, or a CSV of 3 or 4 columns where no labels are named."""
+    """Return whether the files are ratings: by an option, or a CSV of 2 to 4 columns where no labels are named."""
     if options.ratings or options.users or options.items:
         return True
     if options.labels or options.train.suffix.lower() not in SUFFIXES:
