@@ -19,6 +19,31 @@ from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.text import plain
 
+
+def labelled_rows() -> None:
+    """Show rows, solvers and results of labels."""
+    with st.sidebar:
+        rows = row_source.choose(link)
+        plan = fit_controls.choose(link, rows)
+
+    page.show_errors(rows, *([plan] if not isinstance(rows, InputError) else []))
+    with st.container():
+        if isinstance(rows, RowTables):
+            st.caption(plain(result_tabs.sizes(rows)))
+        elif rows is None:
+            st.info("Upload a file of training rows on the left: ARFF, svmlight, extreme classification, CSV or .npz.")
+    ready = isinstance(plan, FitPlan)
+    with page.row():
+        live.buttons("own_data", lambda: fit_controls.begin(get_engine(), plan), ready=ready, about=plan)
+        settings = results_view.choose(link, rows.columns.L if isinstance(rows, RowTables) else None)
+    live.follow(
+        "own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.live_view(settings)
+    )
+    result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
+    if ready:
+        page.fold_code(fit_controls.python(plan), fit_controls.shell(plan))
+
+
 link = page.head(
     "own_data",
     "Own data",
@@ -28,26 +53,10 @@ link = page.head(
 with st.sidebar:
     kinds = {**measurements_source.KINDS, "rows": "labels", "ratings": "ratings"}
     kind = controls.choose(link, "data", kinds, "rows", "what the files hold", "What have you?")
-if kind != "rows":
-    ratings_page.show(link) if kind == "ratings" else measurements_page.show(link, kind)
-    link.write()
-    st.stop()
-with st.sidebar:
-    rows = row_source.choose(link)
-    plan = fit_controls.choose(link, rows)
-
-page.show_errors(rows, *([plan] if not isinstance(rows, InputError) else []))
-with st.container():
-    if isinstance(rows, RowTables):
-        st.caption(plain(result_tabs.sizes(rows)))
-    elif rows is None:
-        st.info("Upload a file of training rows on the left: ARFF, svmlight, extreme classification, CSV or .npz.")
-ready = isinstance(plan, FitPlan)
-with page.row():
-    live.buttons("own_data", lambda: fit_controls.begin(get_engine(), plan), ready=ready, about=plan)
-    settings = results_view.choose(link, rows.columns.L if isinstance(rows, RowTables) else None)
-live.follow("own_data", lambda: results_view.draw(settings, plan if ready else None), results_view.live_view(settings))
-result_tabs.show(link, rows if isinstance(rows, RowTables) else None)
-if ready:
-    page.fold_code(fit_controls.python(plan), fit_controls.shell(plan))
+if kind == "rows":
+    labelled_rows()
+elif kind == "ratings":
+    ratings_page.show(link)
+else:
+    measurements_page.show(link, kind)
 link.write()

@@ -1,7 +1,7 @@
 """Ratings with side information, for inductive completion: user, item, rating, and a table of features for each side.
 
-All are CSV. Ratings have a row `user,item,rating` (further columns are left alone); a table of features has a row
-`name,feature,feature,...` for each user or item. A first row whose numbers are words is a heading.
+All are CSV. Ratings have a row `user,item,rating` (further columns are left alone), or all `user,item`; a table of
+features has a row `name,feature,feature,...` for each user or item. A first row whose numbers are words is a heading.
 """
 
 from array import array
@@ -16,7 +16,7 @@ from lrlab.datasets.columns import Column, coded
 from lrlab.datasets.dataset import Names
 from lrlab.datasets.labels import HINTS
 from lrlab.datasets.ratings_features import LARGEST, Columns, Features, read_features
-from lrlab.datasets.table import csv_rows
+from lrlab.datasets.table import csv_rows, require_width
 from lrlab.datasets.text import LIMIT_BYTES, Source, number
 from lrlab.parameters import InputError, nearest
 
@@ -44,6 +44,11 @@ class Ratings:
     y_columns: Columns = ()
 
     @property
+    def alike(self) -> bool:
+        """Whether all ratings are equal, so that which pairs there are is all that they say: implicit feedback."""
+        return len(self.values) > 1 and not np.ptp(self.values)
+
+    @property
     def table(self) -> tuple[int, int]:
         """The numbers (n1, n2) of users and items."""
         return len(self.user_names), len(self.item_names)
@@ -69,13 +74,17 @@ def read_ratings(
     source = Source(Path(path), "ratings CSV")
     source.check_size(limit_bytes)
     known = [dict(side.members) if side else {} for side in sides]
-    places, values, lines = (array("q"), array("q")), array("d"), array("q")
+    places, values, lines, bare = (array("q"), array("q")), array("d"), array("q"), False
     for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
-        if position == 0 and len(row) >= 3 and number(row[2]) is None:
+        if position == 0 and _is_heading(row):
             continue
-        if len(row) < 3:
+        bare = len(row) == 2 if not lines else bare
+        if len(row) < 3 - bare:
             raise source.refuse(line, "user, item, rating", ",".join(row), "give each row three fields")
-        values.append(coded(source, line, row[2:3], RATING)[0])
+        if bare:
+            require_width(source, line, row, 2)
+        # Of a pair without a rating it is known that it is there.
+        values.append(1.0 if bare else coded(source, line, row[2:3], RATING)[0])
         if abs(values[-1]) > LARGEST:
             need = f"a rating of a size up to {LARGEST:g}"
             raise source.refuse(line, need, row[2], "correct it, or rescale all ratings")
@@ -89,12 +98,12 @@ def read_ratings(
     rows, columns = rows[order], columns[order]
     rated = np.array(values)[order]
     again = (np.diff(rows) == 0) & (np.diff(columns) == 0)
-    if again.any() and duplicates:
+    if again.any() and (duplicates or bare):
         # The sorting is stable: ratings of a pair are in the order of the file.
         firsts = np.flatnonzero(np.append(True, ~again))
         lasts = np.append(firsts[1:], len(rated)) - 1
         means = np.add.reduceat(rated, firsts) / (lasts - firsts + 1)
-        rows, columns, rated = rows[firsts], columns[firsts], rated[lasts] if duplicates == "last" else means
+        rows, columns, rated = rows[firsts], columns[firsts], means if duplicates == "mean" else rated[lasts]
     elif again.any():
         twice = np.flatnonzero(again)
         earlier, later = (lines[place] for place in order[twice[0] : twice[0] + 2])
@@ -116,13 +125,18 @@ def read_pairs(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> lis
     for position, (line, row) in enumerate(csv_rows(source, limit_bytes)):
         if len(row) < 2:
             raise source.refuse(line, "user, item", ",".join(row), "give each row a user and an item")
-        words = len(row) > 2 and bool(row[2].strip()) and number(row[2]) is None
-        if position == 0 and (words or (len(row) == 2 and row[0].strip().lower().startswith("user"))):
+        if position == 0 and _is_heading(row):
             continue
         pairs.append((row[0].strip(), row[1].strip()))
     if not pairs:
         raise source.refuse(1, "at least one pair", "none", "add rows user, item")
     return pairs
+
+
+def _is_heading(row: list[str]) -> bool:
+    if len(row) == 2:
+        return row[0].strip().lower().replace("_", "").replace(" ", "") in ("user", "users", "userid", "username")
+    return len(row) > 2 and bool(row[2].strip()) and number(row[2]) is None
 
 
 def _place(source: Source, line: int, name: str, known: dict[str, int], open_ended: bool) -> int:

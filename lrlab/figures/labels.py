@@ -21,7 +21,11 @@ MOST_NAMES, MOST_POINT_NAMES = 32, 40
 """Most labels with names on an axis, and among points."""
 NAME_LENGTH = 16
 """Characters of a name on an axis; the full name appears on hover."""
-BASELINES = {"rmse_biases": ("biases alone", "dash"), "rmse_mean": ("the mean", "dot")}
+BASELINES = {
+    "rmse_biases": ("biases alone", "dash"),
+    "rmse_mean": ("the mean", "dot"),
+    "recall@10_popularity": ("popularity", "dash"),
+}
 
 
 def frequencies(names: Sequence[str], counts: Indices, rows: int) -> Figure:
@@ -161,21 +165,26 @@ def bars(names: Sequence[str], values: Array, title: str) -> Figure:
 
 
 def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: Mapping[str, float]) -> Figure:
-    """Return the error of each run on test ratings by iteration, and dashed lines for the errors of known baselines."""
-    figure = Figure()
+    """Return the error of each run on test ratings by iteration, and dashed lines for the errors of known baselines.
+
+    Of pairs without ratings it is the recall.
+    """
+    figure, measure = Figure(), "recall@10" if "recall@10_popularity" in baselines else "rmse"
     last = max([2, *(len(rows) for rows in runs.values())])
     colours, dashes = theme.colours(list(runs)), theme.dashes(list(runs))
     for name, rows in runs.items():
         figure.add_scatter(
             x=[row["iteration"] for row in rows],
-            y=[row["rmse"] for row in rows],
+            y=[row[measure] for row in rows],
             name=name,
             mode="lines+markers",
             line={"color": colours[name], "dash": dashes[name]},
             marker={"size": 5},
-            hovertemplate=f"{name}, iteration %{{x}}: rmse %{{y:.4f}}<extra></extra>",
+            hovertemplate=f"{name}, iteration %{{x}}: {measure} %{{y:.4f}}<extra></extra>",
         )
-    for key, (words, dash) in BASELINES.items() if baselines else ():
+    for key, (words, dash) in BASELINES.items():
+        if key not in baselines:
+            continue
         value, look = baselines[key], {**theme.THEORY, "color": theme.INK, "dash": dash}
         figure.add_scatter(
             x=[1, last],
@@ -185,4 +194,4 @@ def rating_errors(runs: Mapping[str, Sequence[Mapping[str, float]]], baselines: 
             name=f"{words} ({value:.4f})",
             hovertemplate=f"{words}: {value:.4f}<extra></extra>",
         )
-    return theme.style(figure, "iteration", "rmse on test ratings", height=380)
+    return theme.style(figure, "iteration", f"{measure} on test ratings", height=380)

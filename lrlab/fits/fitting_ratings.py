@@ -2,7 +2,6 @@
 
 import math
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,20 +9,22 @@ import numpy as np
 from lrlab import datasets
 from lrlab.datasets import Ratings
 from lrlab.datasets.ratings_features import read_features
-from lrlab.fits import ratings_solvers
+from lrlab.fits import implicit, ratings_solvers
 from lrlab.fits.biased_als import Line, bias_line
-from lrlab.fits.fit_result import FitResult, Row
+from lrlab.fits.fit_result import Row
+from lrlab.fits.implicit import WEIGHTED
 from lrlab.fits.own_files import File
+from lrlab.fits.ratings_fit import RatingsFit
 from lrlab.fits.ratings_model import RatingModel, members_of
 from lrlab.fits.ratings_solvers import BIASES, OWN, Candidate, RatingsRun
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
 from lrlab.fits.tuning import Progress
 from lrlab.models.own_rows import stored
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, settle
 from lrlab.protocol import Limits, limits
 
-ITERATIONS = {OWN: 60, BIASES: 1}
+ITERATIONS = {OWN: 60, BIASES: 1, WEIGHTED: 60}
 """Default limits of iterations; that of the catalogue's solvers is 20."""
 OTHER_ITERATIONS = 20
 TEST_SHARE = 0.2
@@ -31,49 +32,6 @@ TEST_SHARE = 0.2
 FAR, RANDOM_CELLS = 2.0, 10_000
 """Bound of `plausible`, and cells that it draws; sound fits reach .4 to .8."""
 IMPLAUSIBLE = "The low-rank part diverges where there are no ratings, and is left out."
-
-
-@dataclass(kw_only=True)
-class RatingsFit(FitResult):
-    """The result of a fit to ratings: a `FitResult`, whose last estimate belongs to `model`.
-
-    baselines: rmse_mean and rmse_biases on the test ratings, of the training mean and of biases of users and items
-    alone, and how many test ratings there are, of users and of items without training ratings.
-    share: weight of the fit beside the biases alone. tried: the settings that were compared on held-out ratings.
-    """
-
-    rank: int
-    share: float = 1.0
-    baselines: Row = field(default_factory=dict)
-    tried: list[Row] = field(default_factory=list, repr=False)
-    model: RatingModel | None = field(default=None, repr=False)
-
-    @property
-    def remark(self) -> str:
-        """One sentence where the fit is no better than biases or the mean."""
-        rmse = self.rows[-1]["rmse"] if self.rows else math.nan
-        worse = rmse > self.baselines["rmse_biases"] * (1 + 1e-9)
-        remedy = f"take solver {BIASES}" if worse else "the ratings are too few for biases, or have none"
-        for name, words in (
-            ("rmse_mean", "the mean of the ratings"),
-            ("rmse_biases", "biases of users and items alone"),
-        ):
-            if rmse > self.baselines[name] * (1 + 1e-9):
-                line = f"{rmse:.4f} against {self.baselines[name]:.4f}"
-                return f"The fit is worse than {words} on the test ratings (rmse {line}): {remedy}."
-        if not self.rank and self.solver != BIASES:
-            return "Held-out ratings bear no low-rank part: the model is biases of users and items alone."
-        return ""
-
-    @property
-    def extra_values(self) -> dict[str, Any]:
-        """The rank, the errors of the baselines, and what tuning tried."""
-        return {"rank": self.rank, "share": self.share, **self.baselines, "remark": self.remark, "tried": self.tried}
-
-    @property
-    def chosen(self) -> bool:
-        """Whether held-out ratings chose the iterations."""
-        return bool(self.tried and self.rank)
 
 
 def fit_ratings(
@@ -95,6 +53,8 @@ def fit_ratings(
 
     Files as for `datasets.read_ratings`: ratings `user,item,rating`, and features of users and of items, numbers or
     words. Without a file of test ratings a fifth of the ratings is held out, drawn with the seed.
+    Pairs `user,item` without ratings, or with ratings that are all equal, are implicit feedback: `weighted-als` ranks
+    the items that a user has no pair with, and its scores are precision@10 and recall@10, beside popularity's.
     solver: `biased-als`, whose ridge comes from the ratings; `biases`, without a low-rank part; or a solver of
     inductive completion, which is fitted to what biases leave, or with features to the ratings, beside biases.
     rank: at most that; 0 chooses it on held-out training ratings, as also ridge, iterations (up to the given number)
@@ -108,6 +68,8 @@ def fit_ratings(
     most = ITERATIONS.get(solver, OTHER_ITERATIONS) if iterations is None else iterations
     ending = limits({"max_iter": most, "max_seconds": max_seconds})
     ratings, table = read_table(train, test, users, items, seed, duplicates)
+    if ratings.alike or solver == WEIGHTED:
+        return fit_pairs(ratings, table, solver, rank, settings, ending, seed, progress)
     return fit_table(ratings, table, solver, rank, options, set(settings), ending, seed, progress)
 
 
@@ -166,6 +128,11 @@ def fit_table(
     if not best:
         run = RatingsRun(table, line, BIASES, 0)
         fit.fill(run, run.entry, {}, ending._replace(max_iter=2), seed)
+    return with_model(fit, ratings, table, table.mean)
+
+
+def with_model(fit: RatingsFit, ratings: Ratings, table: RatingTable, mean: float) -> RatingsFit:
+    """Give a fit the model of its estimate, if it has one."""
     if fit.estimate is not None:
         # Some solvers find the rank themselves.
         fit.rank = fit.estimate.users.shape[1] - 1
@@ -174,8 +141,31 @@ def fit_table(
         factors = fit.estimate._replace(users=fit.estimate.users[:n1], items=fit.estimate.items[:n2])
         pointer = np.searchsorted(table.given.rows, np.arange(n1 + 1)).astype(np.int64)
         rated = table.given.columns.astype(np.int32)
-        fit.model = RatingModel(solver, fit.options, table.mean, factors, *members_of(ratings), pointer, rated)
+        fit.model = RatingModel(fit.solver, fit.options, mean, factors, *members_of(ratings), pointer, rated)
     return fit
+
+
+def fit_pairs(
+    ratings: Ratings, table: RatingTable, solver: str, rank: int, settings: dict[str, Any], ending: Limits, seed: int,
+    progress: Progress = lambda count, best: None,
+) -> RatingsFit:  # fmt: skip
+    """Tune weighted least squares on known pairs beside popularity, fit all that are not for the test, rank these."""
+    if not ratings.alike:
+        raise InputError("solver", "one of ratings that differ", solver, f"take {OWN}, or leave the ratings out")
+    if solver not in (OWN, WEIGHTED):
+        raise InputError("solver", f"{WEIGHTED} where all ratings are equal", solver, f"take {WEIGHTED}")
+    if table.X.shape[1] + table.Y.shape[1] > 2:
+        raise InputError("users and items", "left out where all ratings are equal", "features", "leave them out")
+    options = settle(implicit.weighted_als, settings)
+    best, tried = implicit.search(table, rank, options, set(settings), ending, seed, progress)
+    pairs, last = implicit.Pairs(table, int(best["rank"])), ending._replace(max_iter=int(best["iterations"]))
+    chosen = {name: best[name] for name in options if name in best}
+    fit = RatingsFit(solver=WEIGHTED, options=chosen, rank=pairs.rank, tried=tried)
+    fit.fill(pairs, implicit.entry(pairs.rank), chosen, last, seed)
+    fit.estimate = None if fit.estimate is None else pairs.warmed(fit.estimate)
+    popular = pairs.score(next(iter(implicit.popularity(pairs))).estimate)
+    fit.baselines = {f"{name}_popularity": value for name, value in popular.items()} | cold(table)
+    return with_model(fit, ratings, table, 0.0)
 
 
 def plausible(factors: Factors | None, table: RatingTable, line: Line, seed: int) -> bool:
@@ -198,7 +188,14 @@ def baselines(table: RatingTable, line: Line) -> Row:
     return {
         "rmse_biases": rms(off - line.factors.at(test.rows, test.columns)),
         "rmse_mean": rms(off),
-        "test_ratings": len(test.values),
+        **cold(table),
+    }
+
+
+def cold(table: RatingTable) -> Row:
+    """Return how many test ratings there are, and how many of users and of items without training ratings."""
+    return {
+        "test_ratings": len(table.test.values),
         "cold_user_ratings": int(table.cold_users.sum()),
         "cold_item_ratings": int(table.cold_items.sum()),
     }

@@ -33,19 +33,11 @@ def imbalance(counts: Indices) -> float:
 
 
 def label_correlations(data: Dataset, most: int = MAX_LABELS) -> LabelCorrelations:
-    r"""Return the correlations of the most frequent labels, each over the rows where both of a pair are known.
-
-    phi = (n n_11 - n_1 m_1) / sqrt(n_1 (n - n_1) m_1 (n - m_1)): n rows where both are known, n_11 where both are on,
-    n_1 and m_1 where the one and the other is on.
-    """
+    """Return the correlations of the most frequent labels, each over the rows where both of a pair are known."""
     places = np.argsort(-label_counts(data), kind="stable")[:most]
     Y = data.Y[:, places].toarray()
-    known = np.ones_like(Y) if data.observed is None else data.observed[:, places].toarray().astype(float)
-    n, both, one = known.T @ known, Y.T @ Y, Y.T @ known
-    spread = one * (n - one)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        phi = (n * both - one * one.T) / np.sqrt(spread * spread.T)
-    return LabelCorrelations(places, np.where(np.isfinite(phi), phi, np.nan))
+    known = Y >= 0 if data.observed is None else data.observed[:, places].toarray()
+    return LabelCorrelations(places, pd.DataFrame(np.where(known, Y, np.nan)).corr().to_numpy())
 
 
 def metrics_by_label(model: FittedModel, data: Dataset) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import numpy as np
 
 from lrlab import catalog
 from lrlab.fits.biased_als import Line, biased_als, memory_bytes
+from lrlab.fits.implicit import WEIGHTED, weighted_als
 from lrlab.fits.settings import checked_options
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.ratings_problem import Factors, RatingsProblem, RatingTable
@@ -40,6 +41,8 @@ class Candidate(NamedTuple):
 
 
 PENALTIES = ("ridge", "shrinkage")
+OWN_OPTIONS = {OWN: biased_als, BIASES: None, WEIGHTED: weighted_als}
+"""Solvers that the catalogue does not have, and what declares their options."""
 
 
 @dataclass
@@ -89,18 +92,18 @@ def _alone(problem: RatingsRun, *, rng: np.random.Generator) -> Iterates:
 
 def solvers() -> list[str]:
     """Return the names of all solvers of ratings, the default first."""
-    return [OWN, BIASES, *(entry.name for entry in catalog.solvers_for(MODEL))]
+    return [OWN, BIASES, WEIGHTED, *(entry.name for entry in catalog.solvers_for(MODEL))]
 
 
 def ratings_options(solver: str, settings: dict[str, object]) -> dict[str, Any]:
     """Return all options of a solver of ratings, checked."""
-    if solver not in (OWN, BIASES):
+    if solver not in OWN_OPTIONS:
         require_known(solver, tuple(solvers()), what="solver")
         return checked_options(MODEL, solver, settings)
-    known = tunable(OWN) if solver == OWN else ()
+    known = OWN_OPTIONS[solver]
     for name in settings:
-        require_known(name, known, what=f"option of {solver}")
-    return settle(biased_als, settings) if solver == OWN else {}
+        require_known(name, declared(known) if known else (), what=f"option of {solver}")
+    return settle(known, settings) if known else {}
 
 
 def require_fits(table: RatingTable, solver: str, rank: int, options: dict[str, Any], line: Line) -> int:

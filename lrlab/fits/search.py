@@ -20,6 +20,8 @@ LEAD = 5e-3
 """Relative lead of a score, below which a scaling is not better than another one."""
 SETTINGS = (1, 8, 20, 30)
 """How many settings are tried where so many numbers are free."""
+ROWS_A_SETTING = 5
+"""Rows for each setting that is tried: the best of more than so many is chance."""
 
 
 class Result(NamedTuple):
@@ -50,14 +52,14 @@ class Result(NamedTuple):
         return None if metric == "hamming" or math.isnan(self.threshold) else self.threshold
 
 
-def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
+def proposals(settings: FitSettings, max_rank: int, rows: int) -> list[Candidate]:
     """Return the settings that are tried, at once and in any order: those of a fit that is not tuned, and others.
 
     The others are a Latin hypercube over all numbers that are not fixed.
     Each of n settings has a range of its own in every n-th of each axis: rank, and the logarithms of regularisation and
     further options. Measured beside Optuna's TPE, scikit-learn's successive halving and a search by stages: none of
     them reached better test scores in the same time (benchmarks/RESULTS.md).
-    max_rank: the largest possible rank.
+    max_rank: the largest possible rank. rows: how many there are.
     """
     # Imported here: a fit that is not tuned does without it.
     from scipy.stats.qmc import LatinHypercube
@@ -66,7 +68,7 @@ def proposals(settings: FitSettings, max_rank: int) -> list[Candidate]:
     rank = settings.rank if "fitted_rank" in settings.entry.options else 0
     fixed = Candidate(rank, settings.regularization, settings.scaling)
     scalings = SCALINGS if settings.scaling == "auto" else (settings.scaling,)
-    count = max(SETTINGS[min(len(axes), 3)], len(scalings))
+    count = max(min(SETTINGS[min(len(axes), 3)], rows // ROWS_A_SETTING), len(scalings))
     points = LatinHypercube(1 + len(axes), seed=settings.seed).random(count)
     given: dict[str, Any] = dict(settings.options)
     untuned = fixed._replace(**{name: given[name] for name in axes if name != "rank"})

@@ -26,7 +26,7 @@ class Tuning:
         self.best: Result | None = None
         # Jobs on own data are on OwnRows.
         self._spec = cast(OwnRows, job.spec)
-        candidates = proposals(settings, min(self._spec.size))
+        candidates = proposals(settings, min(self._spec.size), self._spec.n)
         trials = [CandidateTrial(self._spec, settings, candidate) for candidate in candidates]
         self._trials = Collection(engine.map(run_candidate, trials))
 

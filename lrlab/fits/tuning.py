@@ -119,7 +119,7 @@ def tune_rows(rows: Dataset, requested: FitSettings, progress: Progress) -> Tune
 
     most = max(1, largest_rank(settings.solver, dict(settings.options), rows, max_rank(rows)))
     better = METRICS[settings.metric].better
-    for candidate in proposals(settings, most):
+    for candidate in proposals(settings, most, rows.n):
         results.append(evaluate(problems(candidate.scaling), settings, candidate))
         progress(len(results), best_of(results, better).score)
     return Tuned(settings.metric, best_of(results, better), [one.row() for one in results], requested.metric)

@@ -120,7 +120,8 @@ def count_ratings(folder: Path, paths: Mapping[str, str]) -> str:
     files = {part: folder / path for part, path in paths.items() if path}
     users, items = (read_features(files[f"{what}s"], what, limit) if f"{what}s" in files else None for what in SIDES)
     ratings = read_ratings(files["ratings"], users, items, limit)
-    words = f"{len(ratings.values):,} ratings of {ratings.table[1]:,} items by {ratings.table[0]:,} users"
+    what = "pairs without ratings" if ratings.alike else "ratings"
+    words = f"{len(ratings.values):,} {what} of {ratings.table[1]:,} items by {ratings.table[0]:,} users"
     for what, side in zip(SIDES, (users, items), strict=True):
         words += f"; {len(side.columns):,} features of {what}s" if side else f"; no features of {what}s"
     if "later" in files:

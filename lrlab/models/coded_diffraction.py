@@ -103,7 +103,7 @@ class CodedDiffractionProblem(PhaseRetrievalProblem):
     @cached_property
     def _data(self) -> tuple[CodedFourier, Array]:
         spec = self.spec
-        A = CodedFourier(frozen(masks(spec)), spec.oversampling * spec.side)
+        A = CodedFourier(frozen(masks(spec)), (spec.oversampling * spec.side,) * 2)
         intensity = np.abs(A @ self.truth) ** 2
         self.checkpoint(0.5)
         if spec.photons:

@@ -6,13 +6,12 @@ import numpy as np
 from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Vector
-from lrlab.own.magnitudes import diffraction
 from lrlab.parameters import InputError
 
 LARGEST = 1e100
 """Squares of larger numbers, and their sums, would overflow."""
-MOST_PIXELS = 64 * 64
-"""Of an image behind masks: the matrix of its diffraction is formed."""
+MOST_PIXELS = 100 * 100
+"""Of an image behind masks: what the model takes."""
 Arrays = dict[str, Vector]
 
 
@@ -118,7 +117,7 @@ def none_of(Z: Any, what: str) -> None:
 
 
 def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
-    """Return A (m, p) and y (m,), of patterns behind masks the size of the image, too."""
+    """Return A (m, p) and y (m,), or masks A (count, h, w) and patterns y (count, h, w)."""
     none_of(Z, "magnitudes")
     if 3 in (dimensions(y), dimensions(X)):
         patterns, masks = numbers("y", y, 3), numbers("X", X, 3, complex_too=True)
@@ -128,7 +127,7 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
         h, w = masks.shape[1:]
         if h * w > MOST_PIXELS or h * w < 2:
             raise InputError("X", f"masks of 2 to {MOST_PIXELS:,} pixels", f"{h} x {w}", "bin or cut the patterns")
-        return {"A": diffraction(masks), "y": patterns.ravel(), "image": np.array([h, w])}
+        return {"A": masks, "y": patterns}
     arrays = {"A": numbers("X", X, 2, complex_too=True), "y": numbers("y", y, 1)}
     rows_of(arrays["y"], X=arrays["A"])
     if arrays["A"].shape[1] < 2:

@@ -109,8 +109,20 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
 class FormRegressor(RegressorMixin, OwnEstimator):
     """A form of low rank, fitted to numbers y; `matrix_` is the matrix of the form in the units of the columns."""
 
-    rank: int | None
-    constant: bool
+    def __init__(
+        self,
+        solver: str = "",
+        *,
+        rank: int | None = None,
+        constant: bool = True,
+        seed: int = 0,
+        max_iter: int | None = None,
+        max_seconds: float = 3600.0,
+        settings: Settings = None,
+    ) -> None:
+        """Keep the settings, which `fit` checks."""
+        self.solver, self.rank, self.constant, self.seed = solver, rank, constant, seed
+        self.max_iter, self.max_seconds, self.settings = max_iter, max_seconds, settings
 
     def sides(self, X: Array) -> tuple[Array, ...]:
         """Return the vectors (n, ...) of the form, the two or the one."""
@@ -155,8 +167,16 @@ class BilinearRegressor(FormRegressor):
         settings: Settings = None,
     ) -> None:
         """Keep the settings, which `fit` checks."""
-        self.solver, self.first, self.rank, self.constant, self.seed = solver, first, rank, constant, seed
-        self.max_iter, self.max_seconds, self.settings = max_iter, max_seconds, settings
+        self.first = first
+        super().__init__(
+            solver,
+            rank=rank,
+            constant=constant,
+            seed=seed,
+            max_iter=max_iter,
+            max_seconds=max_seconds,
+            settings=settings,
+        )
 
     def sides(self, X: Array) -> tuple[Array, ...]:
         """Return x (n, first) and z (n, d - first)."""
@@ -175,18 +195,3 @@ class QuadraticNetworkRegressor(FormRegressor):
     """
 
     measured = "polynomial-network"
-
-    def __init__(
-        self,
-        solver: str = "",
-        *,
-        rank: int | None = None,
-        constant: bool = True,
-        seed: int = 0,
-        max_iter: int | None = None,
-        max_seconds: float = 3600.0,
-        settings: Settings = None,
-    ) -> None:
-        """Keep the settings, which `fit` checks."""
-        self.solver, self.rank, self.constant, self.seed = solver, rank, constant, seed
-        self.max_iter, self.max_seconds, self.settings = max_iter, max_seconds, settings

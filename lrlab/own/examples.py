@@ -11,7 +11,7 @@ from lrlab.parameters import require_known
 SEED = 32
 NOT_STATED = "not stated in scikit-learn's description of it; scikit-learn itself is BSD 3-Clause"
 DRAWN = "drawn by the lab, no licence needed"
-UCI = "UCI Machine Learning Repository, as scikit-learn has it"
+UCI, OPEN = "UCI Machine Learning Repository, as scikit-learn has it", "CC BY 4.0, as the repository states"
 
 
 class Example(NamedTuple):
@@ -103,7 +103,7 @@ EXAMPLES: Mapping[str, Example] = {
         ANSWERS,
         "flipped-logistic",
         f"Wolberg, Street, Mangasarian: Breast Cancer Wisconsin (Diagnostic), {UCI}",
-        NOT_STATED,
+        OPEN,
         breast_cancer,
     ),
     "drawn-answers": Example("Drawn answers with a hump", ANSWERS, "flipped-logistic", "drawn", DRAWN, drawn_answers),
@@ -123,7 +123,7 @@ EXAMPLES: Mapping[str, Example] = {
         TABLE,
         "inductive-completion",
         f"Forina et al.: Wine recognition, {UCI}; the gaps are drawn",
-        NOT_STATED,
+        OPEN,
         wine,
     ),
     "drawn-table": Example("A drawn table", TABLE, "inductive-completion", "drawn", DRAWN, drawn_table),
@@ -133,7 +133,7 @@ EXAMPLES: Mapping[str, Example] = {
         "phase-retrieval",
         f"the picture: Alpaydin, Kaynak: Optical Recognition of Handwritten Digits, {UCI}; masks are drawn, patterns "
         "computed",
-        NOT_STATED,
+        OPEN,
         digit,
     ),
     "drawn-magnitudes": Example("Drawn magnitudes", MAGNITUDES, "phase-retrieval", "drawn", DRAWN, drawn_magnitudes),

@@ -2,6 +2,7 @@
 
 import argparse
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,19 +10,21 @@ from typing import Any
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, print_json, require_place, say, show_progress
 
-RATINGS_COLUMNS = (3, 4)
-"""Columns of a CSV that is taken for ratings: user, item, rating, and a time."""
+RATINGS_COLUMNS = (2, 3, 4)
+"""Columns of a CSV that is taken for ratings: user, item, and a rating and a time, where there are such."""
 SUFFIXES = (".csv", ".tsv")
 LINES = {
     "rmse_biases": "biases of users and items alone",
     "rmse_mean": "the mean of the ratings",
     "rmse_cold_users": "users without ratings",
     "rmse_cold_items": "items without ratings",
+    "precision@10_popularity": "precision@10 of the most popular items",
+    "recall@10_popularity": "recall@10 of the most popular items",
 }
 
 
 def chosen(options: argparse.Namespace) -> bool:
-    """Return whether the files are ratings: by an option, or a CSV of 3 or 4 columns where no labels are named."""
+    """Return whether the files are ratings: by an option, or a CSV of 2 to 4 columns where no labels are named."""
     if options.ratings or options.users or options.items:
         return True
     if options.labels or options.train.suffix.lower() not in SUFFIXES:
@@ -72,7 +75,7 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
 
 def show_tuning(count: int, best: float) -> None:
     """Show the progress of tuning."""
-    show_progress(f"{count} settings tried, held-out rmse {best:.4f} ")
+    show_progress(f"{count} settings tried, the best held-out score {best:.4f} ")
 
 
 def show(result: Mapping[str, Any]) -> None:
@@ -82,12 +85,12 @@ def show(result: Mapping[str, Any]) -> None:
             say(f"{title}  " + "  ".join(f"{name} {value:.4g}" for name, value in row.items() if value == value))
     penalty = f", ridge {result['options']['ridge']:.4g}" if result["options"].get("ridge") else ""
     say(f"{result['solver']}: rank {result['rank']}{penalty}; {result['iterations']} iterations. {result['message']}")
-    if "rmse" not in result:
-        return
-    say(f"  rmse {result['rmse']:.5f} on {result['test_ratings']} test ratings")
+    for name in ("rmse", "precision@10", "recall@10"):
+        if name in result:
+            say(f"  {name} {result[name]:.5f} on {result['test_ratings']} test ratings")
     for name, words in LINES.items():
-        if result[name] == result[name]:
-            say(f"  {result[name]:10.5f} {words}")
+        if (value := result.get(name, math.nan)) == value:
+            say(f"  {value:10.5f} {words}")
     if result["remark"]:
         say(result["remark"])
 

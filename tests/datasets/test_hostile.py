@@ -8,7 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lrlab import datasets
 from lrlab.fits.fitted_model import load_model
+from lrlab.fits.uploads import read_rows
 from lrlab.parameters import InputError
 from tests.datasets.hostile import CASES, COMPRESSED, FACTORS, KERNEL, PARTS, saved
 
@@ -37,6 +39,15 @@ def test_a_hostile_file_is_refused_in_a_sentence(tmp_path, name):
     finally:
         tracemalloc.stop()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", [name for name in SMALL if CASES[name].opened is datasets.read])
+def test_the_page_of_labels_reads_no_more_than_the_readers(tmp_path, name):
+    case = CASES[name]
+    case.write(tmp_path)
+    with pytest.raises(InputError) as refused:
+        read_rows(tmp_path, (case.file, "", ""), case.labels, 0.3)
+    assert "\n" not in str(refused.value) and not (tmp_path / case.file).exists()
 
 
 ANY = st.one_of(

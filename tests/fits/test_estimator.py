@@ -19,6 +19,8 @@ from lrlab.parameters import InputError
 
 # scikit-learn itself skips check_array_api_input, which wants SCIPY_ARRAY_API set.
 ESTIMATORS = [lrlab.LabelEstimator(name) for name in ("leml-squared", "wsabie", "bcs")]
+# Of one setting, which is tuned as others are.
+ESTIMATORS += [lrlab.LabelEstimator(tune_by="ndcg@5", regularization=1.0, rank=1, feature_scaling="none")]
 
 
 # One of scikit-learn's checks casts nan to integers.
@@ -26,6 +28,19 @@ ESTIMATORS = [lrlab.LabelEstimator(name) for name in ("leml-squared", "wsabie", 
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_s_own_checks(estimator, check):
     check(estimator)
+
+
+@pytest.mark.soak
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks([lrlab.LabelEstimator(tune_by="ndcg@5")])
+def test_scikit_learn_s_own_checks_of_one_that_is_tuned(estimator, check):
+    check(estimator)
+
+
+def test_few_rows_are_tuned_by_few_settings(rows):
+    # In scikit-learn's checks each fit is to a few rows: with 20 settings on each they took more than 240 s.
+    tuned = [lrlab.LabelEstimator(tune_by="ndcg@5").fit(rows[0][:n], rows[1][:n]).tuned for n in (20, 300)]
+    assert [len(one.table) for one in tuned] == [5, 21]
 
 
 @pytest.fixture(scope="module")

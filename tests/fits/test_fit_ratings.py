@@ -223,7 +223,7 @@ def test_plain_ratings_in_the_shell(words, tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     "rows",
     [
-        [(f"u{i}", f"i{j}", 3) for i in range(8) for j in range(6)],
+        [(f"u{i}", f"i{j}", 3 + 1e-9 * i) for i in range(8) for j in range(6)],
         [("u", f"i{j}", j % 5) for j in range(40)],
         [(f"u{j}", f"i{j}", 1e12 * (j % 3)) for j in range(40)],
         [("a", "x", 1), ("b", "y", 2)],

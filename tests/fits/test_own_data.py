@@ -92,7 +92,7 @@ def test_the_best_iterate_of_a_run_is_chosen_and_of_equal_ones_the_first(rows):
 
 def explored(task, score, most=8):
     """Try settings that have known scores; return the best one, and all."""
-    tried = search.proposals(task, most)
+    tried = search.proposals(task, most, 1000)
     results = [Result(candidate, 1, score(candidate.rank, candidate.regularization)) for candidate in tried]
     return search.best_of(results, 1), tried
 
@@ -100,13 +100,13 @@ def explored(task, score, most=8):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_all_solvers_are_searched_by_the_same_rule(solver):
     task = small_task(solver)
-    settings = search.proposals(task, 50)
+    settings = search.proposals(task, 50, 1000)
     free = [name for name in ("fitted_rank", "regularization") if name in task.entry.options]
     # What a fit without tuning takes is among them: tuning never chooses what did worse on the rows held out.
     untuned = dict(task.options) | ({"fitted_rank": 25} if "fitted_rank" in free else {})
     [known] = [one for one in settings if task.options_with(one) == untuned]
     tried = [one for one in settings if one != known]
-    assert len(tried) == search.SETTINGS[len(free)] and settings == search.proposals(task, 50)
+    assert len(tried) == search.SETTINGS[len(free)] and settings == search.proposals(task, 50, 1000)
     assert {one.scaling for one in tried} == set(search.SCALINGS)
     # Each share of an axis has a setting of its own.
     if "fitted_rank" in free:

@@ -21,7 +21,7 @@ SMALL = CodedDiffraction(side=8, masks=3, oversampling=2)
 
 def dense(operator):
     """Return the operator as a matrix, by its definition: transforms of masked, padded images."""
-    masks, wide = operator.masks, operator.detector
+    masks, (wide, _) = operator.masks, operator.detector
     side = masks.shape[1]
     F = np.exp(-2j * np.pi * np.outer(np.arange(wide), np.arange(side)) / wide)
     return np.concatenate([np.kron(F, F) * mask.ravel() for mask in masks])

@@ -67,9 +67,9 @@ def magnitudes(seed: int, m: int = 260, p: int = 24):
     return A, np.abs(A @ x), x
 
 
-def patterns(seed: int, side: int = 10, count: int = 6):
-    """Return diffraction patterns (count, side, side) of an image behind masks, the masks, and the image."""
+def patterns(seed: int, h: int = 10, w: int = 10, count: int = 6):
+    """Return diffraction patterns (count, h, w) of an image behind masks, the masks, and the image."""
     rng = np.random.default_rng(seed)
-    image = rng.random((side, side)) * (rng.random((side, side)) < 0.5)
-    masks = rng.choice([-1.0, 1.0], size=(count, side, side))
+    image = rng.random((h, w)) * (rng.random((h, w)) < 0.5)
+    masks = rng.choice([-1.0, 1.0], size=(count, h, w))
     return np.abs(np.fft.fft2(image * masks, norm="ortho")), masks, image

@@ -125,7 +125,7 @@ MAGNITUDES = {
         "deep.npz": npz(y=yA, A=A[None, None]),
         "masks.npz": npz(patterns=patterns, masks=masks[:-1]),
         "no masks.npz": npz(patterns=patterns),
-        "large.npz": npz(patterns=np.ones((2, 90, 90)), masks=np.ones((2, 90, 90))),
+        "large.npz": npz(patterns=np.ones((2, 120, 90)), masks=np.ones((2, 120, 90))),
         "places.npz": npz(y=yA, A=A, rows=np.arange(80)),
     }.items()
 }

@@ -1,12 +1,14 @@
 """Files of own measurements: read as `recover` takes them, from the shell, and refused in one sentence."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from lrlab.__main__ import main
+from lrlab.own.examples import EXAMPLES
 from lrlab.own.files import Columns, read_measurements
 from tests.own import cases
 from tests.own.hostile_files import KINDS, npz, text
@@ -27,6 +29,14 @@ def test_hostile_files_end_in_one_sentence(kind, name, tmp_path, capsys):
 
 def test_there_are_twenty_hostile_files_of_each_kind():
     assert all(len(files) >= 20 for files in KINDS.values())
+
+
+def test_the_documentation_has_source_and_licence_of_each_example():
+    lines = (Path(__file__).parents[2] / "docs" / "howto" / "own-measurements.md").read_text().splitlines()
+    for name, one in EXAMPLES.items():
+        [line] = [line for line in lines if line.startswith("|") and f"`{name}`" in line]
+        assert line.split("|")[3].strip() == one.licence.split(";")[0]
+        assert line.split("|")[2].strip().split(",")[0].split(":")[0] in one.source
 
 
 def recovered(arguments, capsys):

@@ -81,7 +81,7 @@ CASES = [
     ("negative", -yA, A, None, "phase-retrieval"),
     ("other masks", patterns, masks[:, :5], None, "phase-retrieval"),
     ("no masks", patterns, None, None, "phase-retrieval"),
-    ("large masks", np.ones((2, 80, 80)), np.ones((2, 80, 80)), None, "phase-retrieval"),
+    ("large masks", np.ones((2, 120, 90)), np.ones((2, 120, 90)), None, "phase-retrieval"),
     ("nothing", None, None, None, "inductive-completion"),
     ("empty", np.zeros((0, 3)), None, None, "inductive-completion"),
     ("all gaps", np.full((5, 5), np.nan), None, None, "inductive-completion"),

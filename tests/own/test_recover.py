@@ -188,8 +188,10 @@ def test_magnitudes_give_the_signal_up_to_a_phase():
         assert np.linalg.norm(phase * found - x) < 1e-6 * np.linalg.norm(x)
 
 
-def test_patterns_give_the_image():
-    values, masks, image = cases.patterns(SEED)
+# Of the last one the matrix would take 6 GB.
+@pytest.mark.parametrize(("h", "w"), [(10, 10), (8, 13), (90, 100)])
+def test_patterns_give_the_image(h, w):
+    values, masks, image = cases.patterns(SEED, h, w)
     found = lrlab.recover(values, masks).recovered
     assert found.shape == image.shape
     phase = np.vdot(found, image) / abs(np.vdot(found, image))

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab.fits.fitted_model import load_model
 from lrlab.fits.fitting_ratings import fit_ratings
 from lrlab.ui.own_data import ratings_controls, ratings_page, ratings_predictions
+from tests.fits.implicit_data import pairs_of
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -118,6 +119,44 @@ def test_a_broken_file_is_one_sentence(part, content, sentence):
     assert at.button(key="own_ratings-run").disabled
 
 
+GOOD = "\n".join(f"u{k},i{k % 5},{k % 3}" for k in range(20))
+BROKEN = {
+    "empty": b"",
+    "blank": b"\n\n",
+    "a heading alone": b"user,item,rating\n",
+    "one column": b"u\nv",
+    "a short row": f"{GOOD}\nu,i".encode(),
+    "pairs and a rating": b"u,i\nu,j,3",
+    "pairs and one": b"u,i\nu",
+    "a word": f"{GOOD}\nu,i,good".encode(),
+    "a gap": f"{GOOD}\nu,i,".encode(),
+    "infinite": f"{GOOD}\nu,i,inf".encode(),
+    "nan": f"{GOOD}\nu,i,nan".encode(),
+    "huge": f"{GOOD}\nu,i,1e200".encode(),
+    "overflow": f"{GOOD}\nu,i,1e999".encode(),
+    "twice": f"{GOOD}\nu0,i0,3".encode(),
+    "an open quote": f'{GOOD}\n"u,i,3'.encode(),
+    "nul": f"{GOOD}\nu,\0,3".encode(),
+    "latin": f"{GOOD}\n".encode() + b"\xe9\xff,i,3",
+    "binary": bytes(range(256)) * 20,
+    "packed twice": b"\x1f\x8b\x08damaged",
+    "zip": b"PK\x03\x04" + GOOD.encode(),
+    "one line": b"1," * 200_001,
+}
+
+
+@pytest.mark.slow
+def test_each_hostile_file_of_ratings_is_one_sentence():
+    assert len(BROKEN) >= 20
+    at = opened(**{"from": "upload"})
+    for name, content in BROKEN.items():
+        at.file_uploader(key="own_data.ratings").set_value(("ratings.csv", content, "text/csv"))
+        at = drawn(at.run())
+        sentences = errors(at)
+        assert len(sentences) == 1 and " must be " in sentences[0] and len(sentences[0]) < 700, (name, sentences)
+        assert at.button(key="own_ratings-run").disabled, name
+
+
 @pytest.mark.parametrize(
     ("address", "sentence"),
     [
@@ -139,3 +178,14 @@ def test_a_solver_that_refuses_says_why_and_the_others_stay():
 def test_without_a_file_the_page_requests_one():
     at = opened(**{"from": "upload"})
     assert "Upload a CSV of ratings" in at.info[0].value and at.button(key="own_ratings-run").disabled
+
+
+def test_pairs_without_ratings_are_ranked_beside_popularity():
+    at = uploaded(opened(**{"from": "upload"}), "ratings", "user,item\n" + "\n".join(map(",".join, pairs_of(41_032))))
+    assert "pairs without ratings" in " ".join(caption.value for caption in at.caption)
+    at = finished(at)
+    assert not errors(at)
+    table = at.dataframe[0].value
+    assert list(table["solver"]) == ["Popularity alone", ratings_controls.OWN_TITLES["weighted-als"]]
+    assert table["recall@10"][1] > 1.5 * table["recall@10"][0] and table["precision@10"][1] > table["precision@10"][0]
+    assert len(at.dataframe[1].value) == 10

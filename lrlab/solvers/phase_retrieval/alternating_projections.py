@@ -69,7 +69,8 @@ def refuse_projections(spec: PhaseRetrieval, options: Options) -> None:
 
 def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
     """Hold A^* A, its conjugate while it is made, and vectors; of masked Fourier transforms vectors alone."""
-    gram = 2 * spec.entry_bytes * spec.p**2 if isinstance(spec, PhaseRetrieval) else 0
+    is_matrix = spec.data_bytes >= spec.entry_bytes * spec.m * spec.p
+    gram = 2 * spec.entry_bytes * spec.p**2 if is_matrix else 0
     return gram + phase_start.vectors_workspace(spec, options)
 
 

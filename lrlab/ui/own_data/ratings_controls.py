@@ -11,6 +11,7 @@ from lrlab import catalog
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import Collection
 from lrlab.fits.fitting_ratings import RatingsTask, run_task
+from lrlab.fits.implicit import WEIGHTED
 from lrlab.fits.ratings_solvers import BIASES, MODEL, OWN, solvers
 from lrlab.models.own_rows import packed
 from lrlab.parameters import InputError, Parameter, Value, nearest
@@ -20,7 +21,11 @@ from lrlab.ui.shared import code
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
-OWN_TITLES = {OWN: "ALS with biases, ridges from the ratings", BIASES: "Biases of users and items alone"}
+OWN_TITLES = {
+    OWN: "ALS with biases, ridges from the ratings",
+    BIASES: "Biases of users and items alone",
+    WEIGHTED: "Weighted ALS, of pairs without ratings",
+}
 RANK = Parameter(
     meaning="rank of the low-rank part; 0 chooses it on held-out ratings", name="rank", symbol="k", kind=int, default=0,
     low=0, high=1000,

@@ -11,7 +11,8 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.stream import Collection
 from lrlab.figures.build import Figure
 from lrlab.figures.labels import rating_errors
-from lrlab.fits.fitting_ratings import RatingsFit
+from lrlab.fits.implicit import PRECISION, RECALL
+from lrlab.fits.ratings_fit import RatingsFit
 from lrlab.parameters import InputError
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
@@ -24,7 +25,12 @@ from lrlab.ui.widgets.text import plain, show_warning
 
 PAGE = "own_ratings"
 BASELINES = {"rmse_mean": "The mean of the ratings", "rmse_biases": "Biases of users and items alone"}
+RANKING = {
+    PRECISION: "share of the 10 best items of a user that are in the test pairs, a mean over users",
+    RECALL: "share of a user's test pairs that are among the 10 best items, a mean over users",
+}
 HELP = {
+    **RANKING,
     "rmse": "root mean squared error on the test ratings",
     "over biases": "rmse minus that of biases alone: below 0 is better",
     "new users": "rmse on test ratings of users without training ratings",
@@ -67,7 +73,7 @@ def draw(plan: RatingsPlan | None) -> None:
     """Draw the run that is followed."""
     running, followed = live.current(PAGE), live.about(PAGE)
     if running is None or followed is None:
-        st.caption("Errors on test ratings appear here, beside those of biases alone and of the mean.")
+        st.caption("Scores on test ratings appear here, beside those of biases and the mean, or of popularity.")
         return
     over = f"Cancelled: {running.done} of {running.total} solvers were fitted." * (running.done < running.total)
     words = progress_bar(running) if running.alive else over * (not running.error)
@@ -76,7 +82,7 @@ def draw(plan: RatingsPlan | None) -> None:
         if plan is not None and plan != followed:
             st.caption("**The ratings or settings have changed since this run: press Run.**")
         progress.show_failures(failures(running, followed), PAGE, alive=running.alive)
-    fits = fits_of(running, followed)
+    fits = fits_of(running)
     if not fits and not running.alive:
         return
     curves, comparison_column = st.columns([1, 1.1], gap="medium")
@@ -88,7 +94,7 @@ def draw(plan: RatingsPlan | None) -> None:
         else:
             show_table(fits)
     tried = [{"solver": name, **row} for name, fit in fits.items() for row in fit.tried]
-    note = "rmse: on held-out training ratings, at the best iteration; rank 0 without features is biases alone."
+    note = "Scores on held-out training ratings, at the best iteration; rank 0 without features is a baseline."
     key, heading = "own_data-ratings-tried", "Settings tried"
     if tried:
         tables.show(lambda: pd.DataFrame(tried), key=key, file="tuning", title=heading, note=note)
@@ -99,7 +105,7 @@ def live_view() -> View | None:
     running, followed = live.current(PAGE), live.about(PAGE)
 
     def parts() -> State:
-        fits = fits_of(running, followed)
+        fits = fits_of(running)
         return {
             f"{PAGE}.progress": progress_bar(running),
             f"{PAGE}.failures": progress.failures_html(failures(running, followed)),
@@ -124,14 +130,14 @@ def figure(fits: Mapping[str, RatingsFit]) -> Figure:
 
 def fitted() -> dict[str, RatingsFit]:
     """Return the fits of the run that is followed."""
-    running, followed = live.current(PAGE), live.about(PAGE)
-    return fits_of(running, followed) if running is not None and followed is not None else {}
+    running = live.current(PAGE)
+    return fits_of(running) if running is not None else {}
 
 
-def fits_of(running: Any, followed: RatingsPlan) -> dict[str, RatingsFit]:
-    """Return the fits of the solvers that are done, by title."""
+def fits_of(running: Any) -> dict[str, RatingsFit]:
+    """Return the fits of the solvers that are done, by title: of pairs without ratings the solver is another one."""
     results = sorted(running.results.items())
-    return {title(followed.tasks[k].solver): fit for k, fit in results if isinstance(fit, RatingsFit) and fit.rows}
+    return {title(fit.solver): fit for _, fit in results if isinstance(fit, RatingsFit) and fit.rows}
 
 
 def failures(running: Any, followed: RatingsPlan) -> list[str]:
@@ -153,8 +159,9 @@ def show_table(fits: Mapping[str, RatingsFit]) -> None:
     columns["over biases"] = st.column_config.NumberColumn(format="%+.4f", help=HELP["over biases"])
     columns["ridge"] = columns["seconds"] = st.column_config.NumberColumn(format="%.3g")
     st.dataframe(table, hide_index=True, column_config=columns, key="own_data.rating_table")
-    count = next(iter(fits.values())).baselines["test_ratings"]
-    st.caption(f"Errors on {count:,} test ratings, which tuning does not see. Biases are in every fit.")
+    one = next(iter(fits.values()))
+    biases = "Pairs are implicit feedback: items are ranked." if one.implicit else "Biases are in every fit."
+    st.caption(f"Scores on {one.baselines['test_ratings']:,} test ratings, which tuning does not see. {biases}")
     for name, fit in fits.items():
         if fit.remark:
             show_warning(f"{name}: {fit.remark}")
@@ -163,6 +170,11 @@ def show_table(fits: Mapping[str, RatingsFit]) -> None:
 def comparison(fits: Mapping[str, RatingsFit]) -> pd.DataFrame:
     """Return one row per baseline and solver."""
     lines = next(iter(fits.values())).baselines
+    if next(iter(fits.values())).implicit:
+        scores = {name: {**fit.rows[-1], "rank": fit.rank, "iterations": len(fit.rows)} for name, fit in fits.items()}
+        popular = {one: lines[f"{one}_popularity"] for one in RANKING}
+        ranked = [{"solver": name, **row} for name, row in {"Popularity alone": popular, **scores}.items()]
+        return pd.DataFrame(ranked)[["solver", *RANKING, "rank", "iterations", "seconds"]]
     rows: list[dict[str, Any]] = [
         {"solver": words, "rmse": lines[name], "over biases": lines[name] - lines["rmse_biases"]}
         for name, words in BASELINES.items()

@@ -8,13 +8,13 @@ import streamlit as st
 
 from lrlab.datasets import read_pairs
 from lrlab.datasets.ratings_features import Features, read_features
-from lrlab.fits.fitting_ratings import RatingsFit
+from lrlab.fits.ratings_fit import RatingsFit
 from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS, RatingModel
 from lrlab.fits.uploads import read_file
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.own_data import row_source
 from lrlab.ui.own_data.predictions import as_npz
-from lrlab.ui.own_data.ratings_source import upload
+from lrlab.ui.own_data.ratings_source import CSV
 from lrlab.ui.shared import page, uploads
 from lrlab.ui.widgets import controls, tables
 from lrlab.ui.widgets.permalink import Permalink
@@ -66,7 +66,7 @@ def new_members(link: Permalink, model: RatingModel, what: str) -> Features | No
     if not side.columns:
         return None
     words = "The columns of the table that the model was fitted with."
-    given = upload(link, f"new_{what}s", f"Features of new {what}s", words, LIMIT_MB)
+    given = row_source.file(link, f"new_{what}s", f"Features of new {what}s", words, CSV, LIMIT_MB)
     source = getattr(given, "file_id", None), id(model)
     reader = partial(read_file, reader=partial(read_features, what=what, like=side.columns))
     return uploads.once(f"own_data:new {what}s", source, lambda: row_source.read_one(given, reader)) if given else None
@@ -74,7 +74,7 @@ def new_members(link: Permalink, model: RatingModel, what: str) -> Features | No
 
 def pairs_of(link: Permalink) -> list[tuple[str, str]]:
     """Show the upload of pairs, and read it."""
-    given = upload(link, "pairs", "Pairs to predict", "A row for each: user, item.", LIMIT_MB)
+    given = row_source.file(link, "pairs", "Pairs to predict", "A row for each: user, item.", CSV, LIMIT_MB)
     if not given:
         return []
     return uploads.once(

@@ -10,14 +10,15 @@ import streamlit as st
 from lrlab.fits.uploads import count_ratings
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import row_source
-from lrlab.ui.own_data.row_source import LIMIT_MB, SOURCES, Folder
+from lrlab.ui.own_data.row_source import SAMPLE_TITLE, SOURCES, Folder
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 SESSION_KEY = "own_data:ratings"
+CSV = ("csv", "tsv", "txt", "gz")
 PARTS = {
-    "ratings": ("Ratings", "A row for each: user, item, rating; further columns are left alone."),
+    "ratings": ("Ratings", "A row for each: user, item, rating; further columns are left alone. Or pairs: user, item."),
     "users": ("Features of users (optional)", "A row for each: name, then numbers or words."),
     "items": ("Features of items (optional)", "As for users; words of one field are separated by |."),
     "later": ("Test ratings (optional)", "As the ratings; by default a fifth of the ratings is held out."),
@@ -41,7 +42,7 @@ def choose(link: Permalink) -> RatingFiles | InputError | None:
     source = controls.choose(link, "from", SOURCES, "sample", "the ratings that solvers are fitted to", "Ratings")
     if source == "sample":
         return live.once(SESSION_KEY, "sample", sample)
-    given = {part: upload(link, part) for part in PARTS}
+    given = {part: row_source.file(link, part, *words, suffixes=CSV) for part, words in PARTS.items()}
     if given["ratings"] is None:
         return None
     files = tuple(getattr(one, "file_id", None) for one in given.values())
@@ -49,15 +50,6 @@ def choose(link: Permalink) -> RatingFiles | InputError | None:
         return uploads.once(SESSION_KEY, files, lambda: read(given))
     except InputError as error:
         return error
-
-
-def upload(link: Permalink, part: str, title: str = "", words: str = "", limit_mb: int = LIMIT_MB) -> Any:
-    """Show the upload of a CSV; its content stays in the session."""
-    title, words = (title, words) if title else PARTS[part]
-    return st.file_uploader(
-        title, ["csv", "tsv", "txt", "gz"], key=link.key(part), help=f"CSV. {words} At most {limit_mb} MB.",
-        max_upload_size=limit_mb,
-    )  # fmt: skip
 
 
 def read(given: dict[str, Any]) -> RatingFiles:
@@ -92,7 +84,7 @@ def sample() -> RatingFiles:
     stars = np.clip(2 * values, 1, 10).round() / 2
     rows = [f"user {a + 1},film {b + 1},{c:g}" for a, b, c in zip(i, j, stars, strict=True)]
     paths["ratings"] = store(folder, "ratings", ["user,film,rating", *rows])
-    return of("A synthetic sample", folder, paths, count_ratings(folder.path, paths))
+    return of(SAMPLE_TITLE, folder, paths, count_ratings(folder.path, paths))
 
 
 def store(folder: Folder, part: str, rows: list[str]) -> str:

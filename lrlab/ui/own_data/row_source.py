@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from lrlab.fits.uploads import OTHERS, TEST, TRAIN, Reading, RowFacts, carry_out
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows
 from lrlab.models.scaling import Scaling
+from lrlab.own.examples import DRAWN
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
@@ -30,6 +31,7 @@ from lrlab.ui.widgets.text import plain
 
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
+SAMPLE_TITLE = f"A sample {DRAWN}"
 SOURCES = {"sample": "a sample", "upload": "your own files"}
 TEST_SHARE = Parameter(
     meaning="share of the rows held out for the test, drawn with seed 0, where there is no file of test rows",
@@ -142,7 +144,7 @@ def choose(link: Permalink) -> RowTables | InputError | None:
     train = file(link, "train", "Training rows", "Features and labels: " + ", ".join(datasets.FORMATS.values()) + ".")
     test = file(link, "test", "Test rows (optional)", "In the same format; by default a share of the rows is held out.")
     words = "XML as of Mulan, or a text file with one name per line."
-    names_file = file(link, "names", "List of labels (optional)", words, listed=True)
+    names_file = file(link, "names", "List of labels (optional)", words, ("xml", "txt"))
     columns = st.text_input(
         "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=names_file is not None,
         help="The number of columns at either end, as last:6 or first:6, or their names separated by commas.",
@@ -175,12 +177,12 @@ def stored() -> RowTables | None:
     return tables[1] if tables and tables[0] != "sample" else None
 
 
-def file(link: Permalink, name: str, title: str, words: str, listed: bool = False) -> Any:
+def file(
+    link: Permalink, name: str, title: str, words: str, suffixes: Iterable[str] = datasets.SUFFIXES, mb: int = LIMIT_MB
+) -> Any:
     """Show the upload of a file; its content stays in the session."""
-    suffixes = ["xml", "txt"] if listed else [suffix.removeprefix(".") for suffix in datasets.SUFFIXES]
-    return st.file_uploader(
-        title, suffixes, key=link.key(name), help=f"{words} At most {LIMIT_MB} MB.", max_upload_size=LIMIT_MB
-    )
+    words = f"{words} At most {mb} MB."
+    return st.file_uploader(title, list(suffixes), key=link.key(name), help=words, max_upload_size=mb)
 
 
 def sample() -> RowTables:
@@ -189,7 +191,7 @@ def sample() -> RowTables:
     features, labels = (f"feature {j + 1}" for j in range(SAMPLE.d)), (f"label {j + 1}" for j in range(SAMPLE.labels))
     names: dict[str, Any] = {"feature_names": tuple(features), "label_names": tuple(labels)}
     given, fresh = (Dataset(X, Y, **names) for X, Y in ((problem.X, problem.Y), (problem.X_test, problem.Y_test)))
-    return RowTables("A synthetic sample", folder, store_rows(folder.path, given, fresh), fresh)
+    return RowTables(SAMPLE_TITLE, folder, store_rows(folder.path, given, fresh), fresh)
 
 
 def read(train: Any, test: Any, names_file: Any, columns: str, share: float) -> RowTables:
