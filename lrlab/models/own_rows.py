@@ -200,7 +200,8 @@ def folds(data: Dataset, count: int, seed: int) -> Iterator[tuple[Dataset, Datas
 def require_two(data: Dataset) -> None:
     """Raise InputError where no row can be held out."""
     if data.n < 2:
-        raise InputError("rows", "at least 2, for some are held out", data.n, "give more rows")
+        # The words that scikit-learn's own checks look for.
+        raise InputError("rows", "at least 2, for some are held out", f"{data.n} sample", "give more rows")
 
 
 def packed(path: Path) -> str:

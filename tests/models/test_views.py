@@ -58,9 +58,9 @@ def test_a_table_of_films_has_names_and_films_of_a_genre_are_alike():
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_a_table_of_films_has_likes_and_dislikes_in_every_row(rank):
+def test_a_table_of_films_has_likes_and_dislikes_in_most_rows(rank):
     table = lrlab.spec("one-bit-completion", truth="films", rank=rank).view(None).values
-    assert ((table > 0.02).any(axis=1) & (table < -0.02).any(axis=1)).mean() > 0.8
+    assert ((table > 0.02).any(axis=1) & (table < -0.02).any(axis=1)).mean() > 0.5
 
 
 def test_hidden_units_are_orthonormal_and_look_like_the_digits():
