@@ -5,21 +5,21 @@ import pytest
 from lrlab import presets
 from lrlab.presets.printed import redrawn
 
-DRAWN = [name for name in presets.names() if redrawn(name)]
+
+def has_numbers(content):
+    """Return whether a file has numbers that its paper prints."""
+    own = [one.get("paper") for one in content.get("series", ())]
+    return "rows" in content.get("paper", {}) or any(isinstance(one, dict) for one in own)
+
+
+NUMBERS = [name for name in presets.names() if has_numbers(presets.load(name).content)]
 
 
 def test_all_files_with_printed_numbers_have_such_figures():
-    numbers = {
-        name
-        for name in presets.names()
-        for content in [presets.load(name).content]
-        if "rows" in content.get("paper", {})
-        or any(isinstance(s.get("paper"), dict) for s in content.get("series", ()))
-    }
-    assert set(DRAWN) == numbers and len(numbers) > 8
+    assert [name for name in presets.names() if redrawn(name)] == NUMBERS and len(NUMBERS) > 8
 
 
-@pytest.mark.parametrize("name", DRAWN)
+@pytest.mark.parametrize("name", NUMBERS)
 def test_every_number_that_is_drawn_is_printed_and_every_printed_one_of_a_panel_is_drawn(name):
     content = presets.load(name).content
     for title, figure in redrawn(name).items():
