@@ -92,9 +92,13 @@ def _drawn(panel: Toml, points: pd.DataFrame) -> Figure:
     return beside(placed, axis_title="", value_title=panel["measure_title"], categories=True)
 
 
-def printed(preset: Preset, panel: Toml) -> Figure | None:
-    """Return a panel of all numbers that the paper printed, and of no others; None where it printed none."""
-    nothing = pd.DataFrame(columns=["series", "column", panel["measure"]], dtype=float)
-    points = compared(preset, panel, nothing)
-    # Series without numbers stay: those that have some look as they do beside ours.
-    return _drawn(panel, points) if points["paper"].notna().any() else None
+def printed(preset: Preset) -> dict[str, Figure]:
+    """Return the panels of numbers that the paper printed, by their titles: of all these, and of no others."""
+    drawn = {}
+    for panel in preset.panels:
+        nothing = pd.DataFrame(columns=["series", "column", panel["measure"]], dtype=float)
+        points = compared(preset, panel, nothing)
+        # Series without numbers stay: those that have some look as they do beside ours.
+        if points["paper"].notna().any():
+            drawn[panel["title"]] = _drawn(panel, points)
+    return drawn

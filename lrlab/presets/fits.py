@@ -131,12 +131,12 @@ def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, tr
 
 def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.DataFrame:
     """Return a line for each row of the paper and measure: ours (mean), its spread, and the paper's number."""
-    lines = []
+    lines, at, none = [], dict(iter(table.groupby(PLACE))), pd.DataFrame(columns=table.columns)
     for row in rows:
-        own = table[(table[PLACE] == [row[key] for key in PLACE]).all(axis=1)]
+        place = {key: row[key] for key in PLACE}
+        own = at.get(tuple(place.values()), none)
         for measure in preset.content["paper"]["columns"][len(PLACE) :]:
             paper = float(row[measure]) if row[measure] != "" else float("nan")
-            place = {key: row[key] for key in PLACE}
             values = own[measure] if measure in own else pd.Series(dtype=float)
             lines.append({**place, "measure": measure, **compare_with_paper(values, paper)})
     return pd.DataFrame(lines)
@@ -167,13 +167,14 @@ def _drawn(preset: Preset, panel: Toml, rows: pd.DataFrame, points: pd.DataFrame
     )  # fmt: skip
 
 
-def printed(preset: Preset, panel: Toml) -> Figure | None:
-    """Return a panel of all numbers that the paper printed, and of no others; None where it printed none."""
+def printed(preset: Preset) -> dict[str, Figure]:
+    """Return the panels of numbers that the paper printed, by their titles: of all these, and of no others."""
     nothing = pd.DataFrame(columns=[*PLACE, "trace"])
     points = compared(preset, rows_of_paper(preset, {}), nothing)
-    rows = _rows_of(preset, panel, points)
+    shown = [(panel, _rows_of(preset, panel, points)) for panel in preset.panels]
     # Series without numbers stay: those that have some look as they do beside ours.
-    return _drawn(preset, panel, rows, points, nothing) if rows["paper"].notna().any() else None
+    drawn = [(panel, rows) for panel, rows in shown if rows["paper"].notna().any()]
+    return {panel["title"]: _drawn(preset, panel, rows, points, nothing) for panel, rows in drawn}
 
 
 def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> pd.DataFrame:

@@ -6,16 +6,13 @@ from functools import lru_cache
 from lrlab import presets
 from lrlab.figures.build import Figure
 from lrlab.presets import comparison, fits
-from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.definition import Preset
 
-KINDS: Mapping[str, Callable[[Preset, Toml], Figure | None]] = {"comparison": comparison.printed, "fits": fits.printed}
+KINDS: Mapping[str, Callable[[Preset], dict[str, Figure]]] = {"comparison": comparison.printed, "fits": fits.printed}
 
 
 @lru_cache(maxsize=64)
 def redrawn(name: str) -> Mapping[str, Figure]:
     """Return the panels of a preset for which the paper prints numbers, drawn of these alone, by their titles."""
     preset = presets.load(name)
-    if preset.kind not in KINDS:
-        return {}
-    drawn = {panel["title"]: KINDS[preset.kind](preset, panel) for panel in preset.panels}
-    return {title: figure for title, figure in drawn.items() if figure is not None}
+    return KINDS[preset.kind](preset) if preset.kind in KINDS else {}

@@ -1,5 +1,6 @@
 """What a preset has to compute, the figures and tables of its results, and the verdicts on claims and numbers."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -67,8 +68,8 @@ def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> d
 
     ours: their mean; spread: standard deviation; trials: how many have a value; paper; difference: ours - paper.
     """
-    ours, spread = scale * float(values.mean()), scale * float(values.std())
-    trials = int(values.notna().sum())
+    trials = int(values.notna().sum()) if len(values) else 0
+    ours, spread = (scale * float(values.mean()), scale * float(values.std())) if trials else (math.nan, math.nan)
     return {"ours": ours, "spread": spread, "trials": trials, "paper": paper, "difference": ours - paper}
 
 
