@@ -40,7 +40,7 @@ def add(commands: Any) -> None:
     for side in ("users", "items"):
         words = f"features of {side}, CSV: name, number or word, ...; TRAIN and --test are then ratings"
         option(f"--{side}", type=Path, metavar="FILE", help=words)
-    words = "TRAIN is ratings, or pairs of user and item (so is a CSV of 2 to 4 columns without --labels)"
+    words = "TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels), or pairs of user and item"
     option("--ratings", action="store_true", help=words)
     words = "of several ratings of an item by a user: their last or mean (default: refuse them)"
     option("--duplicates", default="", metavar="last|mean", help=words)

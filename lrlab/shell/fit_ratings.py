@@ -10,8 +10,8 @@ from typing import Any
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, print_json, require_place, say, show_progress
 
-RATINGS_COLUMNS = (2, 3, 4)
-"""Columns of a CSV that is taken for ratings: user, item, and a rating and a time, where there are such."""
+RATINGS_COLUMNS = (3, 4)
+"""Columns of a CSV that is taken for ratings: user, item, rating, and a time. Two may be anything, pairs if one says so."""
 SUFFIXES = (".csv", ".tsv")
 LINES = {
     "rmse_biases": "biases of users and items alone",
@@ -24,7 +24,7 @@ LINES = {
 
 
 def chosen(options: argparse.Namespace) -> bool:
-    """Return whether the files are ratings: by an option, or a CSV of 2 to 4 columns where no labels are named."""
+    """Return whether the files are ratings: by an option, or a CSV of 3 or 4 columns where no labels are named."""
     if options.ratings or options.users or options.items:
         return True
     if options.labels or options.train.suffix.lower() not in SUFFIXES:

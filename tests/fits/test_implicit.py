@@ -100,15 +100,17 @@ def test_a_saved_model_lists_items_without_a_pair(path, found, tmp_path):
 
 def test_pairs_in_the_shell(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    arguments = ["fit", str(path), "--rank", "4", "--set", "weight=30", "--set", "ridge=30"]
+    arguments = ["fit", str(path), "--ratings", "--rank", "4", "--set", "weight=30", "--set", "ridge=30"]
     assert main([*arguments, "--solver", "weighted-als", "--save", "m.npz", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rank"] == 4 and document["recall@10"] > document["recall@10_popularity"]
     assert main(["predict", "m.npz", "--user", "u3", "--top", "3", "--out", "top.csv"]) == 0
     assert [row["place"] for row in csv.DictReader(Path("top.csv").read_text().splitlines())] == ["1", "2", "3"]
     capsys.readouterr()
-    assert main(["fit", str(path), "--rank", "4"]) == 0
+    assert main(["fit", str(path), "--ratings", "--rank", "4"]) == 0
     assert "recall@10 of the most popular items" in capsys.readouterr().out
+    # Two columns may as well be a number and a label.
+    assert main(["fit", str(path)]) == 2
 
 
 @pytest.mark.parametrize(
