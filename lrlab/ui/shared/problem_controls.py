@@ -76,7 +76,9 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     """Show a parameter of a model with its slider, where it is a number, and return its value."""
     if parameter.kind not in (int, float) or parameter.choices:
         return widget(link, parameter, scope=model)
-    options, key = positions(model, parameter), link.key(parameter.name, model)
+    key = link.key(parameter.name, model)
+    now = float(controls.current(link, key, link.value(parameter.name, parameter)) or 0.0)
+    options = positions_with(model, parameter, now)
 
     def rest(position: int) -> None:
         st.session_state[key] = options[position]
@@ -86,7 +88,6 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     alone = bool(st.context.is_embedded)
     name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):
-        now = float(controls.current(link, key, link.value(parameter.name, parameter)) or 0.0)
         at = min(range(len(options)), key=lambda place: abs(options[place] - now))
         texts = [f"{option:g}" for option in options]
         slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
@@ -106,7 +107,16 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -
 
     for name, parameter in declared(type(spec)).items():
         if (key := link.key(name, spec.model)) in live.tab().drags:
-            live.slider(key).show = partial(at, name, positions(spec.model, parameter))
+            options = positions_with(spec.model, parameter, float(spec.values()[name] or 0.0))
+            live.slider(key).show = partial(at, name, options)
+
+
+def positions_with(model: str, parameter: Parameter, now: float) -> tuple[float, ...]:
+    """Return the values of a slider, the present one among them, which was typed and may be beyond them."""
+    options = positions(model, parameter)
+    if now in options or not parameter.low <= now <= parameter.high:
+        return options
+    return tuple(sorted((*options, int(now) if parameter.kind is int else now)))
 
 
 @cache
