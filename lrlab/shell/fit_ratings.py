@@ -11,7 +11,7 @@ from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, print_json, require_place, say, show_progress
 
 RATINGS_COLUMNS = (3, 4)
-"""Columns of a CSV that is taken for ratings: user, item, rating, and a time. Two may be anything, pairs if one says so."""
+"""Columns of a CSV that is taken for ratings: user, item, rating, and a time. Two may be anything."""
 SUFFIXES = (".csv", ".tsv")
 LINES = {
     "rmse_biases": "biases of users and items alone",

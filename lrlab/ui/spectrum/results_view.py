@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
+from html import escape
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -19,8 +20,9 @@ from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.spectrum import histogram_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
+from lrlab.ui.spectrum.words import message, sentence
 from lrlab.ui.widgets import plot, tables
-from lrlab.ui.widgets.axis import Axis, fine
+from lrlab.ui.widgets.axis import fine
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 
@@ -77,6 +79,8 @@ def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, bands: bool =
     for name, make in zip(NAMES, makers, strict=True):
         figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
         parts[f"spectrum.{name}"] = figure.update_layout(uirevision=f"{along.name} {along.spacing}")
+    known = curve if isinstance(spec, SingleIndexSpec | PhaseRetrieval) else pd.DataFrame()
+    parts["spectrum.sentence"] = f"<strong>{escape(sentence(points, known, along))}</strong>"
     return Shown(parts, points)
 
 
@@ -151,6 +155,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
     st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     parts, points = shown(plan, moment, rows)
+    plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
     columns = st.columns([1.25, 1], gap="medium")
     for column, name in zip(columns, NAMES, strict=True):
         with column:
@@ -168,14 +173,3 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     note = "Every trial, with the seed that reproduces it. rank 1 is the largest value."
     file, title = f"{file}-trials", "All trials"
     tables.show(lambda: pd.DataFrame(rows), key="spectrum-trials", file=file, title=title, note=note)
-
-
-def message(name: str, points: pd.DataFrame, along: Axis) -> str:
-    """Return what a figure shows: what was measured at both ends of the axis."""
-    column = next((one for one in points if one.startswith("mean_") and (name == "values" or "overlap" in one)), "")
-    title = "largest eigenvalue" if name == "values" else "squared overlap"
-    if points.empty or not column:
-        return f"{title} along {along.title}, as predicted: nothing is run yet"
-    ends = points.sort_values("at").iloc[[0, -1]]
-    low, high = (f"{value:.2g} at {at:.4g}" for at, value in zip(ends["at"], ends[column], strict=True))
-    return f"{title} along {along.title}: {low}, {high}; mean of {points['trials'].max()} trials"

@@ -1,0 +1,30 @@
+"""The sentence of *Spectrum*: theory where its curve crosses, what was measured at both ends."""
+
+import pandas as pd
+import pytest
+
+from lrlab.ui.spectrum.words import sentence
+from lrlab.ui.widgets.axis import Axis
+
+ALONG = Axis("n", "measurements n", (100.0, 1000.0), "log", "n", True)
+AT = [100.0, 200.0, 400.0, 1000.0]
+
+
+@pytest.mark.parametrize(
+    ("overlaps", "words"),
+    [
+        ([0.0, 0.0, 0.2, 0.6], "eigenvector of a large problem points to the signal from about measurements n = 400."),
+        ([0.6, 0.2, 0.0, 0.0], "to the signal up to about measurements n = 200."),
+        ([0.6, 0.2, 0.1, 0.1], "Everywhere here the leading"),
+        ([0.0, 0.0, 0.0, 0.0], "Nowhere here the leading"),
+        ([0.0, 0.2, 0.0, 0.2], "On parts of this axis"),
+        ([0.0, 0.2, float("nan"), 0.2], "Press Run"),
+    ],
+)
+def test_theory_is_said_where_its_curve_crosses(overlaps, words):
+    assert words in sentence(pd.DataFrame(), pd.DataFrame({"at": AT, "overlap": overlaps}), ALONG)
+
+
+def test_what_was_measured_is_said_at_both_ends():
+    points = pd.DataFrame({"at": AT[::-1], "trials": 3, "mean_top": 1.0, "mean_overlap": [0.9, 0.5, 0.1, 0.01]})
+    assert sentence(points, pd.DataFrame(), ALONG) == "Measured squared overlap: 0.01 at 100, 0.9 at 1000."
