@@ -52,6 +52,19 @@ def test_a_slider_stands_at_its_number_which_may_be_any():
     assert at.query_params["n"] == place(at, "slider of n") == "4321"
 
 
+def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():
+    at = opened(solvers="pairwise-moment,sir")
+    own = {}
+    for model in ("flipped-logistic", "rank-one-sensing", "one-bit-sensing"):
+        at.selectbox(key="converge.model").set_value(model).run()
+        assert not at.exception and not errors(at)
+        own[model] = {box.key.rpartition(".")[2] for box in at.checkbox if box.value}
+    assert own["flipped-logistic"] == {"pairwise-moment", "sir"}
+    for model in ("rank-one-sensing", "one-bit-sensing"):
+        made = {entry.name for entry in catalog.solvers_for(model)}
+        assert own[model] == made.intersection(catalog.family(model).solvers)
+
+
 def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
     at = finished(opened(), "converge")
     first = at.session_state["converge:run"]
