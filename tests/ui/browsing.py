@@ -25,6 +25,12 @@ WORDS = """() => {
   return words.filter((word) => /\\w/.test(word));
 }"""
 
+FEW = """most => {
+  const few = document.fonts.status === "loaded" && (WORDS)().length <= most;
+  window.fewSince = few ? window.fewSince ?? performance.now() : undefined;
+  return few && performance.now() - window.fewSince > 1000;
+}""".replace("WORDS", WORDS)
+
 
 def opened(page: Page, url: str, title: str) -> None:
     page.goto(url)
@@ -67,6 +73,7 @@ def downloaded(page: Page, button: Locator) -> bytes:
 
 
 def few_words(page: Page, what: str) -> None:
-    """Wait until what is in sight has few words: while a page is laid out more of it is in sight."""
-    wait_until(page, f"() => document.fonts.status === 'loaded' && ({WORDS})().length <= {MOST_WORDS}")
+    """Wait until what is in sight has had few words for a second: while a page is laid out it has fewer or more."""
+    page.evaluate("delete window.fewSince")
+    wait_until(page, FEW, MOST_WORDS)
     assert len(page.evaluate(WORDS)) > 5, what

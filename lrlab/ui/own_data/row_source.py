@@ -22,7 +22,6 @@ from lrlab.fits.uploads import OTHERS, TEST, TRAIN, Reading, RowFacts, carry_out
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.own_rows import OwnRows
 from lrlab.models.scaling import Scaling
-from lrlab.own.examples import DRAWN
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls
@@ -31,7 +30,7 @@ from lrlab.ui.widgets.text import plain
 
 LIMIT_MB = 100
 SAMPLE = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4)
-SAMPLE_TITLE = f"A sample {DRAWN}"
+SAMPLE_TITLE = "A sample drawn by the lab"
 SOURCES = {"sample": "a sample", "upload": "your own files"}
 TEST_SHARE = Parameter(
     meaning="share of the rows held out for the test, drawn with seed 0, where there is no file of test rows",

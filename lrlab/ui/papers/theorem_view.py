@@ -61,7 +61,7 @@ def show(link: Permalink, preset: Preset, at: float | None) -> None:
         st.session_state[link.key(NAME)] = texts[place]
 
     title = axes(type(moved.specs(preset)[0]))[name]
-    label = f"{title} (stored result: {start:g}; elsewhere a quick run, at once)"
+    label = f"{title} (stored: {start:g})"
     here = known.index(start if at is None else at)
     slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)
 
