@@ -126,8 +126,8 @@ def _end(curve: Node, last: Indices, place: str, text: str) -> Node:
     look: dict[str, Any] = {"legendgroup": curve.legendgroup, "showlegend": False, "hoverinfo": "skip", "meta": "end"}
     return trace(
         "scatter",
-        x=np.asarray(curve.x)[last],
-        y=np.asarray(curve.y)[last],
+        x=np.asarray(curve.x)[last].tolist(),
+        y=np.asarray(curve.y)[last].tolist(),
         mode="markers+text",
         text=[text],
         textposition=place,

@@ -34,7 +34,7 @@ def test_a_frame_of_a_lesson_has_its_figure_without_the_question(page, address):
         ("learn?lesson=one-bit&step=2", "Why one bit is enough", "learn?lesson=one-bit&amp;step=2"),
         ("learn", "Learn", ""),
         ("own_data?data=ratings", "Own data", ""),
-        ("own_data?data=table", "Own data", ""),
+        ("own_data?data=table&solvers=als", "Own data", ""),
     ],
 )
 def test_a_page_is_shared_by_its_link_its_picture_and_a_frame(page, address, path, title, frame):

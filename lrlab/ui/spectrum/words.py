@@ -33,14 +33,14 @@ def _ends(name: str, points: pd.DataFrame) -> str:
 def _where(curve: pd.DataFrame, along: Axis) -> str:
     if "overlap" not in curve or curve["overlap"].isna().any():
         return ""
-    above = curve.sort_values("at")
-    at, found = above["at"].to_numpy(), above["overlap"].to_numpy() > 0
+    ordered = curve.sort_values("at")
+    at, above = ordered["at"].to_numpy(), ordered["overlap"].to_numpy() > 0
     whose = "the leading eigenvector of a large problem points to the signal"
-    if found.all() or not found.any():
-        return f"{'Everywhere' if found.all() else 'Nowhere'} here {whose}."
-    changes = np.flatnonzero(np.diff(found))
+    if above.all() or not above.any():
+        return f"{'Everywhere' if above.all() else 'Nowhere'} here {whose}."
+    changes = np.flatnonzero(np.diff(above))
     if len(changes) > 1:
         return f"On parts of this axis {whose}."
-    side = "from" if found[-1] else "up to"
+    side = "from" if above[-1] else "up to"
     # The curve has points a few per cent apart.
-    return f"{whose.capitalize()} {side} about {along.title} = {rounded(at[changes[0] + int(found[-1])])}."
+    return f"{whose.capitalize()} {side} about {along.title} = {rounded(at[changes[0] + int(above[-1])])}."
