@@ -16,7 +16,9 @@ FOCUSED = "document.activeElement.closest('[class*=st-key-]')?.className.match(/
 
 
 def tab_to(page: Page, key: str, press: str = "Tab") -> None:
-    """Press Tab, or Shift+Tab, until the control of a key has the focus."""
+    """Press Tab, or Shift+Tab, until the control of a key has the focus, once it is there."""
+    expect(page.locator(f".st-key-{key}").first).to_be_visible()
+    idle(page)
     for _ in range(40):
         page.keyboard.press(press)
         if page.evaluate(FOCUSED) == key:
