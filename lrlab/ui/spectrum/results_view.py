@@ -155,7 +155,8 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
     st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     parts, points = shown(plan, moment, rows)
-    plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
+    with st.container(key="spectrum-verdict"):
+        plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
     columns = st.columns([1.25, 1], gap="medium")
     for column, name in zip(columns, NAMES, strict=True):
         with column:
