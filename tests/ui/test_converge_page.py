@@ -11,6 +11,7 @@ from lrlab import catalog
 from lrlab.parameters import declared
 from lrlab.ui.converge import many_seeds
 from lrlab.ui.shared import problem_controls
+from lrlab.ui.widgets import permalink, plot
 from tests.ui.driving import components, errors, finished, place
 
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
@@ -50,6 +51,27 @@ def test_a_slider_stands_at_its_number_which_may_be_any():
     assert place(at, "slider of n") == str(number.value)
     number.set_value(4321).run()
     assert at.query_params["n"] == place(at, "slider of n") == "4321"
+
+
+def test_a_press_sent_with_the_address_before_it_was_written_undoes_nothing():
+    at = opened()
+    before = dict(at.query_params)
+    at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
+    assert at.query_params["n"] == "4321"
+    at.query_params.clear()
+    for name, value in before.items():
+        at.query_params[name] = value
+    at.button(key="converge-run").click().run()
+    assert at.number_input(key="converge.one-bit-sensing.n").value == 4321 and at.query_params["n"] == "4321"
+
+
+def test_what_a_figure_or_a_slider_sends_is_no_address(monkeypatch):
+    sent, called = {}, []
+    monkeypatch.setattr(plot, "_component", lambda name: lambda **settings: sent.update(settings))
+    monkeypatch.setattr(permalink, "by_widget", lambda: called.append("marked"))
+    plot.send("slider", "one", {}, on_rest_change=lambda: called.append("rested"))
+    sent["on_rest_change"]()
+    assert called == ["marked", "rested"]
 
 
 def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():

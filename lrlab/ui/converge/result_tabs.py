@@ -19,7 +19,7 @@ from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.shared import captions, code, page
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def show(
         TABLE: lambda: _table(spec, runs if ran else ()),
         CODE: lambda: page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs)),
     }
-    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change="rerun")
+    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change=permalink.by_widget)
     for place, draw in zip(tabs, contents.values(), strict=True):
         if place.open:
             with place:

@@ -6,7 +6,7 @@ from lrlab.presets import misprints
 from lrlab.presets.misprints import Misprint
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared import page
-from lrlab.ui.widgets import plot
+from lrlab.ui.widgets import permalink, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 NAME = "misprints"
@@ -33,7 +33,7 @@ def _show_one(misprint: Misprint, key: str) -> None:
             st.caption(word)
             st.latex(formula)
         st.markdown(misprint.why.replace("\n", " "))
-        fold = st.expander("Show it", key=f"{key}-show", on_change="rerun")
+        fold = st.expander("Show it", key=f"{key}-show", on_change=permalink.by_widget)
         if fold.open:
             with fold:
                 shown = misprints.show(misprint)

@@ -1,5 +1,6 @@
 """A sweep on a page: its buttons, its size, its progress, its failures, and the results that figures show."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -14,6 +15,7 @@ from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
+from lrlab.ui.widgets import permalink
 from lrlab.ui.widgets.text import show_error, show_warning
 
 COMPUTED = "Nothing is left to compute: Run shows the stored trials."
@@ -51,17 +53,18 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         same = run is not None and sweep is not None and run.sweep == sweep
         under_way = same and alive and not run.ending
         idle = sweep is None or under_way
+        press = partial(st.button, on_click=permalink.called)
         # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
-        st.button("Run", type="primary", key=f"{page}-run", disabled=idle, on_click=live.request, args=(page,))
+        press("Run", type="primary", key=f"{page}-run", disabled=idle, args=(live.request, page))
         wanted = st.session_state.get(f"{page}:autorun", False)
         paused = run is not None and not alive and run.state == "paused"
         if paused:
-            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
+            press("Resume", key=f"{page}-resume", args=(resume, page))
         else:
             idle = not alive or run.ending
-            st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
+            press("Pause", key=f"{page}-pause", disabled=idle, args=(run and run.pause,))
         over = not (alive or paused)
-        st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
+        press("Cancel", key=f"{page}-cancel", disabled=over, args=(run and run.cancel,))
     live.announce(page)
     # The same places with a line in every state: figures below them stay where they are, also between two messages.
     begun = False

@@ -5,7 +5,7 @@ values; wrong ones are reported in one sentence each and replaced by the default
 widgets, so that a reload or a shared link shows the same page.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -52,10 +52,10 @@ class Permalink:
         have reached the browser yet. Taking that for a new one would undo the input.
         """
         before, st.session_state["page"] = st.session_state.get("page"), self.page
-        clicked, known = st.session_state.pop("clicked", False), self._state["values"]
+        by_widget, known = st.session_state.pop("by-widget", False), self._state["values"]
         # What a page no longer shows is forgotten by Streamlit, and was not changed.
         changed = any(value != known.get(key) for key, value in self._values().items())
-        return before != self.page or not (clicked or changed)
+        return before != self.page or not (by_widget or changed)
 
     def _values(self) -> dict[str, Any]:
         # Not `items`, which looks up each of them twice.
@@ -139,6 +139,17 @@ class Permalink:
             state["errors"] = []
         for message in state["errors"]:
             self._words.error(plain(message))
+
+
+def by_widget() -> None:
+    """Say, in a callback, that a run comes of a widget whose value is in no address: see `Permalink`."""
+    st.session_state["by-widget"] = True
+
+
+def called(callback: Callable[..., object], *arguments: object) -> None:
+    """Call the callback of a widget whose value is in no address."""
+    by_widget()
+    callback(*arguments)
 
 
 def address(page: str) -> dict[str, str]:

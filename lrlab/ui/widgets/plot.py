@@ -6,9 +6,9 @@ scripts and a template, is not sent with each of them: a run that is followed se
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from zlib import crc32
 
 import plotly
@@ -18,8 +18,10 @@ from streamlit.components.v1 import declare_component
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
 from lrlab.ui.live.headers import base
+from lrlab.ui.widgets import permalink
 
 Click = dict[str, Any]
+Event = Callable[[], None]
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
@@ -42,8 +44,10 @@ def _component(name: str) -> Any:
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)
 
 
-def send(name: str, key: str, data: Mapping[str, Any], **settings: Any) -> None:
-    """Send data to the component of this name in `assets`; `key` names it on the page.
+def send(
+    name: str, key: str, data: Mapping[str, Any], height: Literal["content", 1] = "content", **events: Event
+) -> None:
+    """Send data to the component of this name in `assets`; `key` names it on the page, `events` are its callbacks.
 
     With the data goes the time of their last change. A browser imports the loader for every update; where it is busy
     the imports may end in any order, and older data would be drawn last.
@@ -56,7 +60,8 @@ def send(name: str, key: str, data: Mapping[str, Any], **settings: Any) -> None:
         # A time, for a server that was started again goes on with the page that the browser shows.
         sent = max(time.time(), sent + 1e-3)
         times[key] = content, sent
-    _component(name)(key=key, data={**data, "sent": sent}, **settings)
+    callbacks = {event: partial(permalink.called, callback) for event, callback in events.items()}
+    _component(name)(key=key, data={**data, "sent": sent}, height=height, **callbacks)
 
 
 def words(html: str, *, key: str, small: bool = False) -> None:
