@@ -69,9 +69,9 @@ class SweepRun:
         return self._thread is not None
 
     @property
-    def ending(self) -> bool:
-        """Whether it is to stop, and has not yet."""
-        return self.alive and bool(self._stop)
+    def computing(self) -> bool:
+        """Whether it computes, and is not to stop; to read what the store has is not to compute."""
+        return self.alive and self.state == "running" and not self._stop
 
     @property
     def seconds_left(self) -> float | None:
@@ -82,7 +82,7 @@ class SweepRun:
 
     def go_on(self, start: StartStream = on_workers) -> None:
         """Compute what the store does not have; nothing happens where that is under way."""
-        if self.ending:
+        if self.alive and not self.computing:
             self.wait(ENDING_SECONDS)
         if not self.alive:
             self.state = "running"

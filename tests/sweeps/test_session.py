@@ -75,10 +75,10 @@ def begun(home, gate, session="me"):
 def test_a_sweep_is_paused_and_gone_on_with(home):
     gate = Gate()
     run = begun(home, gate)
-    assert run.alive and not run.ending and run.done == 5 and run.seconds_left > 0
+    assert run.alive and run.computing and run.done == 5 and run.seconds_left > 0
     assert listed(home) == [("Mine", "sweep", "running", 0, TOTAL)]
     run.pause()
-    assert run.ending
+    assert run.alive and not run.computing
     gate.open.set()
     assert run.wait(PATIENCE) and run.state == "paused" and run.seconds_left == 0
     assert listed(home) == [("Mine", "sweep", "paused", 6, TOTAL)]
@@ -88,7 +88,7 @@ def test_a_sweep_is_paused_and_gone_on_with(home):
     assert listed(home) == [("Mine", "sweep", "done", TOTAL, TOTAL)]
     run.cancel()
     run.pause()
-    assert run.state == "done" and not run.ending, "what is over is over"
+    assert run.state == "done" and not run.computing, "what is over is over"
 
 
 def test_what_was_paused_can_be_cancelled(home):
@@ -109,6 +109,18 @@ def test_a_sweep_that_is_ending_can_be_begun_again(home):
     threading.Timer(0.1, gate.open.set).start()
     run.go_on(gate)
     assert run.wait(PATIENCE) and (run.state, run.done) == ("done", TOTAL)
+
+
+def test_a_sweep_that_is_being_read_is_not_under_way_and_can_be_begun(home, monkeypatch):
+    read = threading.Event()
+    reads = SweepRun._read
+    monkeypatch.setattr(SweepRun, "_read", lambda run, store: (read.wait(PATIENCE), reads(run, store)))
+    run = SweepRun(replace(SWEEP, trials=1), home)
+    run.look()
+    assert run.alive and not run.computing
+    threading.Timer(0.1, read.set).start()
+    run.go_on(LocalStream)
+    assert run.computing and run.wait(PATIENCE) and run.state == "done"
 
 
 def test_a_page_that_comes_back_finds_the_run_of_its_own_session(home):

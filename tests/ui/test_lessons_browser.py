@@ -19,7 +19,7 @@ def tab_to(page: Page, key: str, press: str = "Tab") -> None:
     """Press Tab, or Shift+Tab, until the control of a key has the focus, once it is there."""
     expect(page.locator(f".st-key-{key}").first).to_be_visible()
     idle(page)
-    for _ in range(40):
+    for _ in range(100):
         page.keyboard.press(press)
         if page.evaluate(FOCUSED) == key:
             return

@@ -51,7 +51,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         run, alive = live.current(page), live.alive_as_shown(page)
         same = run is not None and sweep is not None and run.sweep == sweep
-        under_way = same and alive and not run.ending
+        under_way = same and run.computing
         idle = sweep is None or under_way
         press = partial(st.button, on_click=permalink.called)
         # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
@@ -61,7 +61,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         if paused:
             press("Resume", key=f"{page}-resume", args=(resume, page))
         else:
-            idle = not alive or run.ending
+            idle = run is None or not run.computing
             press("Pause", key=f"{page}-pause", disabled=idle, args=(run and run.pause,))
         over = not (alive or paused)
         press("Cancel", key=f"{page}-cancel", disabled=over, args=(run and run.cancel,))
