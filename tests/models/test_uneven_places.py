@@ -116,7 +116,8 @@ def test_a_block_that_the_rest_does_not_decide_is_said_to_be_not_unique(solver):
     assert trace.stop is Stop.NOT_UNIQUE and trace.metrics["misfit"] < 1e-9
     assert "About 90 rows and columns are expected to have fewer observed entries than the rank 3" in spec.remark
     decided = lrlab.solve(spec.replace(rank=2), solver)
-    assert decided.stop is Stop.CONVERGED and decided.metrics["weakest_error"] < 1e-6
+    # By rounding, matrix-irls moves no more before or after nothing but rounding is left of the misfit.
+    assert decided.stop in (Stop.CONVERGED, Stop.FINISHED) and decided.metrics["weakest_error"] < 1e-6
 
 
 def test_what_features_or_the_block_leave_no_place_for_is_refused():

@@ -146,9 +146,12 @@ function tell(link, now) {
   window.dispatchEvent(new CustomEvent("lrlab-frame", { detail: link }));
 }
 
+// What a linked figure shows, for one without frames.
+const told = (state) => (state.frames ? undefined : window.lrlabFrames?.[state.link]);
+
 // The runs' newest points at what a linked figure shows.
 function mark(state, data) {
-  const cursor = state.frames ? undefined : window.lrlabFrames?.[state.link];
+  const cursor = (state.marked = told(state));
   if (cursor === undefined) return;
   const runs = data.filter((trace) => trace.meta === "run");
   const points = runs.map((trace) => {
@@ -291,6 +294,8 @@ export default function (component) {
       offerFiles(root, node);
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);
+      // It may have been told while it was drawn for the first time.
+      if (state.marked !== told(state)) draw(node);
       state.grow = ({ detail }) => {
         if (!detail.includes(state.part)) return;
         choose(state);
