@@ -13,13 +13,14 @@ from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
 from lrlab.theory.formula_link import READY
+from tests.thorough import a_third
 
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
 DESIGNS = ("gaussian", "correlated", "student", "rademacher")
 STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
 
 
-@pytest.mark.parametrize("name", READY)
+@pytest.mark.parametrize("name", a_third(READY))
 def test_answers_follow_a_typed_link_with_noise_and_flips(name):
     problem = CustomLink(link=name, n=200_000, p=4, noise=0.3, flip=0.1).build()
     index = problem.X @ problem.truth

@@ -6,6 +6,7 @@ import lrlab
 from lrlab.models import rank_guess
 from lrlab.runs.run import solve
 from lrlab.runs.trial import trial_spec
+from tests.thorough import a_third
 
 TABLE = lrlab.spec("inductive-completion", features="canonical", n1=80, n2=80, rank=2, observed=0.148, seed=31000)
 """Three times the degrees of freedom."""
@@ -21,7 +22,9 @@ def recovered(spec, solver):
     return [solve(trial_spec(spec, trial), solver).metrics["weakest_error"] < 0.1 for trial in range(10)]
 
 
-@pytest.mark.parametrize("solver", ["gauss-newton", "tangent-descent", "matrix-irls", "altmin", "scaled-gradient"])
+@pytest.mark.parametrize(
+    "solver", a_third(["gauss-newton", "tangent-descent", "matrix-irls", "altmin", "scaled-gradient"])
+)
 @pytest.mark.parametrize("assumed", [3, 6])
 def test_a_rank_assumed_up_to_three_times_too_large_is_no_obstacle(solver, assumed):
     """Of ten: Gauss-Newton recovered 5, tangent descent, altmin and scaled-gradient at most 2."""

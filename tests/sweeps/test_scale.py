@@ -2,6 +2,8 @@
 
 import statistics
 
+import pytest
+
 from lrlab import spec
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
@@ -22,6 +24,7 @@ def swept(sweep: Sweep, workers: int, seconds: float, slowness: float = 1.0) -> 
         return cluster.counts(store.commits)
 
 
+@pytest.mark.soak
 def test_a_thousand_workers_do_not_saturate_the_scheduler():
     counts = swept(of(trials=150), workers=1000, seconds=2.0)
     assert counts.efficiency > 0.9

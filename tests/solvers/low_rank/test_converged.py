@@ -12,6 +12,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, run_job
 from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
+from tests.thorough import a_third
 
 SPECS = {
     "gaussian": lrlab.spec("rank-one-sensing", m=250, d1=12, d2=9, rank=3, condition=10),
@@ -55,7 +56,7 @@ def penalty_of(name, problem, options):
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
-@pytest.mark.parametrize(("case", "name"), CLAIMS)
+@pytest.mark.parametrize(("case", "name"), a_third(CLAIMS))
 def test_every_converged_run_is_stationary(case, name, noise):
     try:
         # The end alone is looked at: without scores of the iterates before it, which take a fifth of the time.

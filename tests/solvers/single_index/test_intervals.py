@@ -23,6 +23,7 @@ from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_free import link_free_refinement
 from lrlab.solvers.single_index.link_free_intervals import angles, intervals, precision
 from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
+from tests.thorough import a_third
 
 SOLVER = "link-free-refinement"
 HELD_OUT = 0.4
@@ -144,7 +145,7 @@ EVERY = os.environ.get("LRLAB_COVERAGE", "")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", CELLS if EVERY else SMALL)
+@pytest.mark.parametrize("cell", CELLS if EVERY else a_third(SMALL))
 def test_intervals_hold_the_truth_as_often_as_they_say_or_say_why_not(cell):
     found = coverage(cell, range(20_000, 20_000 + int(EVERY or 20)))
     assert all(found.without), "no intervals, and no reason"

@@ -286,7 +286,7 @@ def test_what_cannot_work_is_refused_beforehand():
         lrlab.solve(SPEC, NAME, rho=-1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_with_few_samples_the_second_stage_is_not_worse_than_its_start():
     ends, starts = [], []
     for seed in (1, 2, 3):
