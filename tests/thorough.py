@@ -12,16 +12,15 @@ os.environ.setdefault("LRLAB_TEST_SEED", time.strftime("%j"))
 
 
 def a_third(values: Sequence[Any]) -> list[Any]:
-    """Return the values as parameters of a test; those that are not of the third of LRLAB_TEST_SEED are for soak."""
-    chosen = int(os.environ["LRLAB_TEST_SEED"]) % 3
-    return [value if k % 3 == chosen else _left(value) for k, value in enumerate(values)]
+    """Return the values as parameters of a test, a tuple as those of several parameters.
+
+    Those that are not of the third of LRLAB_TEST_SEED are for soak.
+    """
+    chosen, sets = int(os.environ["LRLAB_TEST_SEED"]) % 3, [v if isinstance(v, tuple) else (v,) for v in values]
+    marks = [() if k % 3 == chosen else pytest.mark.soak for k in range(len(sets))]
+    return [pytest.param(*one, marks=mark) for one, mark in zip(sets, marks, strict=True)]
 
 
 def but(first: Sequence[Any], values: Sequence[Any]) -> list[Any]:
     """Return the values as parameters of a test; all but the first ones are for soak."""
-    return [value if value in first else _left(value) for value in values]
-
-
-def _left(value: Any) -> Any:
-    # A tuple is the values of several parameters.
-    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.soak)
+    return [value if value in first else pytest.param(value, marks=pytest.mark.soak) for value in values]

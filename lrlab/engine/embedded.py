@@ -41,7 +41,8 @@ class Embedded:
         }
         paths = [str(PACKAGE_PARENT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self._log = Path(self.folder) / "log"
-        with self._log.open("wb") as log:
+        # Processes that write at once write one after another.
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(HOST_SCRIPT), json.dumps(settings)],
                 stdin=subprocess.DEVNULL,
