@@ -9,7 +9,7 @@ from lrlab.runs.trace import Trace
 
 QUICK_SECONDS = 0.1
 """Processor time, that of the scores included."""
-EACH, APART = 8, 1.35
+EACH, APART = 20, 1.35
 SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))])
 """Iterations that are scored beside the last one: all of the first ones, later ones a third apart. A curve through
 these looks the same, and scores cost more than the solver."""
