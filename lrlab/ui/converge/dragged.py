@@ -16,6 +16,7 @@ from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
+from lrlab.ui.live.drags import waiting
 
 RETRY_SECONDS = 1.0
 """After how long a solver that is not quick is tried again."""
@@ -37,7 +38,8 @@ class Dragged:
         runs = {job: together.submit(quick_run, job) for job in jobs if self._slow_until.get(job.solver, 0.0) < begun}
         lines = {job: together.submit(theory.quick, job) for job in theory.unknown(jobs)}
         measured = measured_parts(spec)
-        wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
+        with waiting():
+            wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
         for job, line in lines.items():
             if line.done() and not isinstance(line.result(), Failure):
                 theory.remember_quick(job, line.result())

@@ -3,8 +3,9 @@
 import logging
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from lrlab.parameters import InputError
 from lrlab.ui.live.changes import State
@@ -12,8 +13,43 @@ from lrlab.ui.live.stream import Stream
 
 THREADS = 32
 """Most of an answer's time is a worker's, for which its thread waits."""
+PATIENCE_SECONDS = 0.5
+"""After which an answer is computed beside one that takes long."""
 
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")
+
+
+class _Thread(threading.local):
+    """Whether this thread holds the turn."""
+
+    held = False
+
+
+_own, _computes = _Thread(), threading.Lock()
+"""Held by the thread that computes an answer: many that compete for the interpreter are slower than one by one."""
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    _own.held = _computes.acquire(timeout=PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        if _own.held:
+            _own.held = False
+            _computes.release()
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Let other answers be computed during the block, in which one, or a page, waits for workers."""
+    held, _own.held = _own.held, False
+    if held:
+        _computes.release()
+    try:
+        yield
+    finally:
+        _own.held = held and _computes.acquire(timeout=PATIENCE_SECONDS)
 
 
 class Drag:
@@ -43,7 +79,9 @@ class Drag:
                 return
         position, send = newest
         try:
-            send(self.stream.push(self.show(position)))
+            with _turn():
+                message = self.stream.push(self.show(position))
+            send(message)
         except (InputError, IndexError):
             # The page shows the sentence when the slider rests; until then the last figure stays.
             pass

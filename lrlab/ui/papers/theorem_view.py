@@ -14,6 +14,7 @@ from lrlab.presets import moved, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
 from lrlab.ui.live.changes import State
+from lrlab.ui.live.drags import waiting
 from lrlab.ui.papers.computed import all_panels, figure_name, frame
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider
@@ -82,7 +83,8 @@ _finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
 def _quick(name: str, at: float, seconds: float) -> tuple[list[Panel], int, int]:
     plan = _plan(name, at)
     futures = [together.submit(plan.function, item) for item in plan.items]
-    wait(futures, seconds)
+    with waiting():
+        wait(futures, seconds)
     values = [one.result() if one.done() else None for one in futures]
     good = [None if isinstance(value, Failure) else value for value in values]
     done = sum(value is not None for value in good)

@@ -1,0 +1,64 @@
+"""Answers to sliders of many tabs are computed one after another, and wait for workers beside one another."""
+
+import threading
+
+from lrlab.ui.live.drags import Drag, waiting
+from tests.waiting import PATIENCE
+
+
+def answered(*shows):
+    """Let as many sliders as there are functions move at once; return when all have their answers."""
+    sent = [threading.Event() for _ in shows]
+    for show, event in zip(shows, sent, strict=True):
+        drag = Drag()
+        drag.show = show
+        drag.move(0, lambda text, event=event: event.set())
+    return all(event.wait(PATIENCE) for event in sent)
+
+
+def test_one_computes_at_a_time():
+    busy, most = 0, 0
+    lock = threading.Lock()
+
+    def show(position):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        threading.Event().wait(0.02)
+        with lock:
+            busy -= 1
+        return {"words": "done"}
+
+    assert answered(*[show] * 5) and most == 1
+
+
+def test_those_that_wait_for_workers_keep_nobody():
+    together = threading.Barrier(5)
+
+    def show(position):
+        with waiting():
+            together.wait(PATIENCE)
+        return {"words": "done"}
+
+    assert answered(*[show] * 5)
+
+
+def test_one_that_takes_long_is_not_waited_for():
+    over = threading.Event()
+
+    def long(position):
+        assert over.wait(PATIENCE)
+        return {"words": "late"}
+
+    def short(position):
+        over.set()
+        return {"words": "done"}
+
+    assert answered(long, short)
+
+
+def test_a_page_waits_without_a_turn():
+    with waiting():
+        pass
+    assert answered(lambda position: {"words": "done"})
