@@ -120,7 +120,8 @@ def test_a_sweep_that_is_being_read_is_not_under_way_and_can_be_begun(home, monk
     assert run.alive and not run.computing
     threading.Timer(0.1, read.set).start()
     run.go_on(LocalStream)
-    assert run.computing and run.wait(PATIENCE) and run.state == "done"
+    # It may be over at once.
+    assert run.wait(PATIENCE) and run.state == "done"
 
 
 def test_a_page_that_comes_back_finds_the_run_of_its_own_session(home):

@@ -26,7 +26,8 @@ class _Thread(threading.local):
 
 
 _own, _computes = _Thread(), threading.Lock()
-"""Held by the thread that computes an answer: many that compete for the interpreter are slower than one by one."""
+"""Held by the thread that computes an answer: many that compete for the interpreter are slower than one by one. Scripts
+of pages have turns of their own, `turns.py`, which also take up what their sessions ask for while they wait."""
 
 
 @contextmanager

@@ -64,7 +64,7 @@ def connect(page: str) -> None:
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
     to, went = st.session_state.get("live:to", ("", 0.0))
     data = {"address": f"{base()}/live/{token}", "page": page, "to": to, "went": went}
-    plot.send("live", "live", data, on_over_change=_over, height=1)
+    plot.send("live", "live", data, on_over_change=turns.give_way, height=1)
 
 
 def go(page: str, address: Mapping[str, str]) -> None:
@@ -73,11 +73,6 @@ def go(page: str, address: Mapping[str, str]) -> None:
     Streamlit's own switch of pages leaves an entry in the browser's history, of the old page with the new parameters.
     """
     st.session_state["live:to"] = f"{base()}/{page}?{urlencode(address)}", time.time()
-
-
-def _over() -> None:
-    # The end of a run has the page drawn again.
-    turns.give_way()
 
 
 def tab() -> Tab:
