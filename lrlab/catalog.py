@@ -3,17 +3,23 @@
 import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+import numpy as np
 
 import lrlab.models
 import lrlab.solvers
 from lrlab import plugin_modules
 from lrlab.catalog_checks import CatalogError
 from lrlab.collecting import Collected, modules_of, sound_modules, with_plugins
-from lrlab.model_entry import Family, ModelEntry
-from lrlab.parameters import InputError, nearest, require_known
+from lrlab.model_entry import Family, ModelEntry, Range
+from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
 from lrlab.plugin_modules import Plugin
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry
+
+POSITIONS = 60
+"""Of a slider, at most about so many."""
 
 _failed: list[CatalogError] = []
 _models = modules_of(lrlab.models)
@@ -106,6 +112,25 @@ def given(names: Iterable[str], model: str) -> str:
     entries = [solver(name, model) for name in names]
     known = [f"{', '.join(entry.knows)} ({entry.title})" for entry in entries if entry.knows]
     return f"Given beyond the data: {'; '.join(known)}." if known else ""
+
+
+def positions(model: str, name: str) -> tuple[float, ...]:
+    """Return the values of a parameter's slider: round, within its bounds, the default among them, whole if it is.
+
+    They are in its first range, or reach up to twice the default.
+    """
+    entry = model_entry(model)
+    return _positions(declared(entry.spec)[name], entry.first_range(name))
+
+
+@cache
+def _positions(parameter: Parameter, first: Range) -> tuple[float, ...]:
+    (low, high, scale), default, whole = first, float(parameter.default), parameter.kind is int
+    low, high = max(parameter.low, min(low, default)), min(parameter.high, max(high, 2.0 * default))
+    grid = (np.geomspace if scale == "log" else np.linspace)(low, high, POSITIONS)
+    values = {float(f"{round(value) if whole else value:.2g}") for value in grid.tolist()} | {default}
+    inside = sorted(value for value in values if parameter.low <= value <= parameter.high)
+    return tuple(int(value) if whole else value for value in inside)
 
 
 def compatible(spec: Spec, name: str) -> SolverEntry:

@@ -46,32 +46,23 @@ class _Area:
 
     def __init__(self, figure: Figure, width: float) -> None:
         self.sizes = np.array([width, float(figure.layout.height or 400) - AROUND])
-        self._figure = figure
-        self._ends = [self._ends_of(side) for side in ("x", "y")]
+        drawn = [one for one in figure.data if one.get("x") is not None and one.get("y") is not None]
+        sides = [_scaled(figure, side, drawn) for side in ("x", "y")]
+        self._points = {id(one): self._placed(np.stack(both)) for one, *both in zip(drawn, *sides, strict=True)}
+        self._drawn = drawn
 
-    def _ends_of(self, side: str) -> tuple[float, float]:
-        if known := self._figure.layout[f"{side}axis"].range:
-            return known[0], known[1]
-        drawn = [self._scaled(side, one) for one in self._figure.data if one.get(side) is not None]
-        values = np.concatenate([np.empty(0), *drawn])
-        values = values[np.isfinite(values)]
-        return (float(values.min()), float(values.max())) if values.size else (0.0, 1.0)
-
-    def _scaled(self, side: str, one: Node) -> Array:
-        values = np.asarray(one[side], dtype=float)
-        with np.errstate(all="ignore"):
-            return np.log10(values) if self._figure.layout[f"{side}axis"].type == "log" else values
+    def _placed(self, points: Array) -> Array:
+        points = points.T * self.sizes
+        points[~np.isfinite(points).all(axis=1)] = np.nan
+        return points
 
     def points(self, one: Node) -> Array:
         """Return the points of a trace, (n, 2), nan for one that is not drawn, as a zero on a logarithmic axis."""
-        ends = zip(("x", "y"), self._ends, strict=True)
-        sides = [(self._scaled(side, one) - low) / ((high - low) or 1.0) for side, (low, high) in ends]
-        points = np.stack(sides, axis=1) * self.sizes
-        return np.where(np.isfinite(points).all(axis=1, keepdims=True), points, np.nan)
+        return self._points[id(one)]
 
     def lines(self) -> Iterator[Array]:
         """Return all that is drawn, along increasing x; on a band a name can be read."""
-        for one in self._figure.data:
+        for one in self._drawn:
             if one.type != "scatter" or one.fill:
                 continue
             points = self.points(one)
@@ -90,6 +81,22 @@ class _Area:
                 taken.append(box)
                 return place, name + "<br> " * between if "top" in place else "<br>" * between + name
         return BESIDE[0], ""
+
+
+def _scaled(figure: Figure, side: str, drawn: Sequence[Node]) -> list[Array]:
+    """Return a coordinate of traces as shares of its axis, which ends where they do unless it has a range."""
+    axis = figure.layout[f"{side}axis"]
+    values = [np.asarray(one[side], dtype=float) for one in drawn]
+    if axis.type == "log":
+        with np.errstate(all="ignore"):
+            values = [np.log10(one) for one in values]
+    if known := axis.range:
+        low, high = known[0], known[1]
+    else:
+        together = np.concatenate([np.empty(0), *values])
+        together = together[np.isfinite(together)]
+        low, high = (together.min(), together.max()) if together.size else (0.0, 1.0)
+    return [(one - low) / ((high - low) or 1.0) for one in values]
 
 
 def _box(place: str, between: int, name: str, end: Array) -> _Box:

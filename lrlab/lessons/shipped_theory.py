@@ -29,6 +29,11 @@ def jobs() -> Iterator[Job]:
                 yield make_job(catalog.spec(model), entry.name)
             except InputError:
                 continue
+    # Whoever drags a slider for the first time, as a class at one server, begins with these.
+    first = FAMILY.model_order[0]
+    for name in FAMILY.solvers:
+        for n in catalog.positions(first, "n"):
+            yield make_job(catalog.spec(first, n=n), name)
     for lesson in lessons.lessons().values():
         for step in lesson.steps:
             figure = step.figure

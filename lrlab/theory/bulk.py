@@ -20,7 +20,8 @@ import numpy as np
 
 from lrlab.arrays import Array
 
-HALVINGS = 60
+STEPS = 60
+"""Of Newton's method, or halvings where it leaves the interval; six are usual."""
 NODES = 200
 TRACY_WIDOM_MEAN = -1.2065335745820
 """Mean of the Tracy-Widom variable of order 1 (Bornemann 2010, "On the numerical evaluation of distributions in random
@@ -96,13 +97,20 @@ def _dual_edge(terms: Terms) -> float:
     largest = max((w for w, _ in terms), default=0.0)
     if largest <= 0:
         return 0.0
-    low, high = 0.0, 1.0 / largest
-    if len(terms) == 1:
-        low = high / (1.0 + math.sqrt(terms[0][1]))
-    for _ in range(HALVINGS if len(terms) > 1 else 0):
-        t = (low + high) / 2.0
-        low, high = (t, high) if sum(share * (w * t / (1.0 - w * t)) ** 2 for w, share in terms) < 1.0 else (low, t)
-    return low
+    # With its largest weight alone the sum is 1 here; with the others it is larger.
+    low, high = 0.0, min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
+    t = high
+    for _ in range(STEPS if len(terms) > 1 else 0):
+        excess, slope = -1.0, 0.0
+        for w, share in terms:
+            u = w * t / (1.0 - w * t)
+            excess, slope = excess + share * u * u, slope + 2.0 * share * u * w / (1.0 - w * t) ** 2
+        low, high = (low, t) if excess > 0 else (t, high)
+        step = t - excess / slope if slope else low
+        last, t = t, step if low < step < high else (low + high) / 2.0
+        if abs(t - last) <= 1e-15 * t:
+            break
+    return t
 
 
 def _edge(terms: Terms, t: float, p: int) -> Edge:

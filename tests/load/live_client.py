@@ -12,6 +12,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 Take = Callable[[str, dict[str, Any], bool], Awaitable[None]]
 MESSAGE_BYTES = 2**26
+HELD_SECONDS = 0.1
+"""For how long a position of a slider waits for the answer to the one before."""
 
 
 @dataclass
@@ -25,6 +27,9 @@ class LiveClient:
     numbers: dict[str, int] = field(default_factory=dict)
     arrived: dict[str, list[float]] = field(default_factory=dict)
     bytes: int = 0
+    _held: dict[str, Any] | None = None
+    _dragged: str = ""
+    _waits: asyncio.TimerHandle | None = None
     _socket: ClientConnection | None = None
     _address: str = ""
     _receiver: asyncio.Task[None] | None = None
@@ -36,9 +41,19 @@ class LiveClient:
             self._receiver = asyncio.create_task(self._receive(address, cookie))
 
     async def drag(self, stream: str, position: int) -> None:
-        """Tell that a slider is at a position."""
-        assert self._socket
-        await self._socket.send(json.dumps({"drag": stream, "value": position}))
+        """Tell that a slider is at a position, once the one before is answered."""
+        self._held, self._dragged = {"drag": stream, "value": position}, stream
+        if not self._waits:
+            await self._tell()
+
+    async def _tell(self) -> None:
+        if self._waits:
+            self._waits.cancel()
+        held, self._held, self._waits = self._held, None, None
+        if held and self._socket:
+            loop = asyncio.get_running_loop()
+            self._waits = loop.call_later(HELD_SECONDS, lambda: loop.create_task(self._tell()))
+            await self._socket.send(json.dumps(held))
 
     async def close(self) -> None:
         """Close the connection; `follow` opens another one, which goes on with the numbers of this one."""
@@ -64,6 +79,8 @@ class LiveClient:
 
     async def _read(self, message: dict[str, Any]) -> None:
         stream, number = message["stream"], message["number"]
+        if stream == self._dragged:
+            await self._tell()
         last, whole = self.numbers.get(stream, 0), message.get("all", False)
         if not whole and number <= last:
             return

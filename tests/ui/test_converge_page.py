@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 from lrlab import catalog
 from lrlab.parameters import declared
 from lrlab.ui.converge import many_seeds
-from lrlab.ui.shared import problem_controls
 from lrlab.ui.widgets import permalink, plot
 from tests.ui.driving import components, errors, finished, place
 
@@ -40,7 +39,7 @@ def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model)
     numbers = [known[name] for name in catalog.model_entry(model).main if known[name].kind in (int, float)]
     assert len(numbers) >= 2 and len(catalog.model_entry(model).main) == 3
     for parameter in numbers:
-        values = list(problem_controls.positions(model, parameter))
+        values = list(catalog.positions(model, parameter.name))
         assert parameter.default in values and values == sorted(set(values)) and len(values) > 5
         assert all(parameter.check(value) == value for value in values)
 

@@ -9,8 +9,6 @@ import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from lrlab import catalog, lessons
-from lrlab.parameters import declared
-from lrlab.ui.shared import problem_controls
 from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -163,7 +161,7 @@ def test_a_spectrum_follows_a_slider_of_its_problem_and_is_run_when_it_rests(pag
 
 
 def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
-    values = problem_controls.positions("one-bit-sensing", declared(catalog.MODELS["one-bit-sensing"])["n"])
+    values = catalog.positions("one-bit-sensing", "n")
     target = values.index(3000) + 7
     url = f"{address}/converge?{SMALL}"
     opened(page, f"{url}&n={values[target]}", "Converge")

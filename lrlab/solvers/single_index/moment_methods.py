@@ -1,6 +1,5 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-import copy
 from functools import partial
 
 import numpy as np
@@ -31,8 +30,9 @@ from lrlab.theory.predicted_overlap import least_squares_overlap, marginal_mean_
 def class_moments(problem: SingleIndexData) -> ClassMoments:
     """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
     if isinstance(problem, DrawnProblem):
-        # Whoever reads moments may use them up.
-        return copy.deepcopy(problem.classes)
+        # Whoever reads moments may use the matrices up.
+        own = problem.classes
+        return own._replace(S_pos=own.S_pos.copy(), S_neg=own.S_neg.copy())
     p = problem.shape[1]
     counts, sums, grams = [0, 0], [np.zeros(p), np.zeros(p)], [Gram(p), Gram(p)]
     for X, y in problem.blocks():

@@ -48,9 +48,13 @@ def _change(old: Any, new: Any) -> Any:
     """Return the change from one part of a figure to another; None where there is none."""
     if old is new:
         return None
+    if isinstance(new, str | int | float):
+        return None if type(old) is type(new) and old == new else {"=": plain(new)}
     if isinstance(old, dict) and isinstance(new, dict):
         gone = {key: None for key in old if new.get(key) is None and old[key] is not None}
-        changed = {key: _change(old.get(key), value) for key, value in new.items() if value is not None}
+        # Most parts are the same objects: a call for each would take most of the time.
+        pairs = ((key, old.get(key), value) for key, value in new.items() if value is not None)
+        changed = {key: _change(was, value) for key, was, value in pairs if was is not value}
         return gone | {key: one for key, one in changed.items() if one is not None} or None
     if _is_nested(old) and _is_nested(new) and len(old) == len(new):
         changes = ((str(place), _change(*pair)) for place, pair in enumerate(zip(old, new, strict=True)))
@@ -72,17 +76,17 @@ def _is_array(value: Any) -> bool:
 
 def _array_change(old: Any, new: Any) -> Any:
     if old.shape == new.shape:
-        places = np.flatnonzero(~_equal(old, new).ravel())
+        places = np.flatnonzero(_differ(old, new))
         if not places.size:
             return None
         if places.size <= FEW * new.size:
             return {"@": [places.tolist(), plain(new.ravel()[places].tolist())]}
-    elif new.ndim == old.ndim == 1 and len(new) > len(old) > 0 and bool(_equal(old, new[: len(old)]).all()):
+    elif new.ndim == old.ndim == 1 and len(new) > len(old) > 0 and not _differ(old, new[: len(old)]).any():
         return {"+": plain(new[len(old) :].tolist())}
     return {"=": plain(new, single=True)}
 
 
-def _equal(old: Any, new: Any) -> Any:
-    """Return entry by entry whether two arrays agree; what is not a number agrees with itself."""
-    agree = np.asarray(old == new) & np.ones(old.shape, bool)
-    return agree | ((old != old) & (new != new))
+def _differ(old: Any, new: Any) -> Any:
+    """Return entry by entry whether two arrays differ; what is not a number agrees with itself."""
+    differ = old != new
+    return differ & ((old == old) | (new == new)) if differ.any() else differ

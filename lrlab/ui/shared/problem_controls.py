@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -15,11 +15,9 @@ from lrlab.protocol import Spec
 from lrlab.ui.live.changes import State
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls, slider
-from lrlab.ui.widgets.axis import spaced
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
-POSITIONS = 60
 PICTURE_MB = 10
 """Of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
@@ -113,21 +111,10 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -
 
 def positions_with(model: str, parameter: Parameter, now: float) -> tuple[float, ...]:
     """Return the values of a slider, the present one among them, which was typed and may be beyond them."""
-    options = positions(model, parameter)
+    options = catalog.positions(model, parameter.name)
     if now in options or not parameter.low <= now <= parameter.high:
         return options
     return tuple(sorted((*options, int(now) if parameter.kind is int else now)))
-
-
-@cache
-def positions(model: str, parameter: Parameter) -> tuple[float, ...]:
-    """Return the values of a parameter's slider: round, within its bounds, the default among them, whole if it is."""
-    low, high, spacing = catalog.model_entry(model).first_range(parameter.name)
-    default, whole = float(parameter.default), parameter.kind is int
-    low, high = max(parameter.low, min(low, default)), min(parameter.high, max(high, 2.0 * default))
-    values = {float(f"{value:.2g}") for value in spaced(low, high, POSITIONS, spacing, whole=whole)} | {default}
-    inside = sorted(value for value in values if parameter.low <= value <= parameter.high and math.isfinite(value))
-    return tuple(int(value) if whole else value for value in inside)
 
 
 def _settle_picture(link: Permalink, name: str) -> None:

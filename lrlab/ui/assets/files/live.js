@@ -74,19 +74,29 @@ live.send = (frame) => {
 };
 
 // While a slider is dragged, what it shows is drawn and nothing else; when it rests, what the script of the page draws.
+// A mouse moves faster than a busy server answers: a position waits for the answer to the one before, or so long.
+const HELD_MS = 100;
 const drags = new Set();
 live.drag = (stream, value) => {
   live.dragged = stream;
   drags.add(stream);
-  live.send({ drag: stream, value });
+  live.held = { drag: stream, value };
+  if (!live.waits) tell();
 };
+function tell() {
+  clearTimeout(live.waits);
+  live.waits = live.held && setTimeout(tell, HELD_MS);
+  if (live.held) live.send(live.held);
+  live.held = null;
+}
 live.rest = (stream) => {
-  live.dragged = null;
+  live.dragged = live.held = null;
   live.numbers[stream] = MISSED;
 };
 
 function take({ stream, number, at, parts = {}, all, end, page }) {
   const last = live.numbers[stream] ?? 0;
+  if (stream === live.dragged) tell();
   if (live.dragged ? stream !== live.dragged : drags.has(stream)) {
     live.numbers[stream] = MISSED;
     return;
