@@ -152,6 +152,13 @@ def test_gauss_newton_knows_the_optimum_of_a_problem_that_is_linear():
     assert trace.stop is Stop.CONVERGED and len(trace.rows) == 2
 
 
+@pytest.mark.parametrize("path", ["direct", "penalised"])
+def test_gauss_newton_claims_nothing_where_no_step_lowers_the_objective(monkeypatch, path):
+    monkeypatch.setattr(gauss_newton, "following", lambda *given: None)
+    trace = lrlab.solve(SPECS["gaussian"].replace(noise=0.3), "gauss-newton", path=path)
+    assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
+
+
 def test_gauss_newton_ends_at_a_stationary_point_when_there_is_noise():
     problem = SPECS["gaussian"].replace(noise=0.3).build()
     trace = lrlab.solve(SPECS["gaussian"].replace(noise=0.3), "gauss-newton", inner_tol=1e-6)
