@@ -48,7 +48,9 @@ NO_PAGE = "no public page known"
 ABOUT = {
     "bibtex": (MULAN, NOT_STATED, "Katakis, Tsoumakas, Vlahavas (2008), ECML/PKDD discovery challenge"),
     "delicious": (
-        MULAN, NOT_STATED, "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data"
+        MULAN,
+        NOT_STATED,
+        "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data",
     ),
     "corel5k": (MULAN, NOT_STATED, "Duygulu, Barnard, de Freitas, Forsyth (2002), ECCV"),
     "emotions": (MULAN, NOT_STATED, "Trohidis, Tsoumakas, Kalliris, Vlahavas (2008), ISMIR, 325-330"),
@@ -65,7 +67,7 @@ ABOUT = {
     "autofood": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
     "compphys": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
     "wiki": ("made by the authors of Wikipedia's pages; no public file known", NOT_STATED, "Yu et al. (2014)"),
-}  # fmt: skip
+}
 """Where the files are, their licence, who made the set."""
 
 SETS = {

@@ -12,7 +12,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, Recovery
 from lrlab.metrics import error_of
 from lrlab.model_entry import Measure
-from lrlab.models.single_index import FAMILY
+from lrlab.models.index_family import FAMILY
 
 LIVE_POINTS, FIRST_POINTS = 400, 40
 """Of a curve while it grows: about as many as it has pixels; of the first ones none is left out."""

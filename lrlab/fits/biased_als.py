@@ -111,8 +111,10 @@ class Sweeps:
     def sweep(self) -> None:
         """Update users, items and the noise."""
         self.count += 1
-        for side, pulled, other in ((self.users, (self.ratings, self.mask), self.items),
-                                    (self.items, self.transposed, self.users)):  # fmt: skip
+        for side, pulled, other in (
+            (self.users, (self.ratings, self.mask), self.items),
+            (self.items, self.transposed, self.users),
+        ):
             side.refit(*pulled, other, self.noise)
             side.renew(held=self.count <= HELD_SWEEPS)
         self.noise = max(self._misfit() / self.mask.nnz, self.least)

@@ -61,9 +61,16 @@ def fit_dataset(task: DatasetFit) -> Row:
         training, fresh = rows_of(task)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
         estimator = LabelEstimator(
-            task.solver, rank=about["rank"], iterations=task.iterations, intercept=False, feature_scaling="none",
-            seed=task.trial, max_seconds=MOST_SECONDS, tune_by=task.tune_by, settings=dict(task.settings),
-        )  # fmt: skip
+            task.solver,
+            rank=about["rank"],
+            iterations=task.iterations,
+            intercept=False,
+            feature_scaling="none",
+            seed=task.trial,
+            max_seconds=MOST_SECONDS,
+            tune_by=task.tune_by,
+            settings=dict(task.settings),
+        )
         fitted = fit_rows(hide(training, task.observed, task.trial), fresh, estimator.checked())
     except InputError as error:
         return {**about, "regularization": None, "refused": str(error), "trace": []}
@@ -107,7 +114,13 @@ def stand_in_spec(name: str, seed: int) -> tuple[Multilabel, int]:
     n, test = (max(2, round(kept * rows)) for rows in (shape.rows, shape.test_rows))
     most = max(1, min(shape.features, shape.labels) // 2)
     spec = Multilabel(
-        n=n + test, d=shape.features, labels=shape.labels, rank=min(RANK, most), per_row=round(shape.labels_per_row),
-        density=1.0 if share > SPARSE else share, noise=NOISE, seed=seed,
-    )  # fmt: skip
+        n=n + test,
+        d=shape.features,
+        labels=shape.labels,
+        rank=min(RANK, most),
+        per_row=round(shape.labels_per_row),
+        density=1.0 if share > SPARSE else share,
+        noise=NOISE,
+        seed=seed,
+    )
     return spec, n

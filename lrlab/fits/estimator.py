@@ -92,9 +92,16 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         if self.regularization is not None:
             options["regularization"] = self.regularization
         return fit_settings(
-            self.solver, options, rank=self.rank, iterations=self.iterations, max_seconds=self.max_seconds,
-            metric=self.tune_by, scaling=self.feature_scaling, intercept=self.intercept, seed=self.seed,
-        )  # fmt: skip
+            self.solver,
+            options,
+            rank=self.rank,
+            iterations=self.iterations,
+            max_seconds=self.max_seconds,
+            metric=self.tune_by,
+            scaling=self.feature_scaling,
+            intercept=self.intercept,
+            seed=self.seed,
+        )
 
     def take(self, result: Fit) -> Self:
         """Become the estimator that has this result."""

@@ -58,10 +58,15 @@ def _beyond(solver: str, options: Mapping[str, Any], rows: Dataset, test: Datase
     tables = [table for data in (rows, test) if data for table in (data.X, data.Y, data.observed)]
     known = 1.0 if rows.observed is None else rows.observed.nnz / max(1, rows.n * rows.L)
     spec = GivenRows(
-        n=rows.n, d=rows.d, labels=rows.L, rank=rank, observed=min(known, 1.0),
-        per_row=-(-rows.Y.nnz // max(1, rows.n)), held=sum(table_bytes(table) for table in tables),
+        n=rows.n,
+        d=rows.d,
+        labels=rows.L,
+        rank=rank,
+        observed=min(known, 1.0),
+        per_row=-(-rows.Y.nnz // max(1, rows.n)),
+        held=sum(table_bytes(table) for table in tables),
         density=rows.X.nnz / (rows.n * rows.d) if issparse(rows.X) and rows.n else 1.0,
-    )  # fmt: skip
+    )
     return memory_needed(spec, catalog.solver(solver, Multilabel.model), options) - memory_limit()
 
 

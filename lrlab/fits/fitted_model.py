@@ -25,7 +25,7 @@ from lrlab.datasets.npz import Declared, names_arrays, names_of, read_arrays
 from lrlab.datasets.text import Source
 from lrlab.fits import ratings_model
 from lrlab.fits.calibration import Calibration
-from lrlab.fits.model_shapes import LARGEST, require_numbers, require_shapes
+from lrlab.fits.model_shapes import LARGEST, PARTS, require_numbers, require_shapes
 from lrlab.fits.own_files import label_names
 from lrlab.fits.ratings_model import RatingModel
 from lrlab.lowrank import LowRank
@@ -48,10 +48,6 @@ KINDS: Mapping[str, type[Any]] = {
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
 PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
-PARTS = (
-    "lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names",
-    "scaling", "units", "threshold", "own_labels", "own_thresholds", "calibration",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

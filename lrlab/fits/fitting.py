@@ -54,9 +54,17 @@ def fit(
     """
     own: dict[str, Any] = dict(settings)
     estimator = LabelEstimator(
-        solver, rank=rank, iterations=iterations, intercept=intercept, regularization=own.pop("regularization", None),
-        feature_scaling=scaling, tune_by=tune_by, seed=seed, max_seconds=max_seconds, settings=own or None,
-    )  # fmt: skip
+        solver,
+        rank=rank,
+        iterations=iterations,
+        intercept=intercept,
+        regularization=own.pop("regularization", None),
+        feature_scaling=scaling,
+        tune_by=tune_by,
+        seed=seed,
+        max_seconds=max_seconds,
+        settings=own or None,
+    )
     checked = estimator.checked()
     training = read(train, labels, observed, seed, limit, file_format)
     fresh = datasets.read(test, labels, like=training, limit=limit, file_format=file_format)
@@ -89,9 +97,16 @@ def tune(
     max_seconds: of each run. The other parameters are as for `fit`.
     """
     checked = fit_settings(
-        solver, settings, rank=rank, iterations=iterations, max_seconds=max_seconds, metric=metric, scaling=scaling,
-        intercept=intercept, seed=seed,
-    )  # fmt: skip
+        solver,
+        settings,
+        rank=rank,
+        iterations=iterations,
+        max_seconds=max_seconds,
+        metric=metric,
+        scaling=scaling,
+        intercept=intercept,
+        seed=seed,
+    )
     rows = read(train, labels, observed, seed)
     require_rank(checked.rank, rows)
     return tune_rows(rows, checked, progress)

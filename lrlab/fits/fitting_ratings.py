@@ -1,8 +1,7 @@
-"""Fits biases and a low-rank part to users' own ratings, tuned on held-out ones; tests on others; tasks for workers."""
+"""Fits biases and a low-rank part to users' own ratings, tuned on held-out ones; tests on others."""
 
 import math
-from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from lrlab.fits.ratings_model import RatingModel, members_of
 from lrlab.fits.ratings_solvers import BIASES, OWN, Candidate, RatingsRun
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
 from lrlab.fits.tuning import Progress
-from lrlab.models.own_rows import stored
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError, settle
 from lrlab.protocol import Limits, limits
@@ -97,9 +95,16 @@ def read_table(
 
 
 def fit_table(
-    ratings: Ratings, table: RatingTable, solver: str, rank: int, options: dict[str, Any], given: set[str],
-    ending: Limits, seed: int, progress: Progress = lambda count, best: None,
-) -> RatingsFit:  # fmt: skip
+    ratings: Ratings,
+    table: RatingTable,
+    solver: str,
+    rank: int,
+    options: dict[str, Any],
+    given: set[str],
+    ending: Limits,
+    seed: int,
+    progress: Progress = lambda count, best: None,
+) -> RatingsFit:
     """Tune a solver on a table of ratings, fit it to all that are not for the test, and score each iterate.
 
     given: names of the options that are not tuned.
@@ -116,9 +121,13 @@ def fit_table(
         elif solver == OWN:
             best = Result(Candidate(rank or min(most, 5), options), ending.max_iter, 1.0, math.nan, 1.0, 0.0)
     fit = RatingsFit(
-        solver=solver, options=best.candidate.options if best else options, rank=best.candidate.rank if best else 0,
-        share=best.share if best else 0.0, baselines=baselines(table, line), tried=tried,
-    )  # fmt: skip
+        solver=solver,
+        options=best.candidate.options if best else options,
+        rank=best.candidate.rank if best else 0,
+        share=best.share if best else 0.0,
+        baselines=baselines(table, line),
+        tried=tried,
+    )
     if best:
         run = RatingsRun(table, line, solver, best.candidate.rank, best.share)
         fit.fill(run, run.entry, best.candidate.options, ending._replace(max_iter=max(1, best.iterations)), seed)
@@ -146,9 +155,15 @@ def with_model(fit: RatingsFit, ratings: Ratings, table: RatingTable, mean: floa
 
 
 def fit_pairs(
-    ratings: Ratings, table: RatingTable, solver: str, rank: int, settings: dict[str, Any], ending: Limits, seed: int,
+    ratings: Ratings,
+    table: RatingTable,
+    solver: str,
+    rank: int,
+    settings: dict[str, Any],
+    ending: Limits,
+    seed: int,
     progress: Progress = lambda count, best: None,
-) -> RatingsFit:  # fmt: skip
+) -> RatingsFit:
     """Tune weighted least squares on known pairs beside popularity, fit all that are not for the test, rank these."""
     if not ratings.alike:
         raise InputError("solver", "one of ratings that differ", solver, f"take {OWN}, or leave the ratings out")
@@ -199,30 +214,3 @@ def cold(table: RatingTable) -> Row:
         "cold_user_ratings": int(table.cold_users.sum()),
         "cold_item_ratings": int(table.cold_items.sum()),
     }
-
-
-class RatingsTask(NamedTuple):
-    """A solver on files, each given by its path or by itself as text (`own_rows.packed`), "" for none."""
-
-    train: str
-    test: str
-    users: str
-    items: str
-    solver: str
-    rank: int
-    iterations: int | None
-    max_seconds: float
-    seed: int
-
-
-def run_task(task: RatingsTask) -> RatingsFit:
-    """Return the fit of a task, whose estimate stays in its model alone."""
-    with ExitStack() as files:
-        train, test, users, items = (files.enter_context(stored(text)) if text else None for text in task[:4])
-        assert train is not None
-        result = fit_ratings(
-            train, test, users, items, solver=task.solver, rank=task.rank, iterations=task.iterations, seed=task.seed,
-            max_seconds=task.max_seconds,
-        )  # fmt: skip
-    result.estimate = None
-    return result

@@ -50,9 +50,14 @@ class GivenJob(Job):
 
 
 def run_given(
-    problem: Any, entry: SolverEntry, options: Mapping[str, Any], limits: Limits, seed: int,
-    watch: Callable[[Row, Iterate], None], ended: Callable[[], bool] = lambda: False,
-) -> Trace:  # fmt: skip
+    problem: Any,
+    entry: SolverEntry,
+    options: Mapping[str, Any],
+    limits: Limits,
+    seed: int,
+    watch: Callable[[Row, Iterate], None],
+    ended: Callable[[], bool] = lambda: False,
+) -> Trace:
     """Run a solver on a problem, and return the trace; `watch` gets each scored iterate, `ended` says when to end."""
     job = GivenJob(Given(problem=problem, seed=seed), entry.name, tuple(options.items()), limits, entry)
     return run.run_job(job, watch, cancelled=lambda: run.cancelled() or ended())

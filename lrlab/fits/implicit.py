@@ -139,9 +139,14 @@ def entry(rank: int) -> SolverEntry:
 
 
 def search(
-    table: RatingTable, rank: int, options: Mapping[str, Any], given: set[str], ending: Limits, seed: int,
+    table: RatingTable,
+    rank: int,
+    options: Mapping[str, Any],
+    given: set[str],
+    ending: Limits,
+    seed: int,
     progress: Progress,
-) -> tuple[Row, list[Row]]:  # fmt: skip
+) -> tuple[Row, list[Row]]:
     """Return the settings that rank a tenth of the known pairs, held out, best, and all that were tried.
 
     rank 0 is popularity; a given rank and given options are not tuned.

@@ -8,6 +8,22 @@ from lrlab.arrays import Array
 from lrlab.datasets.npz import Declared
 from lrlab.datasets.text import COLUMN_BYTES
 
+PARTS = (
+    "lrlab_model",
+    "solver",
+    "options",
+    "kind",
+    "sizes",
+    "feature_names",
+    "label_names",
+    "scaling",
+    "units",
+    "threshold",
+    "own_labels",
+    "own_thresholds",
+    "calibration",
+)
+"""Names of the arrays of a file beside those of the estimate."""
 LARGEST = 1e100
 """Numbers of an estimate stay below this: products of three of them are finite."""
 
@@ -18,11 +34,18 @@ AXES: Mapping[str, Mapping[str, str]] = {
     **dict.fromkeys(
         ("KernelRank", "SignedKernelRank"),
         {
-            **FACTORS, "U": "mk", "kernel": "3", "centre": "d", "units": "d", "landmarks": "md", "values": "e",
-            "columns": "e", "size": "2",
+            **FACTORS,
+            "U": "mk",
+            "kernel": "3",
+            "centre": "d",
+            "units": "d",
+            "landmarks": "md",
+            "values": "e",
+            "columns": "e",
+            "size": "2",
         },
     ),
-}  # fmt: skip
+}
 """Axes of the arrays of an estimate, by kind: d features, L labels, k rank, m landmarks, e entries; others are free."""
 
 

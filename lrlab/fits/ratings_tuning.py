@@ -69,9 +69,15 @@ class Tuner:
     """Held-out parts of the training ratings, on which candidates are compared with the line of biases."""
 
     def __init__(
-        self, solver: str, table: RatingTable, given: AbstractSet[str], options: Mapping[str, Any], ending: Limits,
-        seed: int, progress: Progress,
-    ) -> None:  # fmt: skip
+        self,
+        solver: str,
+        table: RatingTable,
+        given: AbstractSet[str],
+        options: Mapping[str, Any],
+        ending: Limits,
+        seed: int,
+        progress: Progress,
+    ) -> None:
         """Hold out a tenth of the ratings, of few ones each fifth in turn. given: options that are not tuned."""
         self.solver, self.given, self.options, self.ending, self.seed = solver, given, options, ending, seed
         self.progress, self.results = progress, list[Result]()

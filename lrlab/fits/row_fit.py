@@ -89,9 +89,13 @@ def fit_rows(
     require_fit_memory(settings.solver, options, training, fresh, rank)
     tested = training.rows(slice(0, 0)) if fresh is None else fresh
     fitted = Fit(
-        solver=settings.solver, options=options, columns=training.rows(slice(0, 0)), intercept=settings.intercept,
-        auc_rows=count_auc_rows(tested), notes=tested.notes if fresh else (),
-    )  # fmt: skip
+        solver=settings.solver,
+        options=options,
+        columns=training.rows(slice(0, 0)),
+        intercept=settings.intercept,
+        auc_rows=count_auc_rows(tested),
+        notes=tested.notes if fresh else (),
+    )
     ending = settings.limits
     if settings.metric:
         fitted.tuned = tune_rows(training, settings, progress)
@@ -131,9 +135,15 @@ def scores_of_baselines(rows: Dataset, problem: OwnProblem, fitted: Fit, setting
         options: dict[str, Any] = {}
         if fitted.tuned:
             own = fit_settings(
-                baselines.SOLVER, {}, iterations=1, max_seconds=settings.limits.max_seconds, metric=settings.metric,
-                scaling=fitted.scaling.name, intercept=settings.intercept, seed=settings.seed,
-            )  # fmt: skip
+                baselines.SOLVER,
+                {},
+                iterations=1,
+                max_seconds=settings.limits.max_seconds,
+                metric=settings.metric,
+                scaling=fitted.scaling.name,
+                intercept=settings.intercept,
+                seed=settings.seed,
+            )
             best = tune_rows(rows, own, lambda count, best: None).chosen
             options, problem.threshold, problem.own = best.candidate.options, best.threshold_by(own.metric), best.own
         scores[baselines.FULL_RANK] = named(problem.score(baselines.full_rank(problem, options)))

@@ -96,10 +96,17 @@ def store_rows(folder: Path, given: Dataset, fresh: Dataset) -> RowFacts:
     datasets.save_npz(folder / TRAIN, given)
     datasets.save_npz(folder / TEST, fresh)
     return RowFacts(
-        given.rows(slice(0, 0)), given.n, entries, known, label_results.label_counts(given),
-        label_results.label_correlations(given), deviations(given.X), automatic(given.X), spread_remark(given.X),
+        given.rows(slice(0, 0)),
+        given.n,
+        entries,
+        known,
+        label_results.label_counts(given),
+        label_results.label_correlations(given),
+        deviations(given.X),
+        automatic(given.X),
+        spread_remark(given.X),
         measured(frequent, fresh.X, fresh.Y, fresh.observed),
-    )  # fmt: skip
+    )
 
 
 def read_other_rows(folder: Path, file: str, like: Dataset) -> None:

@@ -13,7 +13,7 @@ from lrlab.engine.engine import close_engines, on_workers
 from lrlab.engine.stream import collect
 from lrlab.lessons.figures import scores
 from lrlab.lessons.trials import job
-from lrlab.models.single_index import FAMILY
+from lrlab.models.index_family import FAMILY
 from lrlab.parameters import InputError
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job

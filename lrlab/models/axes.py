@@ -30,29 +30,36 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     "dense-rate": (Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),),
     "sparse-rate": (
         Derived(
-            "rate, √(s log p / n)", "n",
+            "rate, √(s log p / n)",
+            "n",
             lambda spec, rate: round((spec.sparsity or spec.p) * math.log(spec.p) / rate**2),
         ),
     ),
     "per-freedom": (
         Derived(
-            "measurements per degree of freedom", "m",
-            lambda spec, ratio: round(ratio * spec.degrees_of_freedom), LowRankSpec,
+            "measurements per degree of freedom",
+            "m",
+            lambda spec, ratio: round(ratio * spec.degrees_of_freedom),
+            LowRankSpec,
         ),
         Derived(
-            "measurements per degree of freedom", "observed",
-            lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table), LowRankSpec,
+            "measurements per degree of freedom",
+            "observed",
+            lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table),
+            LowRankSpec,
         ),
     ),
     "side": (
         Derived(
-            "rows and columns of the matrix, with the measurements per row held", "d1",
-            lambda spec, side: round(side), LowRankSpec,
+            "rows and columns of the matrix, with the measurements per row held",
+            "d1",
+            lambda spec, side: round(side),
+            LowRankSpec,
             lambda spec, side: {"d2": round(side), "m": max(1, round(spec.m * side / spec.d1))},
         ),
     ),
     "missing": (Derived("share of the entries that is missing", "observed", lambda spec, missing: 1.0 - missing),),
-}  # fmt: skip
+}
 """What can decide a parameter; the first that a model has the parameters for is meant."""
 
 NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity", "side": "operator"}

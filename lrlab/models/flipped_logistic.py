@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from lrlab.model_entry import ModelEntry
-from lrlab.models.single_index import FAMILY, Noise, SingleIndexSpec
+from lrlab.models.index_family import FAMILY
+from lrlab.models.single_index import Noise, SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.theory.links import Link, LogisticLink
 

@@ -29,9 +29,12 @@ Condition = Annotated[
     float,
     Parameter(
         meaning="largest over smallest singular value of the matrix, evenly spaced in their logarithm",
-        symbol="κ", low=1, high=1e6, scale="log",
+        symbol="κ",
+        low=1,
+        high=1e6,
+        scale="log",
     ),
-]  # fmt: skip
+]
 Precision = Annotated[str, Parameter(meaning="arithmetic of data and solvers", choices=("double", "single"))]
 
 
@@ -199,10 +202,28 @@ FAMILY = Family(
     measured=matrix_views.measured_matrix,
     verdict=matrix_views.verdict_matrix,
     order=(
-        "matrix-irls", "gauss-newton", "tangent-descent", "gnimc", "r2rils", "altmin", "scaled-gradient", "precgd",
-        "overparameterised-gradient", "svp", "trimmed-gauss-newton", "robust-gauss-newton", "robust-pca",
-        "soft-impute", "als", "ep-rom", "ap-rom",
-        "gfm", "geco", "nuclear-norm", "complete-then-regress", "least-squares",
+        "matrix-irls",
+        "gauss-newton",
+        "tangent-descent",
+        "gnimc",
+        "r2rils",
+        "altmin",
+        "scaled-gradient",
+        "precgd",
+        "overparameterised-gradient",
+        "svp",
+        "trimmed-gauss-newton",
+        "robust-gauss-newton",
+        "robust-pca",
+        "soft-impute",
+        "als",
+        "ep-rom",
+        "ap-rom",
+        "gfm",
+        "geco",
+        "nuclear-norm",
+        "complete-then-regress",
+        "least-squares",
     ),
     model_order=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
     ranges={
@@ -216,4 +237,4 @@ FAMILY = Family(
     falls=("rank", "r", "p", "d", "d1", "d2", "noise", "condition", "missing"),
     lines=theory_lines,
     best=noise_bound,
-)  # fmt: skip
+)

@@ -179,7 +179,8 @@ FAMILY = Family(
     name="multilabel",
     measures={
         "precision_3": Measure(
-            "precision@3", "fraction of the three labels with the highest scores that are relevant, on test rows",
+            "precision@3",
+            "fraction of the three labels with the highest scores that are relevant, on test rows",
             rising=True,
         ),
         "precision_1": Measure("precision@1", "the same of the label with the highest score", rising=True),
@@ -192,7 +193,8 @@ FAMILY = Family(
         "ndcg_5": Measure("nDCG@5", "the same of the first five labels", rising=True),
         "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
         "auc": Measure(
-            "AUC", "chance that a relevant label has a higher score than an irrelevant one, mean over test rows",
+            "AUC",
+            "chance that a relevant label has a higher score than an irrelevant one, mean over test rows",
             rising=True,
         ),
         "excess_risk": Measure(
@@ -205,14 +207,24 @@ FAMILY = Family(
     measured=matrix_views.measured_rows,
     verdict=matrix_views.verdict_rows,
     order=(
-        "leml-squared", "leml-logistic", "leml-squared-hinge", "cplst", "plst", "binary-relevance", "wsabie",
-        "kernel-leml", "bcs", "trace-norm-squared", "trace-norm-logistic", "svm",
+        "leml-squared",
+        "leml-logistic",
+        "leml-squared-hinge",
+        "cplst",
+        "plst",
+        "binary-relevance",
+        "wsabie",
+        "kernel-leml",
+        "bcs",
+        "trace-norm-squared",
+        "trace-norm-logistic",
+        "svm",
     ),
     ranges={"observed": (0.01, 1.0, "log")},
     limits={"max_iter": 60},
     grows=("n", "observed"),
     falls=("noise", "missing"),
-)  # fmt: skip
+)
 
 ENTRY = ModelEntry(
     spec=Multilabel,

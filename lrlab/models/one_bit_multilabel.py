@@ -56,10 +56,13 @@ class OneBitMultilabel(Spec):
     test_rows: Annotated[
         int,
         Parameter(
-            meaning="samples, with all their labels, on which predictions are tested", low=1, high=100_000, scale="log",
+            meaning="samples, with all their labels, on which predictions are tested",
+            low=1,
+            high=100_000,
+            scale="log",
             added=True,
         ),
-    ] = 1000  # fmt: skip
+    ] = 1000
 
     def check(self) -> None:
         """Refuse ranks that no such matrix has."""
@@ -111,11 +114,13 @@ FAMILY = Family(
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
         "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
         "auc": Measure(
-            "AUC", "chance that a positive label has a higher score than a negative one, mean over test rows",
+            "AUC",
+            "chance that a positive label has a higher score than a negative one, mean over test rows",
             rising=True,
         ),
         "label_auc": Measure(
-            "AUC of labels", "chance that a positive row has a higher score than a negative one, mean over labels",
+            "AUC of labels",
+            "chance that a positive row has a higher score than a negative one, mean over labels",
             rising=True,
         ),
         **COMMON_MEASURES,
@@ -125,14 +130,19 @@ FAMILY = Family(
     measured=matrix_views.measured_signs,
     verdict=matrix_views.verdict_signs,
     order=(
-        "one-bit-power", "one-bit-likelihood", "leml-squared", "marginal-mean", "trace-norm-squared",
-        "trace-norm-logistic", "svm",
+        "one-bit-power",
+        "one-bit-likelihood",
+        "leml-squared",
+        "marginal-mean",
+        "trace-norm-squared",
+        "trace-norm-logistic",
+        "svm",
     ),
     ranges={"m": (100.0, 10_000.0, "log")},
     limits={"max_iter": 30},
     grows=("m",),
     falls=("rank", "d1", "d2", "noise", "flip"),
-)  # fmt: skip
+)
 
 ENTRY = ModelEntry(
     spec=OneBitMultilabel, family=FAMILY, main=("m", "rank", "flip"), plane=("flip", "m"), held={"d1": 30, "d2": 20}

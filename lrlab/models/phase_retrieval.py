@@ -187,8 +187,14 @@ FAMILY = Family(
     verdict=signals.phase_verdict,
     signal="x",
     order=(
-        "alternating-projections", "hybrid-input-output", "raar", "wirtinger-flow", "truncated-amplitude-flow",
-        "reweighted-amplitude-flow", "gauss-newton", "gamp",
+        "alternating-projections",
+        "hybrid-input-output",
+        "raar",
+        "wirtinger-flow",
+        "truncated-amplitude-flow",
+        "reweighted-amplitude-flow",
+        "gauss-newton",
+        "gamp",
     ),
     ranges={"ratio": (1.5, 6.0, "linear"), "p": (16.0, 96.0, "log"), "m": (100.0, 1000.0, "log")},
     limits={"max_iter": 150},
@@ -197,7 +203,7 @@ FAMILY = Family(
     asymptotics=signals.phase_asymptotics,
     lines=signals.phase_lines,
     margins=signals.phase_margins,
-)  # fmt: skip
+)
 
 ENTRY = ModelEntry(
     spec=PhaseRetrieval,

@@ -167,9 +167,14 @@ def gauss_newton_step(operator: Operator, b: Array, inside: Array, W: LowRank) -
     rest = inside * (b - operator.pair(P * s, Q))
     if operator.symmetric:
         Z = least_squares(
-            lambda Z: 2 * inside * operator.pair(operator.left(Z), P), lambda r: 2 * operator.pull_left(r, P),
-            rest, np.zeros_like(U), 0.0, INNER_TOL, INNER_STEPS,
-        )  # fmt: skip
+            lambda Z: 2 * inside * operator.pair(operator.left(Z), P),
+            lambda r: 2 * operator.pull_left(r, P),
+            rest,
+            np.zeros_like(U),
+            0.0,
+            INNER_TOL,
+            INNER_STEPS,
+        )
         basis, R = np.linalg.qr(np.hstack([U, Z]))
         core = np.diag(np.concatenate([s, np.zeros_like(s)]))
         core[:k, k:] = core[k:, :k] = np.eye(k)
@@ -177,8 +182,12 @@ def gauss_newton_step(operator: Operator, b: Array, inside: Array, W: LowRank) -
     S = least_squares(
         lambda S: inside * (operator.pair(operator.left(S[:d1]), Q) + operator.pair(P, operator.right(S[d1:]))),
         lambda r: np.vstack([operator.pull_left(r, Q), operator.pull_right(r, P)]),
-        rest, np.zeros((d1 + len(V), k), s.dtype), 0.0, INNER_TOL, INNER_STEPS,
-    )  # fmt: skip
+        rest,
+        np.zeros((d1 + len(V), k), s.dtype),
+        0.0,
+        INNER_TOL,
+        INNER_STEPS,
+    )
     return lowrank.from_product(np.hstack([U * s + S[:d1], U]), np.hstack([V, S[d1:]]), k)
 
 

@@ -10,12 +10,10 @@ import numpy as np
 
 from lrlab import metrics
 from lrlab.arrays import Array, frozen
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
-from lrlab.models import designs, signals
+from lrlab.models import designs
 from lrlab.models.pictures import Entries, Picture, PicturedSpec, Truth
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Problem, child, proceed
-from lrlab.theory.finite_best import why_no_best
 from lrlab.theory.links import Link
 
 IN_MEMORY = 256 * 2**20
@@ -199,52 +197,3 @@ class SingleIndexProblem(Problem):
         if not self.truth.all():
             scores["support"] = metrics.support_recall(b, self.truth)
         return scores
-
-
-FAMILY = Family(
-    name="single-index",
-    measures={
-        "error": Measure(
-            "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
-        ),
-        "overlap": Measure(
-            "squared overlap  ⟨b̂, b⟩²", "squared cosine with the truth: 1 is exact, 1/p is a random guess",
-            rising=True,
-        ),
-        "share_of_best": Measure(
-            "overlap / best possible overlap",
-            "mean squared overlap as a share of the best on average over signals at this n and p",
-            quotient=("overlap", "best_overlap"),
-            rising=True,
-        ),
-        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
-        **COMMON_MEASURES,
-        "support": Measure(
-            "support recall", "share of the true non-zero entries among as many largest entries of the estimate",
-            rising=True,
-        ),
-        "coverage": Measure(
-            "coverage of 95% intervals",
-            "share of entries whose 95% interval, where a solver has them, holds the truth",
-            rising=True,
-        ),
-        "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),
-    },
-    goal=Goal("overlap", above=0.5),
-    solvers=("pairwise-moment", "link-free-refinement"),
-    measured=signals.index_measured,
-    verdict=signals.index_verdict,
-    order=(
-        "pairwise-moment", "sparse-pairwise-moment", "phase-likelihood", "link-free-refinement", "gamp", "vamp",
-        "spectral-optimal", "partial-trace", "marginal-mean", "sir", "phd", "save", "biht", "nbiht", "logistic",
-        "probit", "sparse-logistic", "sparse-probit", "subset-logistic",
-    ),
-    model_order=("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"),
-    grows=("n", "ratio"),
-    falls=("p", "sparsity", "noise", "variance", "flip", "dense-rate", "sparse-rate"),
-    asymptotics=signals.index_asymptotics,
-    best=signals.index_best,
-    why_no_best=why_no_best,
-    lines=signals.index_lines,
-    margins=signals.index_margins,
-)  # fmt: skip

@@ -18,9 +18,19 @@ NAMED = 12
 """Rows and columns of a table that are drawn with their names."""
 PERSONS = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gro", "Hugo", "Ines", "Jon", "Kim", "Lea")
 FILMS = (
-    "Moonbase", "Two Weddings", "Cold Harbour", "Star Freight", "The Wrong Aunt", "Nine Alibis",
-    "Red Comet", "Late for Lunch", "The Grey Clerk", "Orbit Zero", "Hotel Laughter", "No Witness",
-)  # fmt: skip
+    "Moonbase",
+    "Two Weddings",
+    "Cold Harbour",
+    "Star Freight",
+    "The Wrong Aunt",
+    "Nine Alibis",
+    "Red Comet",
+    "Late for Lunch",
+    "The Grey Clerk",
+    "Orbit Zero",
+    "Hotel Laughter",
+    "No Witness",
+)
 """Invented, as the persons are."""
 CELLS, REACH, COLOURS = 48, 2.0, 8
 """Of a map of labels: cells along a side, deviations from its middle to its edge, and different colours."""

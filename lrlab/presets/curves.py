@@ -62,9 +62,13 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
         freedom = {"degrees of freedom": float(spec.degrees_of_freedom)}
     title = " over ".join(panel.get("ratio", [look["measure_title"]]))
     figure = draw(
-        points, axis_title=axes(type(spec))[axis], value_title=title,
-        log_x=look.get("log_x", False), log_y=look.get("log_y", False), marks=freedom,
-    )  # fmt: skip
+        points,
+        axis_title=axes(type(spec))[axis],
+        value_title=title,
+        log_x=look.get("log_x", False),
+        log_y=look.get("log_y", False),
+        marks=freedom,
+    )
     if "published" in panel:
         figure.add_hline(y=panel["published"], line={"dash": "dot"}, annotation_text=f"paper: {panel['published']:g}")
     halves = half_points(points) if success else {}

@@ -32,13 +32,19 @@ from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
 
 AXES = {
-    "share": "rank / number of labels", "observed": "share of the labels that are observed", "data": "data set",
+    "share": "rank / number of labels",
+    "observed": "share of the labels that are observed",
+    "data": "data set",
     "seconds": "seconds of the solver",
-}  # fmt: skip
+}
 TITLES = {
-    "precision@1": "precision@1 (%)", "precision@3": "precision@3 (%)", "precision@5": "precision@5 (%)",
-    "hamming": "Hamming loss", "auc": "AUC of an instance, mean", "seconds": "seconds of the solver",
-}  # fmt: skip
+    "precision@1": "precision@1 (%)",
+    "precision@3": "precision@3 (%)",
+    "precision@5": "precision@5 (%)",
+    "hamming": "Hamming loss",
+    "auc": "AUC of an instance, mean",
+    "seconds": "seconds of the solver",
+}
 NOT_JUDGED = {"verdict": "no verdict", "measured": "synthetic rows of the same shape", "predicted": "", "remark": ""}
 """Columns of the table where synthetic rows stand in for a set."""
 
@@ -124,9 +130,16 @@ def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, tr
     iterations = own.pop("max_iter")
     share = 0.0 if one.get("full_rank") else float(row["share"])
     return DatasetFit(
-        row["data"].removesuffix(SYNTHETIC), files[row["data"]], one["solver"], share, float(row["observed"]),
-        iterations, preset.content["tune_by"], tuple(own.items()), trial,
-    )  # fmt: skip
+        row["data"].removesuffix(SYNTHETIC),
+        files[row["data"]],
+        one["solver"],
+        share,
+        float(row["observed"]),
+        iterations,
+        preset.content["tune_by"],
+        tuple(own.items()),
+        trial,
+    )
 
 
 def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.DataFrame:
@@ -162,9 +175,12 @@ def _drawn(preset: Preset, panel: Toml, rows: pd.DataFrame, points: pd.DataFrame
     level = _of_full_rank(preset, rows) & (axis == "share")
     placed = _over_time(rows, points, table) if axis == "seconds" else rows.assign(x=rows[axis].mask(level))
     return beside(
-        placed, axis_title=AXES[axis], value_title=TITLES[panel["measure"]],
-        log_x=panel.get("log_x", False), categories=axis == "data",
-    )  # fmt: skip
+        placed,
+        axis_title=AXES[axis],
+        value_title=TITLES[panel["measure"]],
+        log_x=panel.get("log_x", False),
+        categories=axis == "data",
+    )
 
 
 def printed(preset: Preset) -> dict[str, Figure]:

@@ -103,10 +103,12 @@ def _panels(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:
     sections = []
     for k, panel in enumerate(panels):
         drawn = panel.figure.to_html(
-            full_html=False, include_plotlyjs=first and k == 0, div_id=f"{name}-{k + 1}",
+            full_html=False,
+            include_plotlyjs=first and k == 0,
+            div_id=f"{name}-{k + 1}",
             default_height=panel.figure.layout.height,
             config={"responsive": True, "displaylogo": False},
-        )  # fmt: skip
+        )
         sections.append(
             f"<section>\n<h3>{escape(panel.title)}</h3>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
         )

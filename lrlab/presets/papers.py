@@ -40,30 +40,44 @@ PAPERS = {
     paper.key: paper
     for paper in (
         Paper(
-            "yi2015", ("Xinyang Yi", "Zhaoran Wang", "Constantine Caramanis", "Han Liu"),
-            "Optimal linear estimation under unknown nonlinear transform", 2015,
-            "Advances in Neural Information Processing Systems 28", "1505.03257",
+            "yi2015",
+            ("Xinyang Yi", "Zhaoran Wang", "Constantine Caramanis", "Han Liu"),
+            "Optimal linear estimation under unknown nonlinear transform",
+            2015,
+            "Advances in Neural Information Processing Systems 28",
+            "1505.03257",
         ),
         Paper(
-            "jain2013", ("Prateek Jain", "Inderjit S. Dhillon"), "Provable inductive matrix completion", 2013,
+            "jain2013",
+            ("Prateek Jain", "Inderjit S. Dhillon"),
+            "Provable inductive matrix completion",
+            2013,
             arxiv="1306.0626",
         ),
         Paper(
-            "soltani2018", ("Mohammadreza Soltani", "Chinmay Hegde"),
-            "Towards provable learning of polynomial neural networks using low-rank matrix estimation", 2018,
+            "soltani2018",
+            ("Mohammadreza Soltani", "Chinmay Hegde"),
+            "Towards provable learning of polynomial neural networks using low-rank matrix estimation",
+            2018,
             "Proceedings of the 21st International Conference on Artificial Intelligence and Statistics, PMLR 84",
         ),
         Paper(
-            "yu2014", ("Hsiang-Fu Yu", "Prateek Jain", "Purushottam Kar", "Inderjit S. Dhillon"),
-            "Large-scale multi-label learning with missing labels", 2014,
-            "Proceedings of the 31st International Conference on Machine Learning, PMLR 32", "1307.5101",
+            "yu2014",
+            ("Hsiang-Fu Yu", "Prateek Jain", "Purushottam Kar", "Inderjit S. Dhillon"),
+            "Large-scale multi-label learning with missing labels",
+            2014,
+            "Proceedings of the 31st International Conference on Machine Learning, PMLR 32",
+            "1307.5101",
         ),
         Paper(
-            "qiu2017", ("Shuang Qiu", "Tingjin Luo", "Jieping Ye", "Ming Lin"),
-            "Nonconvex one-bit single-label multi-label learning", 2017, arxiv="1703.06104",
+            "qiu2017",
+            ("Shuang Qiu", "Tingjin Luo", "Jieping Ye", "Ming Lin"),
+            "Nonconvex one-bit single-label multi-label learning",
+            2017,
+            arxiv="1703.06104",
         ),
     )
-}  # fmt: skip
+}
 """By key."""
 
 

@@ -88,10 +88,16 @@ def _panel(
     figure = draw(points, fits, axis_title=axes(type(cases[0].spec))[axis], limit=limit, exact=exact, exact_name=name)
     used = points[points["used"]].groupby("series").size()
     summaries = [
-        {"level": "pooled" if name == "pooled" else "series", "series": name, "slope": slope, "r2": quality,
-         "points_used": used.sum() if name == "pooled" else used.get(name, 0), "largest_rate": limit}
+        {
+            "level": "pooled" if name == "pooled" else "series",
+            "series": name,
+            "slope": slope,
+            "r2": quality,
+            "points_used": used.sum() if name == "pooled" else used.get(name, 0),
+            "largest_rate": limit,
+        }
         for name, (slope, quality) in fits.items()
-    ]  # fmt: skip
+    ]
     caption = _caption(fits, limit, factor)
     if dense:
         for summary in summaries:

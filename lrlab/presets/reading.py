@@ -5,7 +5,8 @@ from importlib.util import find_spec
 
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims, moved
-from lrlab.presets.definition import KINDS, REQUIRED, Preset
+from lrlab.presets.definition import Preset
+from lrlab.presets.file_keys import KINDS, REQUIRED
 from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
 from lrlab.sweeps.toml_source import Keys, Source

@@ -149,11 +149,11 @@ def _similar(rule: Table, samples: Samples) -> Judged:
     room, places = math.log(rule["within"]), samples.places(rule["series"], rule)
     pairs = list(combinations(rule["series"], 2))
     sides = {
-        place: decided([
-            side(partial(samples.contrast, *pair, place), len(pairs) * len(places), -room, room) for pair in pairs
-        ])
+        place: decided(
+            [side(partial(samples.contrast, *pair, place), len(pairs) * len(places), -room, room) for pair in pairs]
+        )
         for place in places
-    }  # fmt: skip
+    }
     if len(sides) < 2:
         return Judged(None, "fewer than two common places")
     return Judged(decided([*sides.values()]), f"within a factor of {rule['within']:g}: {places_words(sides)}")

@@ -44,10 +44,22 @@ def write(name: str, quick: bool = False, data: Path | None = None, store: Path 
     own = presets.plan(preset, data=used)
     with Store(store) as opened:
         results, seconds = computed(own.function, own.items, opened)
-    return _save(Shipped(
-        name, results, (), pd.DataFrame(), quick, len(own.items), max(planned(name), len(own.items)), list(used or ()),
-        f"{platform.machine()}, {os.cpu_count()} cores", __version__, time.strftime("%Y-%m-%d"), round(seconds, 1),
-    ))  # fmt: skip
+    return _save(
+        Shipped(
+            name,
+            results,
+            (),
+            pd.DataFrame(),
+            quick,
+            len(own.items),
+            max(planned(name), len(own.items)),
+            list(used or ()),
+            f"{platform.machine()}, {os.cpu_count()} cores",
+            __version__,
+            time.strftime("%Y-%m-%d"),
+            round(seconds, 1),
+        )
+    )
 
 
 def computed(function: Callable[[Any], Any], items: Sequence[Any], store: Store) -> tuple[list[Any], float]:

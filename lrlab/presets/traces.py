@@ -39,9 +39,12 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     against = look["against"]
     placed = points.assign(**{f"x{end}": points.get(against + end, points[against]) for end in ("", "_low", "_high")})
     figure = draw(
-        placed, axis_title=TIMES[look["against"]], value_title=look["measure_title"],
-        log_x=look.get("log_x", False), log_y=look.get("log_y", True),
-    )  # fmt: skip
+        placed,
+        axis_title=TIMES[look["against"]],
+        value_title=look["measure_title"],
+        log_x=look.get("log_x", False),
+        log_y=look.get("log_y", True),
+    )
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
     caption = f"Medians of the trials, with quartiles. At the end: {ends}.{grid_words(rows)}"

@@ -93,6 +93,7 @@ def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
         assert not psutil.wait_procs(started, PATIENCE)[1], "nothing is left"
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
     assert register(mean, models=["one-bit-sensing"]) == ("mean",)

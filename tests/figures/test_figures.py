@@ -10,7 +10,7 @@ import pytest
 from lrlab import catalog, metrics
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
-from lrlab.models.single_index import FAMILY
+from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
 from lrlab.runs.run import solve
 

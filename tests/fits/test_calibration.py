@@ -50,7 +50,9 @@ def rows():
     return X, (rng.random(P.shape) < P).astype(int), P
 
 
-@pytest.mark.parametrize(("solver", "iterations"), [("leml-squared", 3), ("wsabie", 10)])
+@pytest.mark.parametrize(
+    ("solver", "iterations"), [("leml-squared", 3), pytest.param("wsabie", 10, marks=pytest.mark.soak)]
+)
 def test_tuned_estimators_give_probabilities(rows, solver, iterations, tmp_path):
     X, Y, P = rows
     estimator = lrlab.LabelEstimator(solver, tune_by="auc", iterations=iterations, rank=3).fit(X[:400], Y[:400])

@@ -43,6 +43,7 @@ def test_pages_of_other_servers_do_not_reach_it(server):
     assert aside(asyncio.run, status("https://elsewhere.example.org")) == 403
 
 
+@pytest.mark.soak
 @pytest.mark.slow
 def test_a_small_class_runs_and_follows(server):
     outcome = aside(asyncio.run, attend(server.address, 4, seeds=[0, 0, 1, 2], touching=1))

@@ -195,7 +195,7 @@ def test_both_heads_of_ap_rom_stand_at_three_depths():
 
 
 def test_a_kind_of_figure_is_one_module(tmp_path, monkeypatch):
-    module = "from lrlab.presets.definition import file_keys\nKEYS = file_keys({'level': float}, (), {'model': str})\n"
+    module = "from lrlab.presets.file_keys import file_keys\nKEYS = file_keys({'level': float}, (), {'model': str})\n"
     (tmp_path / "dots.py").write_text(module)
     monkeypatch.setattr(presets, "__path__", [*presets.__path__, str(tmp_path)])
     text = 'title = "A"\nreference = "B"\nexplanation = "C"\ntrials = 2\n[figure]\nkind = "dots"\nlevel = 0.5\n'

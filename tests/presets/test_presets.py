@@ -118,6 +118,7 @@ def fits(table):
     return table[table["level"] != "point"].set_index(["model", "series"])
 
 
+@pytest.mark.soak
 def test_figure_2_in_small_is_straight_above_the_threshold_and_nowhere_else():
     values = {
         "one-bit-sensing": [0.03, 0.07, 0.11, 0.14, 0.4],
@@ -139,6 +140,7 @@ def test_figure_2_in_small_is_straight_above_the_threshold_and_nowhere_else():
     assert (below["error"] > 0.85).all(), "below the threshold the error is that of a random direction"
 
 
+@pytest.mark.soak
 def test_figure_3_in_small_is_straight_and_the_same_for_every_sparsity():
     values = {"one-bit-sensing": [0.06, 0.09, 0.12, 0.14, 0.3], "one-bit-phase-retrieval": [0.08]}
     table = small("yi2015-fig3", values, trials=12, series=2).table

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab import lessons
 from lrlab.ui.lessons import lecture
+from tests.thorough import a_third
 from tests.ui.driving import MOST_WORDS, components, in_sight, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "learn.py"
@@ -35,7 +36,7 @@ def test_a_card_opens_its_lesson():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", lessons.lessons())
+@pytest.mark.parametrize("name", a_third([*lessons.lessons()]))
 def test_a_lesson_is_gone_through_step_by_step(name):
     lesson, at = lessons.load(name), opened(lesson=name)
     for k, step in enumerate(lesson.steps):

@@ -20,9 +20,13 @@ def lines(x: Array, curves: Mapping[str, Array], x_title: str, y_title: str, *, 
     figure, colours = Figure(), theme.colours(list(curves))
     for (name, y), dash in zip(curves.items(), ("dash", "solid", "dot"), strict=False):
         figure.add_scatter(
-            x=x, y=y, name=name, mode="lines", line={"color": colours[name], "dash": dash},
+            x=x,
+            y=y,
+            name=name,
+            mode="lines",
+            line={"color": colours[name], "dash": dash},
             hovertemplate=f"{name}<br>%{{x:.4g}}: %{{y:.4g}}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.update_yaxes(type="log" if log_y else "linear")
     return theme.style(figure, x_title, y_title, height=360)
 
@@ -89,8 +93,9 @@ def packing() -> Shown:
     words = f"At s = 10: as printed {printed[9]:.3g}, right {right[9]:.3g}, of all such vectors {every[9]:.3g}."
     return Shown(
         lines(s, curves, "ones s, of p = 100", "logarithm of the number of vectors"),
-        words, (float(printed[9] / every[9]), float(right[9] / every[9])),
-    )  # fmt: skip
+        words,
+        (float(printed[9] / every[9]), float(right[9] / every[9])),
+    )
 
 
 def logistic_derivatives() -> Shown:
@@ -100,10 +105,13 @@ def logistic_derivatives() -> Shown:
     differences = (loss(b + step) - 2 * loss(b) + loss(b - step)) / step**2
     figure = lines(b, {PRINTED: -share, RIGHT: share}, "score b, label a = 1", "second derivative of the loss")
     figure.add_scatter(
-        x=b[::6], y=differences[::6], name="differences of the loss", mode="markers",
+        x=b[::6],
+        y=differences[::6],
+        name="differences of the loss",
+        mode="markers",
         marker={"color": theme.PALETTE[2]},
         hovertemplate="differences<br>%{x:.4g}: %{y:.4g}<extra></extra>",
-    )  # fmt: skip
+    )
     errors = float(abs(-share - differences).max()), float(abs(share - differences).max())
     first = (loss(step) - loss(-step)) / (2 * step), -label / (1 + np.exp(-2 * label)), -label / (1 + np.exp(2 * label))
     slope = (loss(2 + step) - loss(2 - step)) / (2 * step)
@@ -126,9 +134,13 @@ def dilation() -> Shown:
     for (name, (rows, columns)), colour, dash in zip(cuts.items(), theme.PALETTE[1:], ("dash", "solid"), strict=False):
         top, bottom, left, right = rows.start + 0.5, rows.stop + 0.5, columns.start + 0.5, columns.stop + 0.5
         figure.add_scatter(
-            x=[left, right, right, left, left], y=[top, top, bottom, bottom, top], mode="lines", name=f"block {name}",
-            line={"color": colour, "width": 4, "dash": dash}, hoverinfo="skip",
-        )  # fmt: skip
+            x=[left, right, right, left, left],
+            y=[top, top, bottom, bottom, top],
+            mode="lines",
+            name=f"block {name}",
+            line={"color": colour, "width": 4, "dash": dash},
+            hoverinfo="skip",
+        )
     figure.update_yaxes(autorange="reversed")
     printed, complete = (float(whole[cut].sum() / W.sum()) for cut in cuts.values())
     words = (
@@ -141,6 +153,12 @@ def dilation() -> Shown:
 FIGURES: Mapping[str, Callable[[], Shown]] = {
     function.__name__: function
     for function in (
-        flipped_link, sample_size, large_noise, small_noise, packing, logistic_derivatives, dilation,
+        flipped_link,
+        sample_size,
+        large_noise,
+        small_noise,
+        packing,
+        logistic_derivatives,
+        dilation,
     )
-}  # fmt: skip
+}

@@ -76,9 +76,12 @@ def two_tables() -> Shown:
     cells = [f"{row.data}, {row.series}: {one}" for row in both.itertuples() for one in scales]
     figure = Figure()
     figure.add_bar(
-        x=np.arange(1, len(values) + 1), y=values, marker={"color": theme.PALETTE[1]}, customdata=cells,
+        x=np.arange(1, len(values) + 1),
+        y=values,
+        marker={"color": theme.PALETTE[1]},
+        customdata=cells,
         hovertemplate="%{customdata}<br>differs by %{y:.4f}<extra></extra>",
-    )  # fmt: skip
+    )
     differ = np.flatnonzero(values > 5e-5)
     first = differ[0]
     words = (

@@ -103,7 +103,7 @@ def gauss_newton(
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
-    """  # fmt: skip
+    """
     operator, b = problem.operator, problem.b
     few = problem.rank == 1 < min(operator.shape) and len(b) <= FEW * max(operator.shape)
     if path == "auto" and few and isinstance(operator, RankOne) and b.any():

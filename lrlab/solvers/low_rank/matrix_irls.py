@@ -75,7 +75,7 @@ def matrix_irls(
     X pass through entries that no matrix of rank k has. Ends FINISHED when X moves no more.
     Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
     from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
-    """  # fmt: skip
+    """
     entries, given = problem.operator, problem.b
     assert isinstance(entries, Entries)
     A: Measurements = entries if entries.plain else Orthonormal(entries)
@@ -121,9 +121,16 @@ class Filled(NamedTuple):
             return lowrank.from_dense(self.U @ self.L.T + self.R @ self.V.T + A.adjoint(self.rest), count)
         near = self.V if self.V.shape[1] else None
         return leading_triples(
-            lambda V: self.times(A, V), lambda U: self.transposed(A, U), A.shape, count, rng, A.dtype,
-            near=near, settled=1e-12, checkpoint=A.checkpoint,
-        )  # fmt: skip
+            lambda V: self.times(A, V),
+            lambda U: self.transposed(A, U),
+            A.shape,
+            count,
+            rng,
+            A.dtype,
+            near=near,
+            settled=1e-12,
+            checkpoint=A.checkpoint,
+        )
 
     def distance(self, other: "Filled") -> float:
         """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its entries."""

@@ -29,11 +29,14 @@ def nuclear_norm(
         float,
         Parameter(
             meaning="weight of the nuclear norm, as a share of the smallest weight whose solution is 0, ‖A*(b)‖",
-            symbol="μ/‖A*(b)‖", low=1e-8, high=1, scale="log",
+            symbol="μ/‖A*(b)‖",
+            low=1e-8,
+            high=1,
+            scale="log",
         ),
     ] = 1e-3,
     rng: Generator,
-) -> Iterates:  # fmt: skip
+) -> Iterates:
     r"""Recover a low-rank W, whose rank need not be known, by convex optimisation.
 
     minimise    F(W) = ||A(W) - b||^2 / 2 + mu ||W||_*,  mu = mu_share ||A*(b)||

@@ -32,9 +32,11 @@ Columns = Annotated[
     Parameter(
         meaning="columns of the factors, no more than the matrix has; 0: twice the given rank, or that rank itself "
         "where a side of the table has no features, as matrices of a rank just larger then fit, too",
-        symbol="K", low=0, high=10_000,
+        symbol="K",
+        low=0,
+        high=10_000,
     ),
-]  # fmt: skip
+]
 
 
 def overparameterised_gradient(
@@ -63,13 +65,16 @@ def precgd(
     damping: Annotated[
         float,
         Parameter(
-            meaning="regularisation of the preconditioner, as a share of the estimated error", symbol="η/error",
-            low=1e-6, high=1e3, scale="log",
+            meaning="regularisation of the preconditioner, as a share of the estimated error",
+            symbol="η/error",
+            low=1e-6,
+            high=1e3,
+            scale="log",
         ),
     ] = 0.1,
     start: Start = "moment",
     rng: Generator,
-) -> Iterates:  # fmt: skip
+) -> Iterates:
     r"""Recover W (d1, d2), whose rank k is known only to be at most K, from b = A(W): PrecGD.
 
     minimise   f(U, V) = ||A(U V^T) - b||^2 / 2  over U (d1, K), V (d2, K); symmetric: V = U, eigenvalues not negative

@@ -28,11 +28,14 @@ def robust_pca(
         float,
         Parameter(
             meaning="weight of the gross errors, in 1 / √(share of observed entries · larger side)",
-            symbol="λ √(ρ n)", low=0.01, high=100, scale="log",
+            symbol="λ √(ρ n)",
+            low=0.01,
+            high=100,
+            scale="log",
         ),
     ] = 1.0,
     rng: Generator,
-) -> Iterates:  # fmt: skip
+) -> Iterates:
     r"""Complete a table W (n1, n2) of low rank from entries b at m places of which some are grossly wrong.
 
     minimise    F(W) = ||W||_* + lambda sum over places |W_ij - b_ij|,  lambda = weight / sqrt(rho max(n1, n2)),

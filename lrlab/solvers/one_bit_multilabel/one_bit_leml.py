@@ -34,9 +34,15 @@ def one_bit_leml(
     last: Iterate | None = None
     for batch in problem.batches:
         run = leml_squared(
-            problem.table(batch), regularization=regularization, penalty=penalty, fitted_rank=fitted_rank,
-            steps=steps, rng=rng, loss=SQUARED_SIGNS, start=last.estimate if last else None,
-        )  # fmt: skip
+            problem.table(batch),
+            regularization=regularization,
+            penalty=penalty,
+            fitted_rank=fitted_rank,
+            steps=steps,
+            rng=rng,
+            loss=SQUARED_SIGNS,
+            start=last.estimate if last else None,
+        )
         if not problem.fresh:
             yield from run
             return

@@ -27,20 +27,42 @@ ESTIMATE_BYTES = 2**28
 
 RANK = Parameter(
     meaning="rank of the low-rank solvers; 0 takes half of the largest possible, at most 100, or leaves it to tuning",
-    name="rank", symbol="k", kind=int, default=0, low=0, high=10_000,
-)  # fmt: skip
+    name="rank",
+    symbol="k",
+    kind=int,
+    default=0,
+    low=0,
+    high=10_000,
+)
 OBSERVED = Parameter(
     meaning="share of the known training labels that solvers observe, drawn with the seed; the rest is hidden",
-    name="observed", symbol="observed", kind=float, default=1.0, low=1e-3, high=1,
-)  # fmt: skip
+    name="observed",
+    symbol="observed",
+    kind=float,
+    default=1.0,
+    low=1e-3,
+    high=1,
+)
 ITERATIONS = Parameter(
-    meaning="most iterations; accuracy on new rows is often best after 2 to 5", name="iterations",
-    symbol="iterations", kind=int, default=10, low=1, high=1000,
-)  # fmt: skip
+    meaning="most iterations; accuracy on new rows is often best after 2 to 5",
+    name="iterations",
+    symbol="iterations",
+    kind=int,
+    default=10,
+    low=1,
+    high=1000,
+)
 SECONDS = Parameter(
-    meaning="most time of a solver", name="max_seconds", symbol="max_seconds", unit="s", kind=float, default=60.0,
-    low=0, high=86_400, scale="log",
-)  # fmt: skip
+    meaning="most time of a solver",
+    name="max_seconds",
+    symbol="max_seconds",
+    unit="s",
+    kind=float,
+    default=60.0,
+    low=0,
+    high=86_400,
+    scale="log",
+)
 INTERCEPT, SCALING = (declared(OwnRows)[name] for name in ("intercept", "scaling"))
 NUMBERS = (RANK, OBSERVED, ITERATIONS, SECONDS, SCALING, INTERCEPT)
 SEED = declared(OwnRows)["seed"]
@@ -107,9 +129,12 @@ def specified(rows: RowTables, numbers: Mapping[str, Any]) -> OwnRows:
         raise InputError("features x labels", expected, f"{d} x {L}", "fit them from the shell: python -m lrlab fit")
     rank = int(numbers["rank"]) or own_files.default_rank(own_files.max_rank(rows.columns))
     return rows.spec(
-        rank=rank, share=float(numbers["observed"]), seed=int(numbers["seed"]),
-        intercept=bool(numbers["intercept"]), scaling=str(numbers["scaling"]),
-    )  # fmt: skip
+        rank=rank,
+        share=float(numbers["observed"]),
+        seed=int(numbers["seed"]),
+        intercept=bool(numbers["intercept"]),
+        scaling=str(numbers["scaling"]),
+    )
 
 
 def planned(
@@ -129,9 +154,16 @@ def tuning_task_of(job: Job, metric: str, rank: int) -> FitSettings:
     given = {name: value for name, value in job.options if value != job.entry.options[name].default}
     spec = cast(OwnRows, job.spec)
     settings = fit_settings(
-        job.solver, given, rank=rank, iterations=job.limits.max_iter, max_seconds=job.limits.max_seconds,
-        metric=metric, scaling=spec.scaling, intercept=spec.intercept, seed=spec.seed,
-    )  # fmt: skip
+        job.solver,
+        given,
+        rank=rank,
+        iterations=job.limits.max_iter,
+        max_seconds=job.limits.max_seconds,
+        metric=metric,
+        scaling=spec.scaling,
+        intercept=spec.intercept,
+        seed=spec.seed,
+    )
     return settings.of_labels(spec.labels)
 
 

@@ -23,9 +23,14 @@ from lrlab.ui.widgets import tables as table_view
 from lrlab.ui.widgets.permalink import Permalink
 
 TOP = Parameter(
-    meaning="labels per row, those with the highest scores", name="top", symbol="k", kind=int, default=5, low=1,
+    meaning="labels per row, those with the highest scores",
+    name="top",
+    symbol="k",
+    kind=int,
+    default=5,
+    low=1,
     high=100,
-)  # fmt: skip
+)
 ROWS = Parameter(meaning="rows to show, counted from 1, such as 1-10, 25", name="chosen", kind=str, default="1-10")
 MOST_ROWS = 200
 SPAN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?", re.ASCII)

@@ -10,9 +10,9 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import Collection
-from lrlab.fits.fitting_ratings import RatingsTask, run_task
 from lrlab.fits.implicit import WEIGHTED
 from lrlab.fits.ratings_solvers import BIASES, MODEL, OWN, solvers
+from lrlab.fits.ratings_task import RatingsTask, run_task
 from lrlab.models.own_rows import packed
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.ui.own_data.fit_controls import SECONDS, SEED
@@ -27,13 +27,23 @@ OWN_TITLES = {
     WEIGHTED: "Weighted ALS, of pairs without ratings",
 }
 RANK = Parameter(
-    meaning="rank of the low-rank part; 0 chooses it on held-out ratings", name="rank", symbol="k", kind=int, default=0,
-    low=0, high=1000,
-)  # fmt: skip
+    meaning="rank of the low-rank part; 0 chooses it on held-out ratings",
+    name="rank",
+    symbol="k",
+    kind=int,
+    default=0,
+    low=0,
+    high=1000,
+)
 ITERATIONS = Parameter(
-    meaning="most iterations; fewer where they are better on held-out ratings", name="iterations",
-    symbol="iterations", kind=int, default=60, low=1, high=1000,
-)  # fmt: skip
+    meaning="most iterations; fewer where they are better on held-out ratings",
+    name="iterations",
+    symbol="iterations",
+    kind=int,
+    default=60,
+    low=1,
+    high=1000,
+)
 NUMBERS = (RANK, ITERATIONS, SECONDS, SEED)
 SOLVERS = Parameter(meaning="solvers", name="ratings.solvers", kind=str, default=OWN)
 

@@ -134,9 +134,13 @@ def fitted_models(rows: RowTables) -> dict[str, FittedModel]:
     running = live.current(PAGE)
     return {
         run.job.entry.title: FittedModel(
-            run.job.solver, dict(run.job.options), run.trace.estimate, rows.columns,
-            rows.scaling(run.job.spec.scaling), *run.job.spec.thresholds,
+            run.job.solver,
+            dict(run.job.options),
+            run.trace.estimate,
+            rows.columns,
+            rows.scaling(run.job.spec.scaling),
+            *run.job.spec.thresholds,
         )
         for run in (running.runs if running else ())
         if run.state == "done" and run.trace.estimate is not None
-    }  # fmt: skip
+    }

@@ -34,8 +34,13 @@ SAMPLE_TITLE = "A sample drawn by the lab"
 SOURCES = {"sample": "a sample", "upload": "your own files"}
 TEST_SHARE = Parameter(
     meaning="share of the rows held out for the test, drawn with seed 0, where there is no file of test rows",
-    name="held", symbol="held", kind=float, default=0.3, low=0.05, high=0.9,
-)  # fmt: skip
+    name="held",
+    symbol="held",
+    kind=float,
+    default=0.3,
+    low=0.05,
+    high=0.9,
+)
 SESSION_KEY = "own_data:rows"
 LONGEST_NAME_BYTES = 80
 
@@ -128,11 +133,21 @@ class RowTables:
     def spec(self, *, rank: int, share: float, seed: int, intercept: bool = True, scaling: str = "auto") -> OwnRows:
         """Return the spec of these rows; InputError where a number does not fit them."""
         return OwnRows(
-            train=str(self.train_file), test=str(self.test_file), test_rows=self.test.n, n=self.facts.n,
-            d=self.columns.d, labels=self.columns.L, per_row=round(int(self.facts.counts.sum()) / self.facts.n),
-            density=max(1e-5, self.density) if issparse(self.columns.X) else 1.0, rank=rank, kept=share,
-            observed=max(1e-4, share * self.facts.known), seed=seed, intercept=intercept, scaling=scaling,
-        )  # fmt: skip
+            train=str(self.train_file),
+            test=str(self.test_file),
+            test_rows=self.test.n,
+            n=self.facts.n,
+            d=self.columns.d,
+            labels=self.columns.L,
+            per_row=round(int(self.facts.counts.sum()) / self.facts.n),
+            density=max(1e-5, self.density) if issparse(self.columns.X) else 1.0,
+            rank=rank,
+            kept=share,
+            observed=max(1e-4, share * self.facts.known),
+            seed=seed,
+            intercept=intercept,
+            scaling=scaling,
+        )
 
 
 def choose(link: Permalink) -> RowTables | InputError | None:
@@ -145,9 +160,12 @@ def choose(link: Permalink) -> RowTables | InputError | None:
     words = "XML as of Mulan, or a text file with one name per line."
     names_file = file(link, "names", "List of labels (optional)", words, ("xml", "txt"))
     columns = st.text_input(
-        "or which columns are labels", key=link.key("labels"), placeholder="last:6", disabled=names_file is not None,
+        "or which columns are labels",
+        key=link.key("labels"),
+        placeholder="last:6",
+        disabled=names_file is not None,
         help="The number of columns at either end, as last:6 or first:6, or their names separated by commas.",
-    )  # fmt: skip
+    )
     share = controls.widget(link, TEST_SHARE, label="held out for the test", disabled=test is not None)
     if train is None:
         return stored()
