@@ -49,3 +49,14 @@ def test_a_page_is_shared_by_its_link_its_picture_and_a_frame(page, address, pat
         return
     expect(code).to_contain_text(f'src="{address}/{frame}')
     expect(code).to_contain_text("embed=true")
+
+
+def test_the_link_of_a_page_that_has_run_begins_its_run(page, address):
+    opened(page, f"{address}/own_data?data=answers", "Own data")
+    press(page, "Run")
+    expect(page.locator(".st-key-own_measurements-buttons")).to_be_visible()
+    press(page, "Share")
+    link = page.get_by_text(f"{address}/own_data?data=answers&run=1", exact=True)
+    expect(link).to_be_visible()
+    opened(page, link.inner_text(), "Own data")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()

@@ -65,6 +65,21 @@ def test_a_sample_is_fitted_beside_the_baselines():
     assert not errors(at)
 
 
+@pytest.mark.parametrize(
+    ("address", "begun"),
+    [
+        ({"data": "ratings", "ratings.iterations": "10"}, "own_ratings"),
+        ({"data": "answers"}, "own_measurements"),
+        ({"data": "rows"}, "own_data"),
+    ],
+)
+def test_an_address_with_run_begins_the_run_of_the_kind_that_it_shows(address, begun):
+    at = opened(**address, run="1")
+    pages = ("own_data", "own_ratings", "own_measurements")
+    assert [page for page in pages if f"{page}:run" in at.session_state] == [begun]
+    at.session_state[f"{begun}:run"].cancel()
+
+
 def test_files_are_fitted_and_predict(tmp_path, monkeypatch):
     at = finished(of_files(**{"ratings.user": "u3", "ratings.top": "4"}))
     assert not errors(at)

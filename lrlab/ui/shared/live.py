@@ -88,6 +88,11 @@ def current(page: str) -> Any:
     return st.session_state.get(f"{page}:run")
 
 
+def has_run(page: str) -> bool:
+    """Return whether the page whose buttons were drawn, or else a page of the navigation, has run."""
+    return current(st.session_state.pop("live:shown", page)) is not None
+
+
 def about(page: str) -> Any:
     """Return what the run of a page computes; the widgets may have changed since."""
     return st.session_state.get(f"{page}:about")
@@ -125,8 +130,12 @@ def request(page: str) -> None:
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
-    about: what the run computes. The run of a tab that is gone, as after a reload, is taken over.
+    about: what the run computes. The run of a tab that is gone, as after a reload, is taken over. A page of the
+    navigation may have several of these pages, one at a time: an address with run=1 begins the run of the one it shows.
     """
+    st.session_state["live:shown"] = page
+    if st.session_state.pop(f"{st.session_state.get('page')}:autorun", False):
+        st.session_state[f"{page}:autorun"] = True
     if current(page) is None and (previous := get_channel().take_over(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
