@@ -168,9 +168,3 @@ def candidate_ranks(solver: str, rank: int, most: int, features: bool) -> list[i
         return sorted({min(most, one) for one in DOUBLED}) if ranked else [1]
     # Rank 0 with features is more than biases alone: new members have biases by what they are.
     return [0] * features + sorted({min(most, one) for one in RANKS})
-
-
-def tunable(solver: str) -> tuple[str, ...]:
-    """Return the options by which a solver is regularised, as far as they are tuned."""
-    known = declared(biased_als if solver == OWN else catalog.solver(solver, MODEL).run)
-    return tuple(name for name in PENALTIES if name in known)

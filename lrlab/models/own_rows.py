@@ -99,11 +99,6 @@ class OwnRows(LabelRows):
         return common, tuple((int(label), float(value)) for label, value in own), tuple(calibration)
 
 
-def solver_stream(seed: int) -> np.random.Generator:
-    """Return the randomness that a solver gets with a seed, wherever it runs."""
-    return np.random.default_rng(OwnRows(seed=seed).streams().solver)
-
-
 class OwnProblem(MultilabelProblem):
     """A person's rows: labels of test rows may be unknown, too, and do not count then; training rows are scored, too.
 

@@ -11,8 +11,9 @@ from lrlab.datasets import Dataset, read, save_npz
 from lrlab.fits.fit_memory import largest_rank, require_fit_memory
 from lrlab.fits.fitting import fit
 from lrlab.fits.own_files import default_rank, max_rank
-from lrlab.models.own_rows import OwnProblem, hide, solver_stream
+from lrlab.models.own_rows import OwnProblem, hide
 from lrlab.parameters import InputError
+from tests.fits.streams import solver_stream
 
 SOLVERS = [entry.name for entry in catalog.solvers_for("multilabel")]
 

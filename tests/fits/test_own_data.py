@@ -22,8 +22,9 @@ from lrlab.fits.fitting import fit, tune
 from lrlab.fits.search import Result
 from lrlab.fits.settings import Candidate, fit_settings
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.own_rows import OwnProblem, OwnRows, folds, hide, packed, solver_stream, split
+from lrlab.models.own_rows import OwnProblem, OwnRows, folds, hide, packed, split
 from lrlab.parameters import InputError
+from tests.fits.streams import solver_stream
 from tests.thorough import a_third
 
 SOLVERS = ("leml-squared", "leml-logistic", "cplst", "binary-relevance")

@@ -6,11 +6,12 @@ from scipy.sparse import csr_array
 
 from lrlab import catalog
 from lrlab.datasets import Dataset
-from lrlab.models.own_rows import OwnProblem, solver_stream
+from lrlab.models.own_rows import OwnProblem
 from lrlab.models.scaling import spread_remark
 from lrlab.parameters import settle
 from lrlab.protocol import Stop
 from lrlab.runs.drive import drive
+from tests.fits.streams import solver_stream
 
 DRAWN = np.random.default_rng(7100)
 ROWS = DRAWN.standard_normal((60, 8)) + 0.3
