@@ -1,12 +1,14 @@
 """Sliders in a real chromium: figures follow while they move, no script runs, and a fresh page shows the same."""
 
+import json
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import cycle
 
 import pytest
-from playwright.sync_api import Locator, Page, TimeoutError, expect
+from playwright.sync_api import Locator, Page, TimeoutError, WebSocketRoute, expect
 
 from lrlab import catalog, lessons
 from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
@@ -100,6 +102,38 @@ def drag(page: Page, key: str, figure: str, positions: list[int]) -> str:
     assert page.evaluate("figures.size") >= 8 and page.evaluate("scripts") == 0
     assert int(moved.input_value()) == positions[-1]
     return content(page, figure)
+
+
+def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(page, address):
+    sent, silent = list[str](), list[bool]()
+
+    def connected(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(lambda frame: (sent.append(frame), server.send(frame)))
+        server.on_message(lambda frame: None if silent else socket.send(frame))
+
+    page.route_web_socket(re.compile("/live/"), connected)
+    opened(page, f"{address}/converge?{SMALL}", "Converge")
+    moved = slider(page, NUMBER)
+    idle(page)
+    last = int(moved.get_attribute("max"))
+    silent.append(True)
+    # One position a picture, of which a second has sixty.
+    milliseconds = moved.evaluate("""async node => {
+      const began = performance.now();
+      for (node.value = 0; ; node.stepUp()) {
+        node.dispatchEvent(new Event("input", { bubbles: true }));
+        if (Number(node.value) >= Number(node.max)) return performance.now() - began;
+        await new Promise(requestAnimationFrame);
+      }
+    }""")
+    positions = lambda: [json.loads(frame)["value"] for frame in sent if frame.startswith('{"drag"')]  # noqa: E731
+    until = time.monotonic() + 20
+    while positions()[-1:] != [last]:
+        assert time.monotonic() < until, positions()
+        page.wait_for_timeout(20)
+    # Without an answer the next one is sent after a tenth of a second.
+    assert len(positions()) <= milliseconds / 100 + 2
 
 
 def test_a_lesson_follows_its_slider(page, address):
