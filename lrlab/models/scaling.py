@@ -39,7 +39,8 @@ class Scaling(NamedTuple):
         if self.name == "deviations":
             return csr_array(X.multiply(1.0 / self.units)) if issparse(X) else X / self.units
         if self.name == "rows":
-            squares = X.multiply(X).sum(axis=1) if issparse(X) else np.einsum("ij,ij->i", X, X)
+            # Sums of rows of scipy's older matrices are matrices.
+            squares = np.ravel(X.multiply(X).sum(axis=1)) if issparse(X) else np.einsum("ij,ij->i", X, X)
             factors = 1.0 / np.sqrt(np.where(squares > 0, squares, 1.0))[:, None]
             return csr_array(X.multiply(factors)) if issparse(X) else X * factors
         return X

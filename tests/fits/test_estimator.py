@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_matrix, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import Ridge
@@ -35,6 +35,14 @@ def test_scikit_learn_s_own_checks(estimator, check):
 @parametrize_with_checks([lrlab.LabelEstimator(tune_by="ndcg@5")])
 def test_scikit_learn_s_own_checks_of_one_that_is_tuned(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("scaling", ["none", "deviations", "rows"])
+@pytest.mark.parametrize("kind", [csr_matrix, csc_matrix])
+def test_sparse_rows_of_every_kind_are_scaled(rows, scaling, kind):
+    X, Y = np.where(rows[0] > 7.0, rows[0], 0.0), rows[1]
+    first, other = (lrlab.LabelEstimator(rank=2, feature_scaling=scaling).fit(of(X), Y) for of in (csr_array, kind))
+    np.testing.assert_allclose(other.decision_function(kind(X)), first.decision_function(X), atol=1e-9)
 
 
 def test_few_rows_are_tuned_by_few_settings(rows):
