@@ -1,5 +1,6 @@
 """The gallery of papers: every experiment opens with its stored result, and is computed again as one watches."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -155,6 +156,7 @@ def test_theorems_stand_below_the_figures_of_their_paper():
     assert len(opened("papers").header) == len(groups)
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_theorem_shows_its_statement_and_moves_its_slider():
     name = "jain2013-claim3"
     at = opened("papers", paper=name)
@@ -163,11 +165,15 @@ def test_a_theorem_shows_its_statement_and_moves_its_slider():
     at.session_state["papers.at"] = "20"
     at.run()
     assert not at.exception and at.query_params["at"] == "20"
+    until = time.monotonic() + 60
+    # On a busy machine some trials are missing at first.
+    while not any("A quick run at 20, computed now: " in c.value and "so far" not in c.value for c in at.caption):
+        assert time.monotonic() < until
+        at.run()
     (moved,) = figures(at)
     highest = [max(point[2] for point in figure["data"][0]["customdata"]) for figure in (stored, moved)]
     # 1 + d1 d2 / m at m = 500.
     assert 5 < highest[0] and highest[1] < 5
-    assert any("A quick run at 20, computed now" in caption.value for caption in at.caption)
     at.session_state["code"] = True
     at.run()
     assert any("at=20" in code.value for code in at.code) and any("--at 20" in code.value for code in at.code)
