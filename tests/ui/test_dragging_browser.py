@@ -104,7 +104,7 @@ def drag(page: Page, key: str, figure: str, positions: list[int]) -> str:
     return content(page, figure)
 
 
-def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(page, address):
+def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(tab, address):
     sent, silent = list[str](), list[bool]()
 
     def connected(socket: WebSocketRoute) -> None:
@@ -112,6 +112,8 @@ def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(page, a
         socket.on_message(lambda frame: (sent.append(frame), server.send(frame)))
         server.on_message(lambda frame: None if silent else socket.send(frame))
 
+    # A tab of its own: what is between a page and its server stays there.
+    page = tab.context.browser.new_page()
     page.route_web_socket(re.compile("/live/"), connected)
     opened(page, f"{address}/converge?{SMALL}", "Converge")
     moved = slider(page, NUMBER)
@@ -121,11 +123,12 @@ def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(page, a
     # One position a picture, of which a second has sixty.
     milliseconds = moved.evaluate("""async node => {
       const began = performance.now();
-      for (node.value = 0; ; node.stepUp()) {
+      for (let position = 0; position <= Number(node.max); position++) {
+        node.value = position;
         node.dispatchEvent(new Event("input", { bubbles: true }));
-        if (Number(node.value) >= Number(node.max)) return performance.now() - began;
         await new Promise(requestAnimationFrame);
       }
+      return performance.now() - began;
     }""")
     positions = lambda: [json.loads(frame)["value"] for frame in sent if frame.startswith('{"drag"')]  # noqa: E731
     until = time.monotonic() + 20
@@ -134,6 +137,7 @@ def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(page, a
         page.wait_for_timeout(20)
     # Without an answer the next one is sent after a tenth of a second.
     assert len(positions()) <= milliseconds / 100 + 2
+    page.close()
 
 
 def test_a_lesson_follows_its_slider(page, address):
