@@ -18,7 +18,7 @@ from lrlab.code_graph import Definition
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.trial import Trial, TrialResult, run_trial
 from lrlab.store import code_version
 from lrlab.store.store import Store
 
@@ -98,12 +98,18 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
     if function is not run_trial:
         keys = [key(function, item) for item in wanted]
         stored = store.items(keys)
-        return {k: stored[own] for k, own in enumerate(keys) if own in stored}
+        return {k: _restored(wanted[k], stored[own]) for k, own in enumerate(keys) if own in stored}
     last: dict[Any, int] = {}
     for job, number in wanted:
         last[job] = max(last.get(job, 0), number + 1)
     known = {job: store.results(job, below) for job, below in last.items()}
     return {k: known[job][number] for k, (job, number) in enumerate(wanted) if number in known[job]}
+
+
+def _restored(item: Any, stored: Any) -> Any:
+    """Return a trial's result of the list that JSON makes of it; all iterates of a trial are a list of rows."""
+    scored = isinstance(item, Trial) and not (stored and isinstance(stored[0], dict))
+    return TrialResult(*stored) if scored and isinstance(stored, list) else stored
 
 
 def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, Any]) -> None:

@@ -51,3 +51,9 @@ def test_keys_tell_items_apart_by_their_values_and_their_code():
     keys = {key(plan.function, item) for plan in (trials, draws) for item in plan.items}
     assert len(keys) == len(trials.items) + len(draws.items)
     assert key(np.mean, trials.items[0]) not in keys
+
+
+def test_a_theorem_is_resumed_with_the_same_numbers(tmp_path):
+    preset, store = presets.load("jain2013-theorem1", quick=True), tmp_path / "store.sqlite"
+    first, second = (presets.compute(preset, start=LocalStream, store=store).table for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
