@@ -108,8 +108,9 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
 
 def _restored(item: Any, stored: Any) -> Any:
     """Return a trial's result of the list that JSON makes of it; all iterates of a trial are a list of rows."""
-    scored = isinstance(item, Trial) and not (stored and isinstance(stored[0], dict))
-    return TrialResult(*stored) if scored and isinstance(stored, list) else stored
+    if isinstance(item, Trial) and isinstance(stored, list) and not all(isinstance(row, dict) for row in stored):
+        return TrialResult(*stored)
+    return stored
 
 
 def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, Any]) -> None:

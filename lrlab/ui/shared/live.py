@@ -60,6 +60,7 @@ def _cookie() -> str:
 
 def connect(page: str) -> None:
     """Open the live channel of this tab, which shows a page; it stays open from page to page."""
+    st.session_state["live:shown"] = page
     token = st.session_state.setdefault("live:token", secrets.token_urlsafe(16))
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
     to, went = st.session_state.get("live:to", ("", 0.0))
@@ -88,9 +89,9 @@ def current(page: str) -> Any:
     return st.session_state.get(f"{page}:run")
 
 
-def has_run(page: str) -> bool:
-    """Return whether the page whose buttons were drawn, or else a page of the navigation, has run."""
-    return current(st.session_state.pop("live:shown", page)) is not None
+def has_run() -> bool:
+    """Return whether the page has run whose buttons were drawn last, or without buttons the one that is connected."""
+    return current(st.session_state["live:shown"]) is not None
 
 
 def about(page: str) -> Any:

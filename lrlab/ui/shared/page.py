@@ -68,13 +68,13 @@ def controls() -> Any:
 
 def share(page: str) -> None:
     """Offer what opens a page as it is now: its link, its QR picture, and a frame where it can be embedded."""
-    place, ran = st.popover("Share", key="share", on_change=permalink.by_widget), live.has_run(page)
+    place = st.popover("Share", key="share", on_change=permalink.by_widget)
     if not place.open:
         return
     address = permalink.address(page or "home")
     with place:
         st.markdown("**Copy link**")
-        st.code(link(address | ({"run": "1"} if ran else {})), language=None, wrap_lines=True)
+        st.code(link(address | ({"run": "1"} if live.has_run() else {})), language=None, wrap_lines=True)
         # A frame shows figures: of a lesson those of its steps.
         if page in EMBEDDABLE or "lesson" in address:
             st.markdown("**Frame** for a slide or a course page")
