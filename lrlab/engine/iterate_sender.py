@@ -1,13 +1,15 @@
 """Sends what a followed run records while it runs."""
 
 import threading
+import time
 
 from lrlab.engine.messages import NewIterates, Send
 from lrlab.protocol import Iterate
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace, single
 
-SEND_SECONDS = 0.05
+SEND_SECONDS, LEAST_SECONDS = 0.05, 0.02
+"""Between the beginnings of two messages, and from the end of one that took long to the next."""
 
 
 class IterateSender:
@@ -43,8 +45,10 @@ class IterateSender:
 
     def _send_regularly(self) -> None:
         # A thread of its own: rows must not wait for an iteration that takes minutes.
-        while not self._ended.wait(SEND_SECONDS):
+        due = time.monotonic() + SEND_SECONDS
+        while not self._ended.wait(due - time.monotonic()):
             self._send_new()
+            due = max(due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
 
     def _send_new(self) -> None:
         with self._lock:

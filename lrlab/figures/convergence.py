@@ -56,12 +56,13 @@ def curves(
     """
     figure = Figure()
     rows = [thinned_while_growing(run.rows) if growing else thinned(run.rows) for run in runs]
-    values = [row[measure] for few in rows for row in few if math.isfinite(row.get(measure, math.nan))]
+    points = [[(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))] for few in rows]
+    values = [value for few in points for _, value in few]
     # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
     log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
     last = max((run.rows[-1][time] for run in runs if run.rows), default=EMPTY)
-    for run, few in zip(runs, rows, strict=True):
-        _add_curve(figure, run, [(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))], last)
+    for run, few in zip(runs, points, strict=True):
+        _add_curve(figure, run, few, last)
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
     _add_theory(figure, runs, measure, time, (first, max(last, 2.0 * first)), log_y)
     figure.update_xaxes(type="log" if log_x else "linear")

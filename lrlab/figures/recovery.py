@@ -23,7 +23,8 @@ class Recovery:
 
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
-    history: stored (iteration, estimate); estimate: the newest one; intervals: of its entries, at unit length.
+    history: stored (iteration, estimate), each still to be made `comparable` to the truth; estimate: the newest one,
+    which is; intervals: of its entries, at unit length.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Recovery:
     history: Sequence[tuple[int, Any]] = ()
     estimate: Any = None
     intervals: Intervals | None = None
+    comparable: Callable[[Any], Any] = lambda estimate: estimate
 
     def bars(self, truth: Array, drawn: bool) -> dict[str, Any]:
         """Return 95% intervals of the entries as a trace's error bars, from the estimate with the sign of the truth."""
@@ -164,7 +166,7 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
     if run.rows and iteration >= run.rows[-1]["iteration"]:
         return run.estimate
     before = [estimate for k, estimate in run.history if k <= iteration]
-    return before[-1] if before else None
+    return run.comparable(before[-1]) if before else None
 
 
 def frames(

@@ -43,9 +43,10 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
             rows=run.trace.rows,
             predictions=theory.known(run.job),
             expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),
-            history=[(k, comparable(estimate)) for k, estimate in run.trace.history],
+            history=run.trace.history,
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
             intervals=run.trace.intervals,
+            comparable=comparable,
         )
         for run in runs
     ]

@@ -3,13 +3,20 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
+from lrlab.engine.handles import Following
+from lrlab.engine.inbox import Inbox
+from lrlab.engine.messages import NewIterates, Queued, Started
+from lrlab.figures.build import Figure
 from lrlab.parameters import declared
-from lrlab.ui.converge import many_seeds
+from lrlab.runs.job import make_job
+from lrlab.ui.converge import many_seeds, results_view
+from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.widgets import permalink, plot
 from tests.ui.driving import components, errors, finished, place
 
@@ -152,3 +159,21 @@ def test_the_time_to_an_accuracy_is_that_of_the_first_iterate_that_has_it():
     [row] = many_seeds.times(pd.DataFrame(rows), "error", 0.5, rising=False).to_dict("records")
     assert (row["seeds"], row["reached"]) == (4, 3) and row["median iterations"] == 2
     assert (row["first quartile"], row["median seconds"], row["third quartile"]) == (4.0, 6.0, float("inf"))
+
+
+def test_a_run_that_waits_sends_words_alone_and_its_figures_with_its_first_iterate(monkeypatch):
+    following = Following(
+        [make_job(catalog.spec("one-bit-sensing", n=200, p=5), "pairwise-moment")], inbox := Inbox(), lambda: None
+    )
+    monkeypatch.setattr(results_view.live, "current", lambda page: following)
+    parts = results_view.view(CurveSettings("error", "iteration"))
+
+    def figures_after(message):
+        inbox.put(message)
+        following.refresh()
+        return {name for name, part in parts().items() if isinstance(part, Figure)}
+
+    row = {"iteration": 1.0, "seconds": 0.1, "error": 0.5}
+    assert not figures_after(Queued(3)) and not figures_after(Queued(2)) and not figures_after(Started("one"))
+    assert figures_after(NewIterates([row], [], 1, np.ones(5), "", 0.0)) == {"converge.curves", "converge.estimate"}
+    assert not figures_after(Queued(0))

@@ -187,7 +187,7 @@ def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_trut
     titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
     assert [trace["name"] for trace in figure(at, "converge-picture")["data"]] == titles
     for shown in recoveries(runs[0].job.spec, runs):
-        for W in (shown.estimate, *(estimate for _, estimate in shown.history)):
+        for W in (shown.estimate, *(shown.comparable(estimate) for _, estimate in shown.history)):
             assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
 
 

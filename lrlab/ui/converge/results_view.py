@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -38,26 +38,34 @@ class Shown(NamedTuple):
     parts: State
 
 
-def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False) -> Shown:
-    """Return what the page shows of runs, which may still grow."""
+def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False, figures: bool = True) -> Shown:
+    """Return what the page shows of runs, which may still grow; with or without its figures."""
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
     sentence = escape(family(spec.model).verdict(spec, outcomes(runs, drawn)))
     begun = alive or any(run.trace.rows for run in runs)
-    parts = {
-        "converge.curves": curves(settings, spec, drawn, alive),
-        **estimates.figures(spec, truth_of(spec), drawn, HEIGHT),
+    parts: dict[str, Any] = {
         "converge.sentence": f"<strong>{sentence}</strong>" if begun else f"{sentence} Press Run.",
         "converge.progress": progress.run_bar(runs) if alive else "",
         "converge.cards": result_tabs.cards(runs, drawn, family(spec.model).measures),
     }
+    if figures:
+        parts["converge.curves"] = curves(settings, spec, drawn, alive)
+        parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT)
     return Shown(drawn, parts)
 
 
 def view(settings: CurveSettings) -> View | None:
     """Return the view of the run that is followed, for its live channel."""
-    following = live.current("converge")
-    return following and (lambda: shown(settings, following.runs, alive=True).parts)
+    following, rows = live.current("converge"), 0
+
+    def parts() -> State:
+        # The place of a run that waits changes with every end of another: its figures are those that the script drew.
+        nonlocal rows
+        before, rows = rows, sum(len(run.trace.rows) for run in following.runs)
+        return shown(settings, following.runs, alive=True, figures=rows != before).parts
+
+    return following and parts
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
