@@ -128,7 +128,10 @@ def exponent_lines(
         if label not in labels:
             continue
         if bound is not None:
-            claim = {"paper": one.get("paper", label), "rule": "exponent", "series": [label], "claimed": bound}
+            # The text of a series is on its time.
+            held = f"memory of the data and of what the method holds: at most {axis}^{bound:g}"
+            said = held if key == "memory" else one.get("paper", label)
+            claim = {"paper": said, "rule": "exponent", "series": [label], "claimed": bound}
             verdict = claims.verdict({**claim, "axis": axis}, samples, f"{axis}^{bound:g}")
             below = "It grows more slowly than the formula, which bounds it from above." if high < bound else ""
             verdict = verdict._replace(remark={True: below, False: one.get("why", ""), None: ""}[verdict.holds])
