@@ -107,7 +107,11 @@ KINDS: Mapping[str, Keys] = {
         (),
         _MODEL,
         _SOLVERS,
-        _tables("series", {**_SERIES, "claimed": dict, "memory": dict, "paper": str, "why": str}, "label"),
+        _tables(
+            "series",
+            {**_SERIES, "claimed": dict, "memory": dict, "logarithms": [str], "paper": str, "why": str},
+            "label",
+        ),
         _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str], "quantity": str}, "title", "axes"),
     ),
     "products": file_keys(

@@ -4,7 +4,8 @@ A panel has one axis. Its `quantity` is `iteration`, the seconds of one, or `acc
 falls below figure.level: of the same runs, as a solver's trace has them. Without it a panel shows processor time of the
 solver, its data drawn before, for a fixed number of iterations (`settings`: tol = 0, max_iter), and has the exponents
 of memory, too: the peak of what is allocated while the data is drawn and the solver runs. A series has the exponents
-that are claimed by axis: `claimed` of times, `memory`; the rule `exponent` of `rules_growth` judges them.
+that are claimed by axis: `claimed` of times, `memory`; the rule `exponent` of `rules_growth` judges them. Along the
+axes of `logarithms` the formula has the logarithm of the size as a factor, too.
 """
 
 import tracemalloc
@@ -22,7 +23,7 @@ from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
-from lrlab.presets.rules_growth import exponent
+from lrlab.presets.rules_growth import exponent, power
 from lrlab.protocol import Iterate
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trial import Trial, run_traced, run_trial
@@ -122,6 +123,9 @@ def exponent_lines(
     lines, sentences, judged = [], [], []
     for one in (*preset.series, *preset.content.get("left_out", ())):
         label, bound = one["label"], one.get(key, {}).get(axis)
+        formula = f"{axis}^{bound}"
+        if bound is not None and axis in one.get("logarithms", ()) and label in samples.values:
+            bound, formula = bound + of_logarithm([*samples.values[label]]), f"{formula} log({axis})"
         slope, (low, high) = exponent(samples, label)
         line: dict[str, Any] = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high}
         words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
@@ -132,15 +136,21 @@ def exponent_lines(
             held = f"memory of the data and of what the method holds: at most {axis}^{bound:g}"
             said = held if key == "memory" else one.get("paper", label)
             claim = {"paper": said, "rule": "exponent", "series": [label], "claimed": bound}
-            verdict = claims.verdict({**claim, "axis": axis}, samples, f"{axis}^{bound:g}")
+            verdict = claims.verdict({**claim, "axis": axis}, samples, formula)
             below = "It grows more slowly than the formula, which bounds it from above." if high < bound else ""
             verdict = verdict._replace(remark={True: below, False: one.get("why", ""), None: ""}[verdict.holds])
             judged.append(verdict)
             line |= {"claimed": bound, **verdict.columns}
-            words += f", {source} {bound:g}: {verdict.word}"
+            words += f", {source} {bound:.3g}: {verdict.word}"
         lines.append(line)
         sentences += [words] if label in samples.values else []
     return lines, sentences, judged
+
+
+def of_logarithm(sizes: Sequence[Any]) -> float:
+    """Return what a factor log(size) adds to an exponent over these sizes: .19 from 100 to 500."""
+    x = np.array(sizes, float)
+    return power([x], [np.log(x)])[0] if len(x) > 2 else 0.0
 
 
 def points(rows: pd.DataFrame, axis: str, column: str) -> pd.DataFrame:

@@ -79,6 +79,19 @@ def test_a_formula_holds_where_growth_shows_and_is_no_faster(times, claimed, wor
     assert growth.exponent_lines(preset, "m", once, ["one"], "claimed", "formula")[2][0].word == "not decided"
 
 
+def test_a_logarithm_in_the_formula_adds_to_its_exponent():
+    sizes = [100, 150, 225, 340, 500]
+    held = Samples({"one": {x: np.array([x * np.log(x)] * 3) * (1.0 + 0.004 * (k % 2)) for k, x in enumerate(sizes)}})
+    words = {}
+    for logarithms in ([], ["p"]):
+        series = {"label": "one", "claimed": {"p": 1}, "logarithms": logarithms}
+        preset = SimpleNamespace(series=[series], content={})
+        [line], _, [verdict] = growth.exponent_lines(preset, "p", held, ["one"], "claimed", "formula")
+        words[verdict.word] = line["claimed"], line["predicted"]
+    assert words["not reproduced"] == (1, "p^1")
+    assert words["reproduced"] == (pytest.approx(1.187, abs=0.005), "p^1 log(p)")
+
+
 def test_table_1_in_small():
     preset, source = presets.load("soltani2018-table1"), Source("")
     panels = [
