@@ -71,6 +71,34 @@ def test_a_press_sent_with_the_address_before_it_was_written_undoes_nothing():
     assert at.number_input(key="converge.one-bit-sensing.n").value == 4321 and at.query_params["n"] == "4321"
 
 
+def a_page_that_is_drawn_again_once():
+    import streamlit as st
+
+    from lrlab.parameters import Parameter
+    from lrlab.ui.widgets import permalink
+
+    link = permalink.Permalink("one")
+    n = Parameter(meaning="a number", name="n", kind=int, default=1, low=1, high=9)
+    st.session_state.setdefault("one.n", int(link.value("n", n)))
+    link.put("n", st.number_input("n", key="one.n", step=1), n)
+    st.button("run", key="run", on_click=permalink.called, args=(lambda: st.session_state.update(again=True),))
+    if st.session_state.pop("again", False):
+        st.rerun()
+    link.write()
+
+
+def test_a_press_whose_page_is_drawn_again_at_once_undoes_nothing_either():
+    at = AppTest.from_function(a_page_that_is_drawn_again_once).run()
+    at.number_input(key="one.n").set_value(5).run()
+    assert at.query_params["n"] == "5"
+    at.query_params["n"] = "3"
+    at.button(key="run").click().run()
+    assert at.number_input(key="one.n").value == 5 and at.query_params["n"] == "5"
+    at.query_params["n"] = "3"
+    at.run()
+    assert at.number_input(key="one.n").value == 3, "an address that was followed"
+
+
 def test_what_a_figure_or_a_slider_sends_is_no_address(monkeypatch):
     sent, called = {}, []
     monkeypatch.setattr(plot, "_component", lambda name: lambda **settings: sent.update(settings))

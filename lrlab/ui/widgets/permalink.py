@@ -52,7 +52,8 @@ class Permalink:
         have reached the browser yet. Taking that for a new one would undo the input.
         """
         before, st.session_state["page"] = st.session_state.get("page"), self.page
-        by_widget, known = st.session_state.pop("by-widget", False), self._state["values"]
+        # Until the address is written: a script that ends before, to be run again, has not answered the widget.
+        by_widget, known = st.session_state.get("by-widget", False), self._state["values"]
         # What a page no longer shows is forgotten by Streamlit, and was not changed.
         changed = any(value != known.get(key) for key, value in self._values().items())
         return before != self.page or not (by_widget or changed)
@@ -115,6 +116,7 @@ class Permalink:
     def write(self) -> None:
         """Set the address, and show the errors of the one that opened the page."""
         state = self._state
+        st.session_state.pop("by-widget", None)
         state["values"] = self._values()
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
