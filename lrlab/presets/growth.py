@@ -8,6 +8,7 @@ that are claimed by axis: `claimed` of times, `memory`; the rule `exponent` of `
 axes of `logarithms` the formula has the logarithm of the size as a factor, too.
 """
 
+import math
 import tracemalloc
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import Panel, Plan, Verdict, panel_table
-from lrlab.presets.rules_growth import exponent, power
+from lrlab.presets.rules_growth import exponent
 from lrlab.protocol import Iterate
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trial import Trial, run_traced, run_trial
@@ -123,18 +124,18 @@ def exponent_lines(
     lines, sentences, judged = [], [], []
     for one in (*preset.series, *preset.content.get("left_out", ())):
         label, bound = one["label"], one.get(key, {}).get(axis)
-        formula = f"{axis}^{bound}"
-        if bound is not None and axis in one.get("logarithms", ()) and label in samples.values:
-            bound, formula = bound + of_logarithm([*samples.values[label]]), f"{formula} log({axis})"
         slope, (low, high) = exponent(samples, label)
         line: dict[str, Any] = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high}
         words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
         if label not in labels:
             continue
         if bound is not None:
-            # The text of a series is on its time.
-            held = f"memory of the data and of what the method holds: at most {axis}^{bound:g}"
-            said = held if key == "memory" else one.get("paper", label)
+            formula, said = f"{axis}^{bound:g}", one.get("paper", label)
+            if key == "memory":
+                # The text of a series is on its time.
+                said = f"memory of the data and of what the method holds: at most {formula}"
+            if axis in one.get("logarithms", ()):
+                formula, bound = f"{formula} log({axis})", bound + of_logarithm(samples, label)
             claim = {"paper": said, "rule": "exponent", "series": [label], "claimed": bound}
             verdict = claims.verdict({**claim, "axis": axis}, samples, formula)
             below = "It grows more slowly than the formula, which bounds it from above." if high < bound else ""
@@ -147,10 +148,11 @@ def exponent_lines(
     return lines, sentences, judged
 
 
-def of_logarithm(sizes: Sequence[Any]) -> float:
-    """Return what a factor log(size) adds to an exponent over these sizes: .19 from 100 to 500."""
-    x = np.array(sizes, float)
-    return power([x], [np.log(x)])[0] if len(x) > 2 else 0.0
+def of_logarithm(samples: Samples, series: str) -> float:
+    """Return what a factor log(size) adds to an exponent over the sizes of a series: .19 from 100 to 500."""
+    logarithms = {place: np.array([math.log(float(place))]) for place in samples.values.get(series, ())}
+    slope, _ = exponent(Samples({series: logarithms}), series)
+    return slope if slope == slope else 0.0
 
 
 def points(rows: pd.DataFrame, axis: str, column: str) -> pd.DataFrame:

@@ -60,9 +60,7 @@ def _change(old: Any, new: Any) -> Any:
         changes = ((str(place), _change(*pair)) for place, pair in enumerate(zip(old, new, strict=True)))
         return {place: one for place, one in changes if one is not None} or None
     if _is_array(old) and _is_array(new):
-        # Most are lists of a few numbers, of which arrays would cost more than all else.
-        same = isinstance(old, list | tuple) and isinstance(new, list | tuple) and old == new
-        return None if same else _array_change(np.asarray(old), np.asarray(new))
+        return _array_change(np.asarray(old), np.asarray(new))
     return None if type(old) is type(new) and old == new else {"=": plain(new)}
 
 
