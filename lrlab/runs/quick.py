@@ -1,11 +1,12 @@
 """Runs that are quick enough for every position of a slider that is dragged."""
 
 import time
+from typing import NamedTuple
 
-from lrlab.protocol import Stop
+from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import Job
-from lrlab.runs.run import Newest, run_job
-from lrlab.runs.trace import Trace
+from lrlab.runs.run import Newest, complete_row, run_job, scored_row
+from lrlab.runs.trace import Row, Trace
 
 QUICK_SECONDS = 0.1
 """Processor time, that of the scores included."""
@@ -15,14 +16,44 @@ SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))]
 axis the line through these was within a tenth of its length of that through all. Scores cost more than the solver."""
 
 
-def quick_run(job: Job) -> Trace | None:
-    """Return the trace of a run with some of its iterates and without its history, None where it takes longer."""
+class Quick(NamedTuple):
+    """A job, and the measure of which a line is drawn."""
+
+    job: Job
+    measure: str
+
+
+class _Line(Newest):
+    """The newest iterate, and rows of those that are scored, which have the measure."""
+
+    def __init__(self, measure: str) -> None:
+        super().__init__()
+        self.rows, self._measure, self._quick = list[Row](), measure, True
+
+    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        """Take an iterate in the place of the one before."""
+        super().hold(iteration, seconds, iterate)
+        if iteration in SCORED:
+            row = scored_row(self.problem, iteration, seconds, iterate, quick=True) if self._quick else {}
+            if self._measure not in row:
+                self._quick = False
+                row, _ = complete_row(self.problem, iteration, seconds, iterate)
+            self.rows.append(row)
+
+
+def quick_run(quick: Quick) -> Trace | None:
+    """Return the trace of a run with some of its iterates and without its history, None where it takes longer.
+
+    All scores are those of the last iterate; the others may lack those that take long and are not drawn.
+    """
     began, deadline = time.perf_counter(), time.thread_time() + QUICK_SECONDS
 
     def cancelled() -> bool:
         # The clock of the processor is a call of the system: it is read once the other one has come so far.
         return time.perf_counter() - began > QUICK_SECONDS and time.thread_time() > deadline
 
-    trace = run_job(job, cancelled=cancelled, newest=Newest(due=SCORED.__contains__))
+    line = _Line(quick.measure)
+    trace = run_job(quick.job, cancelled=cancelled, newest=line)
+    trace.rows[:0] = [row for row in line.rows if row["iteration"] < trace.iterations]
     trace.history.clear()
     return None if trace.stop is Stop.CANCELLED else trace

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lrlab import extras, metrics
+from lrlab.arrays import Intervals
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Problem, Spec, Stop, proceed
 from lrlab.runs.drive import Clock, drive
@@ -139,10 +140,8 @@ def run_job(
 
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
         nonlocal last
-        last, intervals = iterate, iterate.intervals() if iterate.intervals else None
-        row = scored_row(problem, iteration, seconds, iterate)
-        if intervals and problem.truth is not None:
-            row |= metrics.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
+        last = iterate
+        row, intervals = complete_row(problem, iteration, seconds, iterate)
         trace.record(row, iterate, intervals)
         watch(row, iterate)
 
@@ -192,8 +191,18 @@ def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, last: Iterat
     return stop
 
 
-def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> Row:
-    """Return what is recorded of an iterate, with the problem's scores of its estimate."""
+def complete_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> tuple[Row, Intervals | None]:
+    """Return all that is recorded of an iterate, with its intervals and their scores where it has some."""
+    intervals = iterate.intervals() if iterate.intervals else None
+    row = scored_row(problem, iteration, seconds, iterate)
+    if intervals and problem.truth is not None:
+        row |= metrics.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
+    return row, intervals
+
+
+def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate, quick: bool = False) -> Row:
+    """Return what is recorded of an iterate, with the problem's scores of its estimate, or its quick ones."""
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}
-    return {"iteration": iteration, "seconds": seconds, **known, **problem.score(iterate.estimate)}
+    score = problem.quick_score if quick else problem.score
+    return {"iteration": iteration, "seconds": seconds, **known, **score(iterate.estimate)}

@@ -10,7 +10,7 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.together import Together, carry_out
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
-from lrlab.runs.quick import EACH, SCORED, quick_run
+from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
 from lrlab.runs.run import solve
 from lrlab.runs.trace import Trace
 
@@ -45,22 +45,24 @@ def test_equal_pieces_under_way_are_one(together, monkeypatch):
 
     on_workers = module.on_workers
     monkeypatch.setattr(module, "on_workers", counted)
-    pieces = [together.submit(quick_run, make_job(SPEC, "pairwise-moment")) for _ in range(10)]
+    pieces = [together.submit(quick_run, Quick(make_job(SPEC, "pairwise-moment"), "error")) for _ in range(10)]
     wait(pieces, 60)
     assert len({id(piece.result(0)) for piece in pieces}) < len(pieces) and len(sent) < len(pieces)
 
 
-def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left():
+@pytest.mark.parametrize(("measure", "left_out"), [("error", {"misfit"}), ("residual", {"misfit"}), ("misfit", set())])
+def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(measure, left_out):
     job = make_job(SPEC, "pairwise-moment", tol=1e-12)
-    [quick] = carry_out([(quick_run, job)])
+    [quick] = carry_out([(quick_run, Quick(job, measure))])
     whole = solve(job.spec, job.solver, tol=1e-12)
-    rows = [{k: v for k, v in row.items() if k != "seconds"} for row in whole.rows]
+    rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
+    rows.append({k: v for k, v in whole.rows[-1].items() if k != "seconds"})
     assert isinstance(quick, Trace) and not quick.history and quick.stop is whole.stop
     found = [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows]
     assert found == [row for row in rows if row["iteration"] in SCORED or row is rows[-1]] and len(found) < len(rows)
     assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
     slow = make_job(SPEC.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
-    assert carry_out([(quick_run, slow)]) == [None]
+    assert carry_out([(quick_run, Quick(slow, measure))]) == [None]
 
 
 def test_what_ends_all_workers_is_each_pieces_failure(monkeypatch):

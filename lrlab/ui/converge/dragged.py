@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from concurrent.futures import wait
 from typing import Any
 
+from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.together import together
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.quick import quick_run
+from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
@@ -35,7 +36,9 @@ class Dragged:
         """Return the live parts for a spec."""
         jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
         begun = time.monotonic()
-        runs = {job: together.submit(quick_run, job) for job in jobs if self._slow_until.get(job.solver, 0.0) < begun}
+        drawn = self._settings.of(family(spec.model).measures).measure
+        quick = [job for job in jobs if self._slow_until.get(job.solver, 0.0) < begun]
+        runs = {job: together.submit(quick_run, Quick(job, drawn)) for job in quick}
         lines = {job: together.submit(theory.quick, job) for job in theory.unknown(jobs)}
         measured = measured_parts(spec)
         with waiting():
