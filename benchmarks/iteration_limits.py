@@ -45,7 +45,7 @@ class Halfway(Newest):
         """Take an iterate in the place of the one before."""
         super().hold(iteration, seconds, iterate)
         if iteration == self.iteration:
-            self.row = scored_row(self._problem, iteration, seconds, iterate)
+            self.row = scored_row(self.problem, iteration, seconds, iterate)
 
 
 def twice(trial: Trial, traced: bool) -> tuple[Any, Any]:

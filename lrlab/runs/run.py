@@ -80,15 +80,11 @@ def solve(spec: Spec, solver: AnySolver, **settings: object) -> Trace:
 
 @dataclass
 class Newest:
-    """The newest iterate of a run whose iterates are not all scored as they come: number, solver time, iterate.
-
-    due: whether the iterate of a number is scored at once.
-    """
+    """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
 
     held: tuple[int, float, Iterate] | None = None
     trace: Trace | None = None
     problem: Any = None
-    due: Callable[[int], bool] = lambda iteration: False
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
         """Take an iterate in the place of the one before."""
@@ -120,8 +116,7 @@ def run_job(
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
-    With `newest` the last iterate and those that are due to it are scored and recorded: in a short run, scores cost
-    more than the solver.
+    With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
     clock: of solver time and of `max_seconds`, see `drive.drive`. trace: that of the job, empty, where another
     thread looks at it meanwhile.
     """
@@ -145,19 +140,14 @@ def run_job(
         trace.record(row, iterate, intervals)
         watch(row, iterate)
 
-    def take(iteration: int, seconds: float, iterate: Iterate) -> None:
-        if newest is not None and not newest.due(iteration):
-            return newest.hold(iteration, seconds, iterate)
-        if newest is not None:
-            newest.held = None
-        score(iteration, seconds, iterate)
-
     try:
         problem, rng = opened(job, checkpoint)
         if newest is not None:
             newest.trace, newest.problem = trace, problem
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
-        trace.stop = drive(iterates, take, **job.limits._asdict(), cancelled=cancelled, clock=clock)
+        trace.stop = drive(
+            iterates, newest.hold if newest else score, **job.limits._asdict(), cancelled=cancelled, clock=clock
+        )
     except Interrupted as interruption:
         trace.stop = interruption.stop
     except (np.linalg.LinAlgError, ArithmeticError) as error:
