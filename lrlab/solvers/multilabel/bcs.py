@@ -187,10 +187,10 @@ def inferred(v: Array, observed: Array, predicted: Array, Phi: Array, prior: Spa
         at = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
         there = v[cut] > 0
         images[cut] += at.mean @ Phi.T
-        spread += variance * (k * len(at.mean) - variance * float(np.einsum("bcc->", at.inverse)))
+        spread += variance * (k * len(at.mean) - variance * float(at.trace.sum()))
         variances[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
         bound += labels_bound(v[cut][there], variances[cut][there], prior)
-        bound += float(np.linalg.slogdet(variance * at.inverse)[1].sum()) / 2
+        bound += float(k * len(at.mean) * np.log(variance) + at.logarithm.sum()) / 2
     return Unobserved(variances, images, spread, bound)
 
 

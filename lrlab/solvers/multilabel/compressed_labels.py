@@ -1,6 +1,6 @@
 """Labels from random projections: their posterior under a sparsity prior, and the predictor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple, Self
 
@@ -16,36 +16,75 @@ CACHED_BLOCKS = 8
 """Blocks of predictions held in the cache, since several measures read each."""
 MOST = 1000
 """Rounds that labels of a row may take."""
+SMALLEST = 16
+"""Size of matrices that are inverted by LAPACK."""
 
 
 class Posterior(NamedTuple):
-    """Gaussian posteriors of some rows of labels: mean and variance (b, L), and G^-1 (b, k, k) that they come from."""
+    """Gaussian posteriors of some rows of labels: mean and variance (b, L); trace and log determinant of each G^-1."""
 
     mean: Array
     variance: Array
-    inverse: Array
+    trace: Array
+    logarithm: Array
 
 
 def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
     """Return the posterior of labels y ~ N(0, diag(v)) from Phi y = rest + noise of a variance s^2.
 
-    rest (b, k), v (b, L), Phi (k, L). Where v = 0 the label is known, and its part is no longer in `rest`: mean and
-    variance are 0. With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance =
-    v - v^2 diag(Phi^T G^-1 Phi).
+    rest (b, k), Phi (k, L), v (b, L), or (1, L) where it is that of all rows, as `Posterior.variance` is then. Where
+    v = 0 the label is known, and its part is no longer in `rest`: mean and variance are 0.
+    With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance = v - v^2 diag(Phi^T G^-1 Phi).
     """
-    k = len(Phi)
-    G = (Phi * v[:, None, :]) @ Phi.T
-    G[:, range(k), range(k)] += variance
-    inverse = np.linalg.inv(G)
+    inverse, logarithm = inverted(systems(v, Phi, variance))
     mean = v * ((inverse @ rest[:, :, None])[:, :, 0] @ Phi)
-    explained = np.einsum("kl,bkl->bl", Phi, inverse @ Phi)
-    return Posterior(mean, np.maximum(v - v**2 * explained, 0.0), inverse)
+    explained = np.hstack([inverse.reshape(len(v), -1) @ pairs for _, pairs in products(Phi)])
+    return Posterior(mean, np.maximum(v - v**2 * explained, 0.0), np.trace(inverse, axis1=1, axis2=2), -logarithm)
+
+
+def systems(v: Array, Phi: Array, variance: float) -> Array:
+    """Return G = s^2 I + Phi diag(v) Phi^T of each row of v, (b, k, k)."""
+    k = len(Phi)
+    G = np.tile(variance * np.eye(k).ravel(), (len(v), 1))
+    for labels, pairs in products(Phi):
+        G += v[:, labels] @ pairs.T
+    return G.reshape(-1, k, k)
+
+
+def products(Phi: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield Phi_al Phi_cl (k^2, w) of w labels l and all pairs a, c, and which labels.
+
+    Sums over labels or pairs are one product of matrices then for all rows, a third of the time of one for each row.
+    """
+    k, L = Phi.shape
+    width = max(1, BLOCK // k**2)
+    for labels in (slice(start, start + width) for start in range(0, L, width)):
+        yield labels, (Phi[:, None, labels] * Phi[:, labels]).reshape(k**2, -1)
+
+
+def inverted(G: Array) -> tuple[Array, Array]:
+    """Return inverses and log determinants of positive definite matrices (b, k, k), half by half: Schur complements.
+
+    Of many small matrices products are fast, and LAPACK is not: a half to a third of the time of `numpy.linalg.inv`.
+    """
+    k = G.shape[-1]
+    if k <= SMALLEST:
+        return np.linalg.inv(G), np.linalg.slogdet(G)[1]
+    h = k // 2
+    first, one = inverted(G[:, :h, :h])
+    shift = first @ G[:, :h, h:]
+    rest, other = inverted(G[:, h:, h:] - G[:, h:, :h] @ shift)
+    mixed = shift @ rest
+    inverse = np.empty_like(G)
+    inverse[:, :h, :h] = first + mixed @ shift.mT
+    inverse[:, :h, h:], inverse[:, h:, :h], inverse[:, h:, h:] = -mixed, -mixed.mT, rest
+    return inverse, one + other
 
 
 def height(Phi: Array) -> int:
     """Return how many rows make a block."""
     k, L = Phi.shape
-    return max(1, BLOCK // (k * max(k, L)))
+    return max(1, BLOCK // max(k**2, L))
 
 
 class Sparsity(NamedTuple):
@@ -106,11 +145,13 @@ class Compressed(NamedTuple):
         """Return E[y | z] of some rows (b, k)."""
         shape, rate, variance, rounds = self.settings
         prior = Sparsity(shape, rate)
-        v = np.full((len(Z), self.Phi.shape[1]), prior.variance)
+        # At first nothing tells rows apart: one system for all.
+        v = np.full((1, self.Phi.shape[1]), prior.variance)
         for _ in range(int(rounds) - 1):
             estimate = posterior(Z, v, self.Phi, variance)
             v = prior.variances(estimate.mean**2 + estimate.variance)
-        return posterior(Z, v, self.Phi, variance).mean
+        images = np.linalg.solve(systems(v, self.Phi, variance), Z[:, :, None])[:, :, 0]
+        return v * (images @ self.Phi)
 
     def arrays(self) -> dict[str, Array]:
         """Return all that it consists of, by name."""
