@@ -23,6 +23,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import __version__, presets
+from lrlab.datasets.published import SHAPES
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream
 from lrlab.figures.build import Figure
@@ -116,11 +117,22 @@ def _save(run: Shipped) -> Path:
 
 
 def _sets(preset: Preset, data: Path | None) -> Sets | None:
-    """Return the files of the published sets that are there, or else what stands in for them; None without any."""
+    """Return the files of the published sets that are there, or else what stands in for them; None without any.
+
+    Of other sets in the folder the one with the most labels stands in for those of the paper.
+    """
     if not preset.data:
         return None
     files = sets(preset, data)
-    return {name: own for name, own in files.items() if name in preset.data} or files
+    if published := {name: own for name, own in files.items() if name in preset.data}:
+        return published
+    others = [name for name, own in files.items() if own is not None]
+    return {name: files[name] for name in sorted(others, key=labels)[-1:]} or files
+
+
+def labels(name: str) -> int:
+    """Return the number of labels of a set, 0 where it is not known."""
+    return SHAPES[name].labels if name in SHAPES else 0
 
 
 def _without_style(figure: Figure) -> dict[str, Any]:
