@@ -16,7 +16,7 @@ from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import bcs as module
 from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.bcs import Regression, bcs, hidden, inferred
-from lrlab.solvers.multilabel.compressed_labels import Compressed, Sparsity, posterior
+from lrlab.solvers.multilabel.compressed_labels import Compressed, Sparsity, inverse_roots, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
 
 SPEC = Multilabel(n=40, d=6, labels=7, rank=2, per_row=2)
@@ -66,6 +66,16 @@ def test_the_posterior_of_labels_is_that_of_joint_gaussians():
         assert result.mean[i, free] == pytest.approx(S @ Phi[:, free].T @ rest[i] / variance)
         assert result.variance[i, free] == pytest.approx(np.diag(S))
         assert (result.mean[i, ~free] == 0).all() and (result.variance[i, ~free] == 0).all()
+
+
+@pytest.mark.parametrize(("k", "condition"), [(1, 1.0), (16, 1e8), (17, 1e8), (67, 1.0), (67, 1e10)])
+def test_inverses_half_by_half_are_as_exact_as_those_of_lapack(k, condition):
+    rng = np.random.default_rng(k)
+    Q, e = np.linalg.qr(rng.standard_normal((3, k, k)))[0], np.geomspace(1.0, condition, k)
+    exact, G = (Q / e) @ Q.mT, (Q * e) @ Q.mT
+    root = inverse_roots(G)
+    lapack = np.abs(np.linalg.inv(G) - exact).max()
+    assert np.abs(root.mT @ root - exact).max() <= 10.0 * lapack + 1e-15 * k
 
 
 def dense_bound(problem, state, options):
