@@ -186,18 +186,20 @@ class SingleIndexProblem(Problem):
         among the largest entries (sparse truths only). An estimate of zeros is none: error sqrt(2), overlap and
         support 0.
         """
-        scores, b = self.quick_score(estimate), metrics.align(estimate, self.truth)
+        b = metrics.align(estimate, self.truth)
         X, y = self._scored
         index = X @ b
         means = self.link(index)
         opposite = self.link.parity * means if self.link.parity else self.link(-index)
         # Of y = +-1: two products are a third of the time of the mean of squares.
         misfit = 1.0 + min(m @ m - 2.0 * (y @ m) for m in (means, opposite)) / len(y)
-        return {**scores, "misfit": float(misfit)}
+        return {**self._scores(b), "misfit": float(misfit)}
 
     def quick_score(self, estimate: Array) -> dict[str, float]:
         """Return the scores without `misfit`, which reads the measurements: nine tenths of the time of all."""
-        b = metrics.align(estimate, self.truth)
+        return self._scores(metrics.align(estimate, self.truth))
+
+    def _scores(self, b: Array) -> dict[str, float]:
         scores = metrics.aligned_scores(b, self.truth)
         if not self.truth.all():
             scores["support"] = metrics.support_recall(b, self.truth)
