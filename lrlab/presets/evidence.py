@@ -93,7 +93,8 @@ class Samples(NamedTuple):
             least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
         # Between two infinite numbers there is no difference.
         least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-        return interval(least, most, math.hypot(*sampled), among)
+        # Of one trial both have to be known to an error.
+        return interval(least, most, math.hypot(*sampled) if count > 1 or all(sampled) else 0.0, among)
 
     def room(self, series: str, place: Place, among: int) -> float:
         """Return how far one more trial may lie from the mean of these, at any of so many places with 95% confidence.

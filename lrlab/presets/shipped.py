@@ -28,7 +28,7 @@ from lrlab.runs.trial import TrialResult
 
 @dataclass(frozen=True)
 class Shipped:
-    """A run that is shipped: its results in the order of the plan's items, and how they came about.
+    """A run that is shipped: results in the order of the plan's items, None where one is not known, and their origin.
 
     quick: whether it is one of the preset's quick form. run, planned: trials that were run, and those of a full run.
     sets: the data sets that were used. seconds: of one core. panels, table: the figures and the points, as they were
@@ -61,7 +61,7 @@ class Shipped:
     @property
     def short(self) -> bool:
         """Whether it has fewer trials than a full run, of the data sets that were at hand."""
-        return self.quick or (self.run < self.planned and not self.missing)
+        return self.quick or self.run < len(self.results)
 
     @property
     def words(self) -> str:

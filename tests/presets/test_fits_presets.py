@@ -11,7 +11,7 @@ from lrlab.fits.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.presets import claims, fits
+from lrlab.presets import claims, fits, shipped
 from lrlab.presets.evidence import Samples
 from lrlab.presets.reading import read
 
@@ -186,6 +186,22 @@ def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_orde
     assert {verdict.word for verdict in claims.printed(printed, unsure)} == {"not decided"}, "one trial"
     small = held._replace(errors={name: {0.4: 8.0} for name in names})
     assert claims.printed(printed, small)[0].word in ("not decided", "not reproduced"), "40 test rows"
+
+
+@pytest.mark.parametrize("name", ["yu2014-table5", "yu2014-tables11-15"])
+@pytest.mark.parametrize("trials", [1, 3])
+def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
+    """Numbers far from all printed ones; rows of the paper repeat methods of full rank for each rank."""
+    plan = presets.plan(presets.load(name), data=shipped.names_alone(["bibtex"]))
+    scores = {"precision@1": 99.0, "precision@3": 98.0, "precision@5": 97.0, "hamming": 0.5, "auc": 0.999}
+    results = [
+        {"data": "bibtex", "solver": item.solver, "trial": item.trial, "refused": "", "trace": [], **scores}
+        if item.trial < trials
+        else None
+        for item in plan.items
+    ]
+    words = {verdict.word for panel in plan.finish(results).panels for verdict in panel.judged}
+    assert words == {"not decided"} if trials == 1 else "not reproduced" in words and "reproduced" not in words
 
 
 def test_the_sampling_error_bounds_that_of_scores_of_rows():

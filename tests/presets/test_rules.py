@@ -98,3 +98,10 @@ def test_intervals_of_ranks_orders_and_failed_trials():
     assert ordered_by_chance(np.arange(11.0)[::-1]) == pytest.approx(1.0)
     failed = Samples({"a": {1.0: np.array([1.0, 1.0, 1.0, np.inf])}, "b": {1.0: np.full(4, 9.0)}})
     assert claims.judge({"rule": "each", **LOWER}, failed).holds is None, "a failed trial could have any number"
+
+
+def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
+    held = Samples({"a": {1.0: np.array([1.0, 1.01, 0.99])}, "b": {1.0: np.array([9.0])}})
+    known = held._replace(errors={"a": {1.0: 0.1}, "b": {1.0: 0.1}})
+    assert claims.judge({"rule": "each", **LOWER}, known).holds
+    assert claims.judge({"rule": "each", **LOWER}, known._replace(errors={"a": {1.0: 0.1}})).holds is None
