@@ -37,10 +37,10 @@ def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
     With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance = v - v^2 diag(Phi^T G^-1 Phi).
     """
     root = inverse_roots(systems(v, Phi, variance))
-    seen = root @ Phi
-    mean = v * ((root @ rest[:, :, None]).mT @ seen)[:, 0]
+    whitened = root @ Phi
+    mean = v * ((root @ rest[:, :, None]).mT @ whitened)[:, 0]
     logarithm = 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    left = np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", seen, seen), 0.0)
+    left = np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0)
     return Posterior(mean, left, np.einsum("bkc,bkc->b", root, root), logarithm)
 
 
