@@ -52,7 +52,7 @@ def write(name: str, quick: bool = False, data: Path | None = None, store: Path 
             (),
             pd.DataFrame(),
             quick,
-            len(own.items),
+            sum(result is not None for result in results),
             max(planned(name), len(own.items)),
             list(used or ()),
             f"{platform.machine()}, {os.cpu_count()} cores",
