@@ -99,6 +99,30 @@ def test_a_press_whose_page_is_drawn_again_at_once_undoes_nothing_either():
     assert at.number_input(key="one.n").value == 3, "an address that was followed"
 
 
+def a_page_that_may_end_early():
+    import streamlit as st
+
+    from lrlab.parameters import Parameter
+    from lrlab.ui.widgets import permalink
+
+    link = permalink.Permalink("one")
+    link.held(Parameter(meaning="a number", name="n", kind=int, default=1, low=1, high=9))
+    if st.session_state.pop("early", False):
+        st.stop()
+    link.write()
+
+
+def test_an_address_is_followed_too_where_the_script_of_the_one_before_came_to_no_end():
+    at = AppTest.from_function(a_page_that_may_end_early)
+    at.query_params["n"] = "5"
+    at.run()
+    at.query_params["n"], at.session_state["early"] = "4", True
+    at.run()
+    at.query_params["n"] = "3"
+    at.run()
+    assert at.session_state["one.n"] == 3 and at.query_params["n"] == "3"
+
+
 def test_what_a_figure_or_a_slider_sends_is_no_address(monkeypatch):
     sent, called = {}, []
     monkeypatch.setattr(plot, "_component", lambda name: lambda **settings: sent.update(settings))

@@ -119,3 +119,18 @@ def test_back_leads_through_answers_and_steps_to_the_cards(page, address):
     idle(page)
     page.go_back()
     expect(page.get_by_role("heading", name="Learn", exact=True)).to_be_visible()
+
+
+def test_back_leads_to_the_cards_too_where_a_lesson_was_opened_before_the_live_channel(tab, address):
+    page, held = tab.context.browser.new_page(), []
+    page.route(re.compile(r"/live\.js"), lambda route: held.append(route))
+    opened(page, f"{address}/learn", "Learn")
+    press(page, lessons.load(FIRST).title)
+    expect(page.get_by_role("heading", name=lessons.load(FIRST).steps[0].title, exact=True)).to_be_visible()
+    for route in held:
+        route.continue_()
+    wait_until(page, "() => window.lrlabLive?.page")
+    idle(page)
+    page.go_back()
+    expect(page.get_by_role("heading", name="Learn", exact=True)).to_be_visible()
+    page.close()

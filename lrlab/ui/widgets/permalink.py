@@ -38,7 +38,8 @@ class Permalink:
         self.arrived = state["written"] is None or (came and named and address != state["written"])
         if self.arrived:
             opened = None if run else dict(address)
-            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened, kept={})
+            # No values: a script that ends before it writes the address has changed none.
+            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened, kept={}, values={})
             for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
                 del st.session_state[key]
         # A link with run=1 opens a page that runs; one that ran already shows what came of it.
@@ -54,8 +55,8 @@ class Permalink:
         before, st.session_state["page"] = st.session_state.get("page"), self.page
         # Until the address is written: a script that ends before, to be run again, has not answered the widget.
         by_widget, known = st.session_state.get("by-widget", False), self._state["values"]
-        # What a page no longer shows is forgotten by Streamlit, and was not changed.
-        changed = any(value != known.get(key) for key, value in self._values().items())
+        # What a page no longer shows is forgotten by Streamlit, and was not changed; nor was what is new.
+        changed = any(key in known and value != known[key] for key, value in self._values().items())
         return before != self.page or not (by_widget or changed)
 
     def _values(self) -> dict[str, Any]:

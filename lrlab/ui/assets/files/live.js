@@ -30,15 +30,20 @@ function leave(address) {
     else if (pageOf(location.href) !== live.goal && !running()) go(address, step);
   }, LOOK_MS);
 }
-addEventListener("popstate", () => leave(location.href));
 // A page that is visited again has no parameters in its address, and shows its last values. By Back it shows what it did
-// before: that is written into the entry of the history that another one of the same page follows.
+// before: that is written into the entry of the history that another one of the same page follows, or, where that one
+// came before this script, when Back leads to it.
 const push = history.pushState.bind(history);
 history.pushState = (state, title, address) => {
   const same = !location.search && pageOf(address) === pageOf(location.href);
   if (same) history.replaceState(history.state, "", `${location.pathname}?start=1`);
   push(state, title, address);
 };
+addEventListener("popstate", () => {
+  const bare = !location.search && !location.hash;
+  if (bare && pageOf(location.href) === live.page) go(`${location.pathname}?start=1`, "replaceState");
+  leave(location.href);
+});
 for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => (live.actedAt = performance.now()), true);
 }
