@@ -4,6 +4,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +13,14 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 Take = Callable[[str, dict[str, Any], bool], Awaitable[None]]
 MESSAGE_BYTES = 2**26
+RETRY_SECONDS = 0.25
 HELD_SECONDS = 0.1
 """For how long a position of a slider waits for the answer to the one before."""
 
 
 @dataclass
 class LiveClient:
-    """One WebSocket. `take` is called with the stream, the changes by part and whether it is over.
+    """One WebSocket, opened anew where it closes. `take` gets a stream, its changes by part, and whether it is over.
 
     arrived: when the messages of each stream came, in `time.monotonic()`; numbers: the last one of each stream.
     """
@@ -32,13 +34,13 @@ class LiveClient:
     _waits: asyncio.TimerHandle | None = None
     _socket: ClientConnection | None = None
     _address: str = ""
-    _receiver: asyncio.Task[None] | None = None
+    receiver: asyncio.Task[None] | None = None
 
     def follow(self, address: str, cookie: str) -> None:
         """Connect, unless this address is followed already."""
         if address != self._address:
             self._address = address
-            self._receiver = asyncio.create_task(self._receive(address, cookie))
+            self.receiver = asyncio.create_task(self._receive(address, cookie))
 
     async def drag(self, stream: str, position: int) -> None:
         """Tell that a slider is at a position, once the one before is answered."""
@@ -57,25 +59,27 @@ class LiveClient:
 
     async def close(self) -> None:
         """Close the connection; `follow` opens another one, which goes on with the numbers of this one."""
-        if self._receiver:
-            self._receiver.cancel()
-            await asyncio.gather(self._receiver, return_exceptions=True)
+        if self.receiver:
+            self.receiver.cancel()
+            await asyncio.gather(self.receiver, return_exceptions=True)
         if self._socket:
             await self._socket.close()
-        self._socket, self._receiver, self._address = None, None, ""
+        self._socket, self.receiver, self._address = None, None, ""
 
     async def _receive(self, address: str, cookie: str) -> None:
         headers = {"Cookie": cookie} if cookie else None
-        try:
-            self._socket = await connect(
-                address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
-            )
-            await self._socket.send(json.dumps({"have": self.numbers}))
-            async for text in self._socket:
-                self.bytes += len(text)
-                await self._read(json.loads(text))
-        except (ConnectionClosed, InvalidStatus):
-            return
+        # Until it is refused, as by a server that has ended.
+        with suppress(InvalidStatus, OSError):
+            while True:
+                self._socket = await connect(
+                    address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
+                )
+                with suppress(ConnectionClosed):
+                    await self._socket.send(json.dumps({"have": self.numbers}))
+                    async for text in self._socket:
+                        self.bytes += len(text)
+                        await self._read(json.loads(text))
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _read(self, message: dict[str, Any]) -> None:
         stream, number = message["stream"], message["number"]

@@ -82,8 +82,12 @@ class Visitor:
 
     async def until(self, holds: Any, seconds: float = 60.0) -> None:
         """Return once `holds()`; TimeoutError after so many seconds."""
-        async with asyncio.timeout(seconds), self._news:
-            await self._news.wait_for(holds)
+        try:
+            async with asyncio.timeout(seconds), self._news:
+                await self._news.wait_for(holds)
+        except TimeoutError as error:
+            error.add_note(f"{self}\nits connections: {self._receiver}, {self.live.receiver}")
+            raise
 
     async def press(self, key: str) -> None:
         """Press a button, by the end of its key."""
