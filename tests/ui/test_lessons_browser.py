@@ -123,6 +123,7 @@ def test_back_leads_through_answers_and_steps_to_the_cards(page, address):
 
 def test_back_leads_to_the_cards_too_where_a_lesson_was_opened_before_the_live_channel(tab, address):
     page, held = tab.context.browser.new_page(), []
+    # A lambda: a method of a list cannot carry what playwright notes on it.
     page.route(re.compile(r"/live\.js"), lambda route: held.append(route))
     opened(page, f"{address}/learn", "Learn")
     press(page, lessons.load(FIRST).title)

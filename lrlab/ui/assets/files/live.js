@@ -40,9 +40,10 @@ history.pushState = (state, title, address) => {
   push(state, title, address);
 };
 addEventListener("popstate", () => {
-  const bare = !location.search && !location.hash;
-  if (bare && pageOf(location.href) === live.page) go(`${location.pathname}?start=1`, "replaceState");
-  leave(location.href);
+  const bare = !location.search && !location.hash && pageOf(location.href) === live.page;
+  // It is this event once more.
+  if (bare) go(`${location.pathname}?start=1`, "replaceState");
+  else leave(location.href);
 });
 for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => (live.actedAt = performance.now()), true);
