@@ -8,8 +8,9 @@ from lrlab.protocol import Iterate
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace, single
 
-SEND_SECONDS, LEAST_SECONDS = 0.05, 0.02
-"""Between the beginnings of two messages, and from the end of one that took long to the next."""
+SEND_SECONDS, LEAST_SECONDS, PATIENCE_SECONDS = 0.05, 0.02, 0.02
+"""Between the beginnings of two messages; from the end of one that took long to the next; and for how long one that is
+due waits for the next iterate."""
 
 
 class IterateSender:
@@ -18,10 +19,12 @@ class IterateSender:
     def __init__(self, job: Job, send: Send) -> None:
         self.trace, self._send = Trace(job), send
         self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
+        self._due = 0.0
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._send_regularly, daemon=True)
 
     def __enter__(self) -> "IterateSender":
+        self._due = time.monotonic()
         self._thread.start()
         return self
 
@@ -31,8 +34,8 @@ class IterateSender:
         self._send_new()
 
     def watch(self, row: Row, iterate: Iterate) -> None:
-        """Send the first iterate."""
-        if len(self.trace.rows) == 1:
+        """Send the first iterate, and later ones when they are due."""
+        if time.monotonic() >= self._due:
             self._send_new()
 
     def progress(self, fraction: float) -> None:
@@ -44,11 +47,11 @@ class IterateSender:
         return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
 
     def _send_regularly(self) -> None:
-        # A thread of its own: rows must not wait for an iteration that takes minutes.
-        due = time.monotonic() + SEND_SECONDS
-        while not self._ended.wait(due - time.monotonic()):
-            self._send_new()
-            due = max(due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
+        # A thread of its own: rows must not wait for an iteration that takes minutes. Between short ones the thread of
+        # the solver is faster, for no other has to wait until that one gives the interpreter up.
+        while not self._ended.wait(max(LEAST_SECONDS, self._due + PATIENCE_SECONDS - time.monotonic())):
+            if time.monotonic() >= self._due + PATIENCE_SECONDS:
+                self._send_new()
 
     def _send_new(self) -> None:
         with self._lock:
@@ -56,6 +59,7 @@ class IterateSender:
             if state != self._last_sent:
                 self._last_sent = state
                 self._send(self._new_iterates())
+            self._due = max(self._due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
 
     def _new_iterates(self) -> NewIterates:
         trace = self.trace

@@ -2,7 +2,9 @@
 
 Followed jobs come first, and of several works the one with the fewest tasks under way. Followed jobs leave one worker
 to a sweep that waits. The embedded engine has spare workers beyond the cores: one for followed jobs alone, the others
-for work that has no task under way, so that nobody waits for the end of another's long items.
+for work that has no task under way, so that nobody waits for the end of another's long items. Followed jobs of several
+people have one of them at most: of more at a time each would come so seldom to a core that no curve grows smoothly, and
+none ends sooner.
 """
 
 from collections.abc import Sequence
@@ -16,12 +18,13 @@ def next_work(works: Sequence[Work[Any]], workers: int, spare: int) -> Work[Any]
     waiting = [work for work in works if work.waiting]
     followed = [work for work in waiting if work.urgent]
     mapped = _may_be_mapped([work for work in waiting if not work.urgent], works, workers, spare)
-    if not mapped:
-        waiting = followed
-    elif not followed:
+    under_way = sum(work.running for work in works if work.urgent)
+    several = sum(work.urgent for work in works) > 1
+    if not followed or (spare and several and under_way > max(workers - spare, 0)):
         waiting = mapped
+    elif not mapped:
+        waiting = followed
     else:
-        under_way = sum(work.running for work in works if work.urgent)
         last_was_followed = max(works, key=lambda work: work.last_sent_at).urgent
         shared = under_way < workers - 1 or (workers == 1 and not last_was_followed)
         waiting = followed if shared else mapped

@@ -27,11 +27,11 @@ class _Box(NamedTuple):
     low: float
     high: float
 
-    def is_clear_of(self, line: Array) -> bool:
-        """Return whether a line, points (n, 2) along increasing x, stays outside."""
-        x, y = line.T
-        if x[-1] < self.left or x[0] > self.right:
+    def is_clear_of(self, line: "_Line") -> bool:
+        """Return whether a line stays outside."""
+        if line.right < self.left or line.left > self.right or line.high < self.low or line.low > self.high:
             return True
+        x, y = line.points.T
         at_sides = np.interp([max(self.left, x[0]), min(self.right, x[-1])], x, y)
         inside = np.append(y[(x > self.left) & (x < self.right)], at_sides)
         return bool(inside.max() < self.low or inside.min() > self.high)
@@ -41,26 +41,38 @@ class _Box(NamedTuple):
         return beside or self.high <= other.low or other.high <= self.low
 
 
+class _Line(NamedTuple):
+    """A line, points (n, 2) along increasing x, and the box that it takes."""
+
+    points: Array
+    left: float
+    right: float
+    low: float
+    high: float
+
+
+def _line(points: Array) -> _Line:
+    x, y = points.T
+    return _Line(points, float(x[0]), float(x[-1]), float(y.min()), float(y.max()))
+
+
 class _Area:
     """From values to pixels in the area of a figure; an axis without a range ends where its data do."""
 
     def __init__(self, figure: Figure, width: float) -> None:
         self.sizes = np.array([width, float(figure.layout.height or 400) - AROUND])
         drawn = [one for one in figure.data if one.get("x") is not None and one.get("y") is not None]
-        sides = [_scaled(figure, side, drawn) for side in ("x", "y")]
-        self._points = {id(one): self._placed(np.stack(both)) for one, *both in zip(drawn, *sides, strict=True)}
-        self._drawn = drawn
-
-    def _placed(self, points: Array) -> Array:
-        points = points.T * self.sizes
+        points = np.stack([_scaled(figure, side, drawn) for side in ("x", "y")], axis=1) * self.sizes
         points[~np.isfinite(points).all(axis=1)] = np.nan
-        return points
+        ends = np.cumsum([0, *(len(one["x"]) for one in drawn)])
+        self._points = {id(one): points[ends[k] : ends[k + 1]] for k, one in enumerate(drawn)}
+        self._drawn = drawn
 
     def points(self, one: Node) -> Array:
         """Return the points of a trace, (n, 2), nan for one that is not drawn, as a zero on a logarithmic axis."""
         return self._points[id(one)]
 
-    def lines(self) -> Iterator[Array]:
+    def lines(self) -> Iterator[_Line]:
         """Return all that is drawn, along increasing x; on a band a name can be read."""
         for one in self._drawn:
             if one.type != "scatter" or one.fill:
@@ -68,11 +80,11 @@ class _Area:
             points = self.points(one)
             points = points[np.isfinite(points[:, 0])]
             if len(points) and "lines" in (one.mode or "lines"):
-                yield points[np.argsort(points[:, 0], kind="stable")]
+                yield _line(points[np.argsort(points[:, 0], kind="stable")])
             else:
-                yield from points[:, np.newaxis]
+                yield from map(_line, points[:, np.newaxis])
 
-    def place(self, name: str, end: Array, lines: Sequence[Array], taken: list[_Box]) -> tuple[str, str]:
+    def place(self, name: str, end: Array, lines: Sequence[_Line], taken: list[_Box]) -> tuple[str, str]:
         """Return the first place of a name at a dot that is free, which is taken by that, and the text; "" for none."""
         for place, between in PLACES:
             box = _box(place, between, name, end)
@@ -83,20 +95,19 @@ class _Area:
         return BESIDE[0], ""
 
 
-def _scaled(figure: Figure, side: str, drawn: Sequence[Node]) -> list[Array]:
-    """Return a coordinate of traces as shares of its axis, which ends where they do unless it has a range."""
+def _scaled(figure: Figure, side: str, drawn: Sequence[Node]) -> Array:
+    """Return a coordinate of all traces as shares of its axis, which ends where they do unless it has a range."""
     axis = figure.layout[f"{side}axis"]
-    values = [np.asarray(one[side], dtype=float) for one in drawn]
+    values = np.concatenate([np.empty(0), *(np.asarray(one[side], dtype=float) for one in drawn)])
     if axis.type == "log":
         with np.errstate(all="ignore"):
-            values = [np.log10(one) for one in values]
+            values = np.log10(values)
     if known := axis.range:
         low, high = known[0], known[1]
     else:
-        together = np.concatenate([np.empty(0), *values])
-        together = together[np.isfinite(together)]
-        low, high = (together.min(), together.max()) if together.size else (0.0, 1.0)
-    return [(one - low) / ((high - low) or 1.0) for one in values]
+        finite = values[np.isfinite(values)]
+        low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+    return (values - low) / ((high - low) or 1.0)
 
 
 def _box(place: str, between: int, name: str, end: Array) -> _Box:

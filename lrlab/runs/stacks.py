@@ -97,7 +97,7 @@ def drive_stacked(iterates: StackedRun, count: int, limits: Limits) -> dict[int,
         seconds += (time.thread_time() - started) / len(numbers)
         first = abs(at.objectives) if iteration == 1 else first if chosen is None else first[chosen]
         finite = np.isfinite(at.estimates).all(axis=1) & np.isfinite(at.objectives)
-        now = Progress(iteration, seconds, first, at.objectives, at.residuals, finite)
+        now = Progress(iteration, seconds, first, at.objectives, at.residuals, ~finite)
         for stop, holds in reasons(now, limits, cancelled):
             if stop not in (Stop.NONFINITE, Stop.DIVERGED):
                 endings |= _endings(at, running & holds, numbers, stop, iteration, seconds)

@@ -1,9 +1,13 @@
 """Followed jobs and other people's items do not wait for long items."""
 
 import time
+from types import SimpleNamespace
+
+import pytest
 
 import lrlab
 from lrlab.engine.engine import Engine
+from lrlab.engine.turns import next_work
 from lrlab.runs.job import make_job
 
 LONG = {"tol": 0, "max_iter": 1_000_000}
@@ -41,3 +45,28 @@ def test_a_job_that_waits_says_how_many_come_first(engine: Engine):
         for run in runs:
             run.cancel()
         assert all(run.wait(20) for run in runs)
+
+
+def of_works(*works: tuple[bool, int]) -> list[SimpleNamespace]:
+    return [
+        SimpleNamespace(urgent=urgent, waiting=True, running=running, last_sent_at=float(k))
+        for k, (urgent, running) in enumerate(works)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("workers", "spare", "works", "chosen"),
+    [
+        (4, 2, [(True, 1), (True, 1)], 0),
+        (4, 2, [(True, 2), (True, 1)], None),
+        (4, 2, [(True, 2), (True, 1), (False, 0)], 2),
+        (4, 2, [(True, 3)], 0),
+        (10, 2, [(True, 4), (True, 4)], 0),
+        (10, 2, [(True, 5), (True, 4)], None),
+        (4, 0, [(True, 2), (True, 1)], 1),
+        (1, 2, [(True, 0), (True, 0)], 0),
+    ],
+)
+def test_followed_jobs_of_several_people_have_one_worker_beyond_the_cores(workers, spare, works, chosen):
+    waiting = of_works(*works)
+    assert next_work(waiting, workers, spare) is (None if chosen is None else waiting[chosen])

@@ -45,11 +45,10 @@ async def watch(address: str, sessions: int, seeds: Sequence[int] = ()) -> Rates
     async def run(visitor: Visitor) -> None:
         await visitor.press("converge-run")
         await visitor.until(lambda: visitor.over_at, 240.0)
-        # A run that is over before the tab follows it has no updates.
         since = [at for times in visitor.live.arrived.values() for at in times if at >= visitor.first_at]
-        # A run that is over at once has updates, and no rate of them.
-        if visitor.over_at - visitor.first_at > SHORTEST_SECONDS:
-            rates.each.append((len(since) - 1) / (since[-1] - since[0]) if len(since) > 1 else 0.0)
+        # A run that is over at once has updates, and no rate of them; the last one says that it is over.
+        if since and (lasted := max(since) - visitor.first_at) > SHORTEST_SECONDS:
+            rates.each.append(len(since) / lasted)
         rates.right += "Running." not in visitor.cards
 
     await asyncio.gather(*(run(visitor) for visitor in visitors))

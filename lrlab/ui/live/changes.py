@@ -16,6 +16,10 @@ State = Mapping[str, Any]
 """Live parts of a page by name, each a `Figure` or HTML."""
 FEW = 0.5
 """Share of changed entries up to which these are sent, and not the whole array."""
+SHORT = 8
+"""Length of an array that is sent whole: to look for what is new in it takes longer."""
+SINGLE, NESTED = (str, int, float, bool), (dict, list, tuple, np.ndarray)
+"""Values that have no parts, and some that have."""
 
 
 def whole(state: State) -> dict[str, Any]:
@@ -48,19 +52,21 @@ def _change(old: Any, new: Any) -> Any:
     """Return the change from one part of a figure to another; None where there is none."""
     if old is new:
         return None
-    if isinstance(new, str | int | float):
-        return None if type(old) is type(new) and old == new else {"=": plain(new)}
     if isinstance(old, dict) and isinstance(new, dict):
-        gone = {key: None for key in old if new.get(key) is None and old[key] is not None}
-        # Most parts are the same objects: a call for each would take most of the time.
-        pairs = ((key, old.get(key), value) for key, value in new.items() if value is not None)
-        changed = {key: _change(was, value) for key, was, value in pairs if was is not value}
-        return gone | {key: one for key, one in changed.items() if one is not None} or None
+        changed: dict[str, Any] = {key: None for key, was in old.items() if was is not None and new.get(key) is None}
+        for key, value in new.items():
+            was = old.get(key)
+            # A call for each word and number would take most of the time.
+            if was is value or value is None or (type(value) in SINGLE and type(was) is type(value) and was == value):
+                continue
+            if (change := _change(was, value)) is not None:
+                changed[key] = change
+        return changed or None
+    if _is_array(old) and _is_array(new):
+        return _array_change(old, new)
     if _is_nested(old) and _is_nested(new) and len(old) == len(new):
         changes = ((str(place), _change(*pair)) for place, pair in enumerate(zip(old, new, strict=True)))
         return {place: one for place, one in changes if one is not None} or None
-    if _is_array(old) and _is_array(new):
-        return _array_change(np.asarray(old), np.asarray(new))
     return None if type(old) is type(new) and old == new else {"=": plain(new)}
 
 
@@ -69,12 +75,19 @@ def _is_nested(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return not any(isinstance(part, dict | list | tuple | np.ndarray) for part in value)
-    return isinstance(value, np.ndarray)
+    if isinstance(value, np.ndarray):
+        return True
+    return isinstance(value, list | tuple) and not any(isinstance(part, NESTED) for part in value)
 
 
 def _array_change(old: Any, new: Any) -> Any:
+    if len(new) <= SHORT and (not isinstance(new, np.ndarray) or new.ndim == 1):
+        was, entries = _listed(old), _listed(new)
+        if len(was) == len(entries):
+            return None if all(map(_agree, was, entries)) else {"=": plain(entries)}
+        grown = 0 < len(was) < len(entries) and was == entries[: len(was)]
+        return {"+": plain(entries[len(was) :])} if grown else {"=": plain(entries)}
+    old, new = np.asarray(old), np.asarray(new)
     if old.shape == new.shape:
         places = np.flatnonzero(_differ(old, new))
         if not places.size:
@@ -86,7 +99,16 @@ def _array_change(old: Any, new: Any) -> Any:
     return {"=": plain(new, single=True)}
 
 
+def _listed(array: Any) -> list[Any]:
+    return list(array.tolist() if isinstance(array, np.ndarray) else array)
+
+
+def _agree(old: Any, new: Any) -> bool:
+    """Return whether two entries are the same; what is not a number agrees with itself."""
+    return bool(old == new or (old != old and new != new))
+
+
 def _differ(old: Any, new: Any) -> Any:
-    """Return entry by entry whether two arrays differ; what is not a number agrees with itself."""
+    """Return entry by entry whether two arrays differ, see `_agree`."""
     differ = old != new
     return differ & ((old == old) | (new == new)) if differ.any() else differ
