@@ -81,7 +81,7 @@ def _is_array(value: Any) -> bool:
 
 
 def _array_change(old: Any, new: Any) -> Any:
-    if len(new) <= SHORT and (not isinstance(new, np.ndarray) or new.ndim == 1):
+    if (not isinstance(new, np.ndarray) or new.ndim == 1) and len(new) <= SHORT:
         was, entries = _listed(old), _listed(new)
         if len(was) == len(entries):
             return None if all(map(_agree, was, entries)) else {"=": plain(entries)}

@@ -114,6 +114,26 @@ def test_a_state_that_has_not_changed_has_no_changes(state):
     assert between(state, copy.deepcopy(state)) == {}
 
 
+@settings(deadline=None)
+@given(
+    st.lists(numbers, max_size=8) | st.lists(numbers, min_size=9, max_size=20),
+    st.lists(st.tuples(st.integers(0, 19), numbers), max_size=3),
+    st.just([]) | columns,
+    st.booleans(),
+)
+def test_a_curve_of_any_length_that_changes_and_grows_is_the_second(entries, changed, added, listed):
+    def of(values):
+        figure = Figure()
+        figure.data = [{"x": list(map(float, values)) if listed else np.asarray(values, float)}]
+        return {"curves": figure}
+
+    later = [*entries, *added]
+    for place, value in changed:
+        later[place : place + 1] = [value] if place < len(later) else []
+    shown = applied({}, whole(of(entries)))
+    assert settled(applied(shown, between(of(entries), of(later)))) == parts(of(later))
+
+
 def test_new_points_and_changed_cells_are_sent_alone():
     def of(x, z):
         figure = Figure()
