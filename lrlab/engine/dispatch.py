@@ -103,7 +103,7 @@ class Dispatcher:
         dying = any(worker in self._threads and now < at + DYING_SECONDS for worker, at in self._killed_at.items())
         workers = self.workers
         free = workers - self._under_way if self._cluster.resends or not dying else 0
-        while free > 0 and (work := next_work(self._works, workers, self._cluster.spare)):
+        while free > 0 and (work := next_work(self._works, workers, self._cluster.spare, now)):
             self._send(work, workers, now)
             free = workers - self._under_way
         waiting = [work for work in self._works if work.urgent and work.waiting]

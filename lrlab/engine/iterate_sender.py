@@ -19,12 +19,11 @@ class IterateSender:
     def __init__(self, job: Job, send: Send) -> None:
         self.trace, self._send = Trace(job), send
         self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
-        self._due = 0.0
+        self._due = time.monotonic()
         self._lock, self._ended = threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._send_regularly, daemon=True)
 
     def __enter__(self) -> "IterateSender":
-        self._due = time.monotonic()
         self._thread.start()
         return self
 
@@ -35,7 +34,7 @@ class IterateSender:
 
     def watch(self, row: Row, iterate: Iterate) -> None:
         """Send the first iterate, and later ones when they are due."""
-        if time.monotonic() >= self._due:
+        if len(self.trace.rows) == 1 or time.monotonic() >= self._due:
             self._send_new()
 
     def progress(self, fraction: float) -> None:

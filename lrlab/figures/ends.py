@@ -29,7 +29,7 @@ class _Box(NamedTuple):
 
     def is_clear_of(self, line: "_Line") -> bool:
         """Return whether a line stays outside."""
-        if line.right < self.left or line.left > self.right or line.high < self.low or line.low > self.high:
+        if self.is_apart_from(line.box):
             return True
         x, y = line.points.T
         at_sides = np.interp([max(self.left, x[0]), min(self.right, x[-1])], x, y)
@@ -42,18 +42,15 @@ class _Box(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line, points (n, 2) along increasing x, and the box that it takes."""
+    """A line, points (n, 2) along increasing x, and what it takes."""
 
     points: Array
-    left: float
-    right: float
-    low: float
-    high: float
+    box: _Box
 
 
 def _line(points: Array) -> _Line:
     x, y = points.T
-    return _Line(points, float(x[0]), float(x[-1]), float(y.min()), float(y.max()))
+    return _Line(points, _Box(float(x[0]), float(x[-1]), float(y.min()), float(y.max())))
 
 
 class _Area:

@@ -7,7 +7,7 @@ import pytest
 
 import lrlab
 from lrlab.engine.engine import Engine
-from lrlab.engine.turns import next_work
+from lrlab.engine.turns import SHORT_SECONDS, next_work
 from lrlab.runs.job import make_job
 
 LONG = {"tol": 0, "max_iter": 1_000_000}
@@ -48,6 +48,7 @@ def test_a_job_that_waits_says_how_many_come_first(engine: Engine):
 
 
 def of_works(*works: tuple[bool, int]) -> list[SimpleNamespace]:
+    """Return works that wait: whether of followed jobs, and how many tasks run; the k-th was sent one at k seconds."""
     return [
         SimpleNamespace(urgent=urgent, waiting=True, running=running, last_sent_at=float(k))
         for k, (urgent, running) in enumerate(works)
@@ -57,16 +58,25 @@ def of_works(*works: tuple[bool, int]) -> list[SimpleNamespace]:
 @pytest.mark.parametrize(
     ("workers", "spare", "works", "chosen"),
     [
-        (4, 2, [(True, 1), (True, 1)], 0),
-        (4, 2, [(True, 2), (True, 1)], None),
-        (4, 2, [(True, 2), (True, 1), (False, 0)], 2),
+        (4, 2, [(True, 1), (True, 1), (True, 0)], 2),
+        (4, 2, [(True, 1), (True, 1), (True, 1), (True, 0)], None),
+        (4, 2, [(True, 1), (True, 1), (True, 1), (False, 0)], 3),
+        # One person's solvers all run, and another one does not wait for them.
         (4, 2, [(True, 3)], 0),
-        (10, 2, [(True, 4), (True, 4)], 0),
-        (10, 2, [(True, 5), (True, 4)], None),
-        (4, 0, [(True, 2), (True, 1)], 1),
+        (4, 2, [(True, 3), (True, 0)], 1),
+        (10, 2, [(True, 1)] * 8 + [(True, 0)], 8),
+        (10, 2, [(True, 1)] * 9 + [(True, 0)], None),
+        (4, 0, [(True, 1), (True, 1), (True, 1), (True, 0)], 3),
+        # While workers start there is one.
         (1, 2, [(True, 0), (True, 0)], 0),
     ],
 )
-def test_followed_jobs_of_several_people_have_one_worker_beyond_the_cores(workers, spare, works, chosen):
+def test_of_people_who_follow_jobs_one_more_than_cores_begins_within_seconds(workers, spare, works, chosen):
     waiting = of_works(*works)
-    assert next_work(waiting, workers, spare) is (None if chosen is None else waiting[chosen])
+    now = SHORT_SECONDS - 0.1
+    assert next_work(waiting, workers, spare, now) is (None if chosen is None else waiting[chosen])
+
+
+def test_nobody_waits_for_long_jobs_where_a_worker_is_free():
+    waiting = of_works((True, 1), (True, 1), (True, 1), (True, 0))
+    assert next_work(waiting, 4, 2, SHORT_SECONDS + 0.1) is waiting[3], "the first has run for longer"

@@ -17,7 +17,7 @@ State = Mapping[str, Any]
 FEW = 0.5
 """Share of changed entries up to which these are sent, and not the whole array."""
 SHORT = 8
-"""Length of an array that is sent whole: to look for what is new in it takes longer."""
+"""Length of an array that is compared as a list, and sent whole unless it has grown: numpy's calls take longer."""
 SINGLE, NESTED = (str, int, float, bool), (dict, list, tuple, np.ndarray)
 """Values that have no parts, and some that have."""
 
