@@ -10,6 +10,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.own import recover
 from tests.own import cases
+from tests.thorough import a_third
 
 SEED = 20_026
 TRUTHS = {"error", "overlap", "spectral_error", "weakest_error", "coverage", "width", "limit_overlap", "best_overlap"}
@@ -67,7 +68,7 @@ def coverage(kind: str, sets: int, start: int, n: int = 800, p: int = 6) -> floa
     return float(np.mean([covered(lrlab.recover(y, X), X, b) for X, y, b in drawn]))
 
 
-@pytest.mark.parametrize("kind", ["normal", "correlated", "mixed"])
+@pytest.mark.parametrize("kind", a_third(["normal", "correlated", "mixed"]))
 def test_intervals_of_own_answers_cover_the_direction(kind):
     # Of 60 sets of 6 entries: two standard errors around 95%.
     assert 0.92 <= coverage(kind, 60, SEED) <= 0.98

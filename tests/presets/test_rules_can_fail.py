@@ -17,6 +17,7 @@ from lrlab.presets import claims, shipped
 from lrlab.presets.evidence import Samples
 from lrlab.presets.result import REPRODUCED, lines
 from lrlab.spectra import pairwise
+from tests.thorough import a_third
 
 FIRST, ALL = 50, 400
 """Draws for each claim, and those where some of the first are called reproduced."""
@@ -110,7 +111,7 @@ def share_reproduced(rule, draw):
     return np.mean(found)
 
 
-@pytest.mark.parametrize("name", shipped.names())
+@pytest.mark.parametrize("name", a_third(shipped.names()))
 def test_few_results_without_what_is_claimed_are_called_reproduced(name):
     judged = [verdict for panel in made(name).panels for verdict in panel.judged if verdict.samples.values]
     for number, verdict in enumerate(judged):

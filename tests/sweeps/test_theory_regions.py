@@ -19,6 +19,7 @@ from lrlab.sweeps.theory_lines import lines
 from lrlab.sweeps.theory_regions import regions
 from lrlab.theory import spiked
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
+from tests.thorough import a_third
 
 PLANES = {
     "threshold": ("one-bit-phase-retrieval", {"threshold": Span(0.3, 2.0, 9), "ratio": Span(0.2, 20.0, 9, "log")}, {}),
@@ -52,7 +53,7 @@ def winding(region, x, y):
     return round(total / (2 * np.pi))
 
 
-@pytest.mark.parametrize("plane", PLANES)
+@pytest.mark.parametrize("plane", a_third(PLANES))
 def test_regions_agree_with_direct_state_evolution(plane):
     sweep = sweep_of(*PLANES[plane])
     by_name = {region.name: region for region in regions(sweep).regions}

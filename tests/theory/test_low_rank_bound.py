@@ -7,6 +7,7 @@ import lrlab
 from lrlab import lowrank
 from lrlab.runs.trial import trial_spec
 from lrlab.theory.low_rank_bound import images, least_error
+from tests.thorough import a_third
 
 SPECS = [
     lrlab.spec("rank-one-sensing", d1=12, d2=10, rank=2, m=300, noise=0.05, condition=3, seed=31000),
@@ -45,7 +46,7 @@ def test_of_gaussian_matrices_it_is_known_on_average():
     assert np.mean(squares) == pytest.approx(expected, abs=4 * np.std(squares) / np.sqrt(40))
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=IDS)
+@pytest.mark.parametrize("spec", a_third(SPECS), ids=IDS)
 def test_least_squares_reaches_it_on_average_where_noise_is_small_and_nothing_is_below(spec):
     ratios = []
     for trial in range(30):

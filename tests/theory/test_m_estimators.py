@@ -16,6 +16,7 @@ from lrlab.theory.links import LogisticLink, SignLink
 from lrlab.theory.m_estimators import fitted, overlap, prox
 from lrlab.theory.predicted_overlap import least_squares_overlap
 from lrlab.theory.separability import existence_ratio
+from tests.thorough import a_third
 
 SPECS = [
     FlippedLogistic(),
@@ -69,7 +70,7 @@ def test_many_answers_leave_what_maximum_likelihood_leaves(spec):
     assert overlap(link, far, LOGISTIC) == pytest.approx(least_squares_overlap(link.moments, far), abs=1e-3)
 
 
-@pytest.mark.parametrize("ratio", [3, 5, 10])
+@pytest.mark.parametrize("ratio", a_third([3, 5, 10]))
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
 def test_simulations_of_two_hundred_unknowns_meet_the_prediction(spec, ratio):
     spec, seeds = spec.replace(p=200, n=200 * ratio), range(2000, 2006)

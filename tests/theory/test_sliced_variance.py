@@ -8,18 +8,21 @@ from lrlab.runs.job import make_job
 from lrlab.theory.links import Moments
 from lrlab.theory.principal_hessian import predict as predict_hessian
 from lrlab.theory.sliced_variance import predict
+from tests.thorough import a_third
 
 
 @pytest.mark.parametrize(
     ("model", "settings", "ratio"),
-    [
-        ("one-bit-phase-retrieval", {}, 5),
-        ("one-bit-phase-retrieval", {"threshold": 2.0, "noise": 0.3}, 8),
-        ("one-bit-sensing", {"noise": 0.1}, 30),
-        ("one-bit-sensing", {"noise": 1.0}, 60),
-        ("custom-link", {"link": "tanh(3*z-1)"}, 12),
-        ("flipped-logistic", {"intercept": 2.0}, 40),
-    ],
+    a_third(
+        [
+            ("one-bit-phase-retrieval", {}, 5),
+            ("one-bit-phase-retrieval", {"threshold": 2.0, "noise": 0.3}, 8),
+            ("one-bit-sensing", {"noise": 0.1}, 30),
+            ("one-bit-sensing", {"noise": 1.0}, 60),
+            ("custom-link", {"link": "tanh(3*z-1)"}, 12),
+            ("flipped-logistic", {"intercept": 2.0}, 40),
+        ]
+    ),
 )
 def test_large_problems_have_the_limit(model, settings, ratio):
     """Above transitions and, in the last one, below."""

@@ -160,7 +160,7 @@ def test_one_back_leads_from_a_trial_to_its_map(page, address):
     expect(page).to_have_url(before)
 
 
-@pytest.mark.parametrize("path", but([f"transition?{MAP}"], [f"transition?{MAP}", f"sweep?{LINES}"]))
+@pytest.mark.parametrize("path", but([], [f"transition?{MAP}", f"sweep?{LINES}"]))
 def test_a_trial_is_opened_and_every_file_is_saved_by_keyboard(page, address, path):
     page.goto(f"{address}/{path}&run=1")
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")

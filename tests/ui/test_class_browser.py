@@ -10,6 +10,7 @@ from tests.ui.test_lessons_browser import tab_to
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
+@pytest.mark.soak
 def test_a_round_is_gone_through_by_keyboard(page, address):
     opened(page, f"{address}/learn?lesson=one-bit&step=2", "Why one bit is enough")
     idle(page)

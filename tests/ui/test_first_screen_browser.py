@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lrlab import catalog, presets
 from lrlab.parameters import declared
-from tests.thorough import but
+from tests.thorough import a_third, but
 from tests.ui.browsing import few_words, idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -106,14 +106,14 @@ PAGES = {
 }
 
 
-def test_a_first_screen_has_few_words(page, address):
+@pytest.mark.parametrize(("path", "title"), a_third([*PAGES.items()]))
+def test_a_first_screen_has_few_words(page, address, path, title):
     page.set_viewport_size({"width": 1280, "height": 800})
-    for path, title in PAGES.items():
-        visit(page, f"{address}/{path}", title) if path else opened(page, address, title)
-        expect(page.locator(".st-key-share button")).to_be_visible()
-        wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
-        idle(page)
-        few_words(page, path)
+    opened(page, f"{address}/{path}", title)
+    expect(page.locator(".st-key-share button")).to_be_visible()
+    wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
+    idle(page)
+    few_words(page, path)
 
 
 LONGEST = ("soltani2018-fig2b", "soltani2018-theorem4")

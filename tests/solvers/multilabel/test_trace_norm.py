@@ -18,6 +18,7 @@ from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES
+from tests.thorough import a_third
 
 SOLVERS = {"squared": trace_norm.trace_norm_squared, "logistic": trace_norm.trace_norm_logistic}
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
@@ -212,7 +213,9 @@ def test_a_step_that_is_far_too_long_or_short_is_mended():
 
 
 @every_loss
-@pytest.mark.parametrize("change", [{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.05}])
+@pytest.mark.parametrize(
+    "change", a_third([{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.05}])
+)
 def test_memory_stays_within_the_claim_of_the_catalogue(name, change, monkeypatch):
     monkeypatch.undo()
     spec = Multilabel(n=2000, d=600, labels=300, rank=5).replace(**change)

@@ -11,6 +11,7 @@ from lrlab.runs.job import make_job
 from lrlab.solvers.single_index.drawn_moments import drawn_problems
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.pairwise import pair_moments
+from tests.thorough import a_third
 
 TRIALS, DRAWS = 60, 200
 
@@ -24,20 +25,22 @@ def overlaps(spec, solver, **settings):
 
 @pytest.mark.parametrize(
     ("model", "sizes", "solver", "settings"),
-    [
-        ("one-bit-sensing", {"n": 60, "p": 5, "noise": 0.5}, "pairwise-moment", {"eigensolver": "lanczos"}),
-        ("one-bit-sensing", {"n": 300, "p": 12, "noise": 1.0}, "pairwise-moment", {"eigensolver": "lanczos"}),
-        ("one-bit-sensing", {"n": 60, "p": 5}, "pairwise-moment", {"eigensolver": "lanczos", "pairs": "all"}),
-        # Sums of many rows, drawn as Gaussian ones.
-        ("flipped-logistic", {"n": 12_000, "p": 40, "flip": 0.3}, "pairwise-moment", {"eigensolver": "lanczos"}),
-        ("flipped-logistic", {"n": 12_000, "p": 40, "intercept": 1.0, "flip": 0.3}, "save", {}),
-        ("one-bit-sensing", {"n": 30, "p": 10}, "sir", {}),
-        ("one-bit-sensing", {"n": 12, "p": 2, "noise": 2.0}, "marginal-mean", {}),
-        ("flipped-logistic", {"n": 200, "p": 10, "intercept": 2.0}, "save", {}),
-        ("one-bit-phase-retrieval", {"n": 60, "p": 12, "threshold": 0.5}, "phd", {}),
-        ("one-bit-phase-retrieval", {"n": 60, "p": 20, "threshold": 1.5}, "spectral-optimal", {}),
-        ("one-bit-phase-retrieval", {"n": 60, "p": 20, "threshold": 3.0}, "spectral-optimal", {"weights": "link"}),
-    ],
+    a_third(
+        [
+            ("one-bit-sensing", {"n": 60, "p": 5, "noise": 0.5}, "pairwise-moment", {"eigensolver": "lanczos"}),
+            ("one-bit-sensing", {"n": 300, "p": 12, "noise": 1.0}, "pairwise-moment", {"eigensolver": "lanczos"}),
+            ("one-bit-sensing", {"n": 60, "p": 5}, "pairwise-moment", {"eigensolver": "lanczos", "pairs": "all"}),
+            # Sums of many rows, drawn as Gaussian ones.
+            ("flipped-logistic", {"n": 12_000, "p": 40, "flip": 0.3}, "pairwise-moment", {"eigensolver": "lanczos"}),
+            ("flipped-logistic", {"n": 12_000, "p": 40, "intercept": 1.0, "flip": 0.3}, "save", {}),
+            ("one-bit-sensing", {"n": 30, "p": 10}, "sir", {}),
+            ("one-bit-sensing", {"n": 12, "p": 2, "noise": 2.0}, "marginal-mean", {}),
+            ("flipped-logistic", {"n": 200, "p": 10, "intercept": 2.0}, "save", {}),
+            ("one-bit-phase-retrieval", {"n": 60, "p": 12, "threshold": 0.5}, "phd", {}),
+            ("one-bit-phase-retrieval", {"n": 60, "p": 20, "threshold": 1.5}, "spectral-optimal", {}),
+            ("one-bit-phase-retrieval", {"n": 60, "p": 20, "threshold": 3.0}, "spectral-optimal", {"weights": "link"}),
+        ]
+    ),
 )
 def test_drawn_overlaps_have_the_law_of_runs(model, sizes, solver, settings):
     runs, drawn = overlaps(lrlab.spec(model, **sizes), solver, **settings)

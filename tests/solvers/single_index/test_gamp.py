@@ -19,6 +19,7 @@ from lrlab.solvers.single_index.gamp_starts import first_state, with_variances
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.message_passing import Point, State, answers, evidence, from_spectral, path, updated
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
+from tests.thorough import a_third
 
 SPECS = (
     OneBitSensing(n=1200, p=600, noise=0.1),
@@ -35,7 +36,7 @@ def iterates(problem, number, **options):
     return list(itertools.islice(gamp(problem, rng=np.random.default_rng(0), **options), number))
 
 
-@pytest.mark.parametrize("spec", SPECS, ids=repr)
+@pytest.mark.parametrize("spec", a_third(SPECS), ids=repr)
 def test_the_best_overlap_is_attained_and_every_iteration_predicted(spec):
     number, seeds = 25, 8
     paths = []

@@ -14,6 +14,7 @@ from lrlab.parameters import InputError
 from lrlab.solvers.single_index.phase_likelihood import phase_likelihood
 from lrlab.solvers.single_index.phase_losses import final_width, likelihood
 from lrlab.theory.links import ThresholdLink
+from tests.thorough import a_third
 
 
 def errors(spec, solver, seeds=8, **settings):
@@ -61,14 +62,16 @@ def test_phase_likelihood_reaches_the_rate_of_noiseless_data():
 
 @pytest.mark.parametrize(
     ("spec", "informed"),
-    [
-        (OneBitSensing(noise=0.1), "probit"),
-        (OneBitSensing(noise=1.0), "probit"),
-        (FlippedLogistic(flip=0.1), "logistic"),
-        (FlippedLogistic(intercept=1.0), "logistic"),
-        (OneBitPhaseRetrieval(threshold=1.0), "phase-likelihood"),
-        (OneBitPhaseRetrieval(threshold=0.3, noise=0.1), "phase-likelihood"),
-    ],
+    a_third(
+        [
+            (OneBitSensing(noise=0.1), "probit"),
+            (OneBitSensing(noise=1.0), "probit"),
+            (FlippedLogistic(flip=0.1), "logistic"),
+            (FlippedLogistic(intercept=1.0), "logistic"),
+            (OneBitPhaseRetrieval(threshold=1.0), "phase-likelihood"),
+            (OneBitPhaseRetrieval(threshold=0.3, noise=0.1), "phase-likelihood"),
+        ]
+    ),
     ids=repr,
 )
 @pytest.mark.slow
