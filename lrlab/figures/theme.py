@@ -41,8 +41,8 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def symbols(names: Sequence[str]) -> dict[str, str]:
-    """Return a marker for each name, by its place, so that series differ by more than colour."""
-    return {name: SYMBOLS[i % len(SYMBOLS)] for i, name in enumerate(names)}
+    """Return a marker for each name, by its place: series differ by more than colour, and those of one colour, too."""
+    return {name: SYMBOLS[(i + i // len(PALETTE)) % len(SYMBOLS)] for i, name in enumerate(names)}
 
 
 def dashes(names: Sequence[str]) -> dict[str, str]:

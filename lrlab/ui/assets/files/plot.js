@@ -51,6 +51,14 @@ function themed(layout, node) {
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
+// A name at the end of a curve is a small text, for which the colours of curves are too faint: a third is that of text.
+function legible(one, text) {
+  const [mine, other] = [one.textfont.color, text].map((colour) => colour.match(/^#(..)(..)(..)$/)?.slice(1));
+  if (!mine || !other) return one;
+  const mixed = mine.map((part, k) => Math.round((2 * parseInt(part, 16) + parseInt(other[k], 16)) / 3));
+  return { ...one, textfont: { ...one.textfont, color: `rgb(${mixed})` } };
+}
+
 // The figure of the script of the page, or the newer one that came by the live channel, which has no frames.
 function choose(state) {
   const part = window.lrlabLive?.shown[state.part];
@@ -106,10 +114,13 @@ function framed({ figure, frames }, layout, at) {
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
+  const { text } = pageColours(node);
   const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
   mark(state, data);
-  // Names at ends of curves were placed for a wider figure.
-  if (narrow) data.forEach((one, k) => one.meta === "wide end" && (data[k] = { ...one, mode: "markers" }));
+  // Names at ends of curves may have been placed for a wider figure.
+  data.forEach((one, k) => {
+    if (one.meta?.endsWith?.("end")) data[k] = legible(narrow && one.meta === "wide end" ? { ...one, mode: "markers" } : one, text);
+  });
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
@@ -159,7 +170,8 @@ function mark(state, data) {
     const k = x.findLastIndex((now) => now <= cursor);
     return [x[k], y[k]];
   });
-  const look = { size: 12, color: runs.map((trace) => trace.line.color), line: { width: 2, color: "#ffffff" } };
+  const [color, symbol] = [runs.map(({ line }) => line.color), runs.map(({ marker }) => marker.symbol)];
+  const look = { size: 12, color, symbol, line: { width: 2, color: "#ffffff" } };
   const [x, y] = [0, 1].map((side) => points.map((point) => point[side]));
   data.push({ type: "scatter", mode: "markers", x, y, marker: look, showlegend: false, hoverinfo: "skip" });
 }

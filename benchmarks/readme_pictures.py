@@ -1,0 +1,49 @@
+"""Takes the pictures of the README from the running app.
+
+    streamlit run app.py &
+    python benchmarks/readme_pictures.py http://127.0.0.1:8501 assets
+
+Needs playwright and a chromium.
+"""
+
+import io
+import shutil
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import expect, sync_playwright
+
+LONGEST_MS, SETTLED_MS = 120_000, 1500
+PAGE, ALONE = {"width": 1280, "height": 800}, {"width": 1000, "height": 620}
+"""Of a whole page, and of its figures alone."""
+MATRIX = "model=rank-one-sensing&m=700&d1=50&d2=50&rank=5&solvers=gauss-newton,scaled-gradient,altmin"
+SIGNAL = "n=30000&truth=phantom&p=1024&solvers=pairwise-moment,marginal-mean,link-free-refinement"
+PICTURES = {
+    "converge": ("converge?", PAGE),
+    "matrices": (f"converge?embed=true&{MATRIX}", ALONE),
+    "picture": (f"converge?embed=true&{SIGNAL}", ALONE),
+    "spectrum": ("spectrum?embed=true&model=one-bit-phase-retrieval", ALONE),
+    "transition": ("transition?embed=true&model=polynomial-network&solvers=gauss-newton,ep-rom", ALONE),
+}
+"""Addresses, whose runs begin by themselves, and sizes of the window."""
+
+
+def main(base: str, folder: Path) -> None:
+    """Take all pictures, each once its run is over."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for name, (address, size) in PICTURES.items():
+            # A run that was over at once would replay itself.
+            page = browser.new_page(viewport=size, reduced_motion="reduce")  # type: ignore[arg-type]
+            page.goto(f"{base}/{address}&run=1")
+            expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.", timeout=LONGEST_MS)
+            page.wait_for_timeout(SETTLED_MS)
+            # Of few colours: a third of the bytes.
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)
+            picture.save(folder / f"{name}.png", optimize=True)
+            page.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))
