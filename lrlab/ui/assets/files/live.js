@@ -19,15 +19,17 @@ const pageOf = (address) => new URL(address, document.baseURI).pathname.split("/
 const leaves = (page) => live.goal !== page && performance.now() < live.leftAt + LEAVE_MS;
 
 // The page that somebody goes to, by a link or by Back. What the page before has sent in the same moment, as a value of
-// a number field, would bring it back, for the server answers the last request: then the browser goes there again.
+// a number field, would bring it back, at once or a while after the other one has come, for the server answers the last
+// request: then the browser goes there again. Where its address was seen already, that of the page before follows it.
 function leave(address) {
   [live.goal, live.leftAt] = [pageOf(address), performance.now()];
   clearInterval(live.leaving);
-  // By a link the address changes when the page comes; by Back it has changed, and was changed back.
-  const step = pageOf(location.href) === live.goal ? "replaceState" : "pushState";
+  const there = () => pageOf(location.href) === live.goal;
+  let step = there() ? "replaceState" : "pushState";
   live.leaving = setInterval(() => {
-    if (!leaves(live.page)) clearInterval(live.leaving);
-    else if (pageOf(location.href) !== live.goal && !running()) go(address, step);
+    if (there()) step = "replaceState";
+    else if (leaves(live.page) && !running()) go(address, step);
+    if (performance.now() > live.leftAt + LEAVE_MS) clearInterval(live.leaving);
   }, LOOK_MS);
 }
 // A page that is visited again has no parameters in its address, and shows its last values. By Back it shows what it did

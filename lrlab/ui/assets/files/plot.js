@@ -45,15 +45,16 @@ function pageColours(node) {
 function themed(layout, node) {
   const { text, back, font } = pageColours(node);
   const label = { ...(layout.hoverlabel ?? {}), bgcolor: back, bordercolor: text, font: { color: text } };
-  const own = { ...(layout.font ?? {}), color: text };
-  if (font) own.family = font;
+  const own = { ...(layout.font ?? {}), color: text, ...(font && { family: font }) };
   const modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
-// A name at the end of a curve is a small text, for which the colours of curves are too faint: a third is that of text.
-function legible(one, text) {
-  const [mine, other] = [one.textfont.color, text].map((colour) => colour.match(/^#(..)(..)(..)$/)?.slice(1));
+// The end of a curve, with its name where that was placed for such a width. Small letters in the colours of curves would
+// be too faint: a third is the colour of text.
+function named(one, node, narrow) {
+  if (narrow && one.meta === "wide end") return { ...one, mode: "markers" };
+  const [mine, other] = [one.textfont.color, pageColours(node).text].map((text) => text.match(/^#(..)(..)(..)$/)?.slice(1));
   if (!mine || !other) return one;
   const mixed = mine.map((part, k) => Math.round((2 * parseInt(part, 16) + parseInt(other[k], 16)) / 3));
   return { ...one, textfont: { ...one.textfont, color: `rgb(${mixed})` } };
@@ -114,13 +115,9 @@ function framed({ figure, frames }, layout, at) {
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
-  const { text } = pageColours(node);
   const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
   mark(state, data);
-  // Names at ends of curves may have been placed for a wider figure.
-  data.forEach((one, k) => {
-    if (one.meta?.endsWith?.("end")) data[k] = legible(narrow && one.meta === "wide end" ? { ...one, mode: "markers" } : one, text);
-  });
+  data.forEach((one, k) => /end$/.test(one.meta) && (data[k] = named(one, node, narrow)));
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
