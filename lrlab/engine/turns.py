@@ -1,4 +1,4 @@
-"""Whose turn it is: which work is sent the next task.
+"""Says which work is sent the next task.
 
 Followed jobs come first, and of several works the one with the fewest tasks under way. Followed jobs leave one worker
 to a sweep that waits. The embedded engine has spare workers beyond the cores: one for followed jobs alone, the others

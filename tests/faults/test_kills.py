@@ -14,8 +14,8 @@ from tests.waiting import aside
 @pytest.mark.attempt("`kill -9` of workers and servers at random moments", "nothing stored is lost or doubled")
 @pytest.mark.slow
 def test_nothing_stored_is_lost_or_doubled_where_workers_and_servers_are_killed(tmp_path):
-    outcome = aside(run, tmp_path / "trials.sqlite", worker_kills=1, server_kills=1, trials=100, seed=7)
-    assert outcome.trials == 2 * 4 * 100
+    outcome = aside(run, tmp_path / "trials.sqlite", worker_kills=1, server_kills=1, trials=200, seed=7)
+    assert outcome.trials == 2 * 4 * 200
 
 
 @pytest.mark.soak

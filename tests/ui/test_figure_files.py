@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from tests.figures.test_figures import contrast
 from tests.ui.browsing import drawn, opened
 from tests.ui.live.test_pdf import expanded, size_of
 
@@ -15,7 +16,7 @@ from tests.ui.live.test_pdf import expanded, size_of
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
-    opened(page, f"{address}/converge?n=400&p=8&max_iter=3&solvers=pairwise-moment,sir&run=1", "Converge")
+    opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Converge")
     drawn(page)
     expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
     row = page.locator(".st-key-converge-curves .lrlab-files")
@@ -29,11 +30,20 @@ def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
             files[kind] = Path(file.value.path()).read_bytes()
         svg = files["SVG"].decode()
         assert f'width="{width}mm"' in svg and "Pairwise moment" in svg
+        check_names(re.findall(r'class="textpoint"[^>]*><text[^>]*fill: ([^;]*);', svg), "#ffffff")
         assert size_of(files["PDF"])[0] == pytest.approx(width, abs=0.1)
         assert b"SourceSansPro" in expanded(files["PDF"])
         [pixels] = struct.unpack(">I", files["PNG"][16:20])
         [per_metre] = struct.unpack(">I", files["PNG"][41:45])
         assert pixels / per_metre == pytest.approx(width / 1000, abs=2e-4)
+
+
+def check_names(fills, background):
+    """Hold the names at ends of curves to 4.5:1, as all small text."""
+    assert fills
+    for fill in fills:
+        colour = "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", fill))
+        assert contrast(colour, background) >= 4.5, fill
 
 
 def value_of(text: str) -> float:

@@ -50,11 +50,12 @@ function themed(layout, node) {
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
-// The end of a curve, with its name where that was placed for such a width. Small letters in the colours of curves would
-// be too faint: a third is the colour of text.
-function named(one, node, narrow) {
+// Of a trace that is the end of a curve its name where that was placed for such a width. Small letters in the colours of
+// curves would be too faint: a third is the colour of text.
+function named(one, ink, narrow) {
+  if (!/end$/.test(one.meta)) return one;
   if (narrow && one.meta === "wide end") return { ...one, mode: "markers" };
-  const [mine, other] = [one.textfont.color, pageColours(node).text].map((text) => text.match(/^#(..)(..)(..)$/)?.slice(1));
+  const [mine, other] = [one.textfont.color, ink].map((text) => text.match(/^#(..)(..)(..)$/)?.slice(1));
   if (!mine || !other) return one;
   const mixed = mine.map((part, k) => Math.round((2 * parseInt(part, 16) + parseInt(other[k], 16)) / 3));
   return { ...one, textfont: { ...one.textfont, color: `rgb(${mixed})` } };
@@ -103,8 +104,8 @@ function draw(node) {
 }
 
 // The figure at a frame, with this layout. Frames are Plotly's own: name, traces, data, layout.
-function framed({ figure, frames }, layout, at) {
-  const [data, frame] = [[...figure.data], frames?.[at]];
+function framed({ figure, frames }, layout, at, narrow) {
+  const [data, frame] = [figure.data.map((one) => named(one, layout.font.color, narrow)), frames?.[at]];
   frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
   const notes = frame?.layout?.annotations ?? [];
   const annotations = layout.annotations?.map((note, k) => ({ ...note, ...notes[k] }));
@@ -115,9 +116,8 @@ function framed({ figure, frames }, layout, at) {
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const narrow = node.clientWidth < NARROW;
-  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at);
+  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at, narrow);
   mark(state, data);
-  data.forEach((one, k) => /end$/.test(one.meta) && (data[k] = named(one, node, narrow)));
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
   const config = {
@@ -136,14 +136,15 @@ async function paint(node, state) {
 // A file shows what the page shows: the zoom, without the series that are hidden.
 async function saved(node, format, millimetres) {
   const state = node.lrlab;
-  const { save, NARROW_FILE } = await import(beside("save.js"));
-  const chosen = (millimetres < NARROW_FILE && state.narrow) || state.figure.layout;
-  const layout = { ...chosen, template: shared.template };
+  const { save, INK, NARROW_FILE } = await import(beside("save.js"));
+  const narrow = millimetres < NARROW_FILE;
+  const chosen = (narrow && state.narrow) || state.figure.layout;
+  const layout = { ...chosen, template: shared.template, font: { ...chosen.font, color: INK } };
   for (const [name, axis] of Object.entries(node.layout)) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const figures = (format === "gif" ? state.frames : [0]).map((_, k) => framed(state, layout, format === "gif" ? k : state.at));
+  const figures = [...(format === "gif" ? state.frames.keys() : [state.at])].map((at) => framed(state, layout, at, narrow));
   for (const { data } of figures) data.forEach((trace, k) => (data[k] = { ...trace, visible: node.data[k]?.visible }));
   await save(figures, { name: state.name, title: state.title, format, millimetres });
 }

@@ -4,7 +4,7 @@ const query = new URL(import.meta.url).search;
 const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + query, import.meta.url);
 const PIXELS = 96 / 25.4;
 const FILM_SCALE = 1.5;
-const INK = "#1c2430";
+export const INK = "#1c2430";
 // That of the page, and its name where it is installed.
 const FONT = '"Source Sans", "Source Sans Pro", sans-serif';
 // Heights of a figure and of what its axes enclose, over its width.
@@ -14,7 +14,7 @@ const LOWEST = 0.6;
 export const NARROW_FILE = 120;
 
 function onWhite(layout, width, height) {
-  const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", font: { ...layout.font, color: INK } };
+  const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" };
   return structuredClone({ ...layout, ...white, width, height, autosize: false });
 }
 
