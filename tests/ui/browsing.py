@@ -31,6 +31,16 @@ FEW = """most => {
   return few && performance.now() - window.fewSince > 1000;
 }""".replace("WORDS", WORDS)
 
+COUNT_SCRIPTS = """
+  window.scripts = 0;
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (data) {
+    window.scripts += this !== lrlabLive.socket;
+    return send.call(this, data);
+  };
+"""
+"""Counts each script that this tab asks for: one that is soon over is never marked as running."""
+
 
 def opened(page: Page, url: str, title: str) -> None:
     page.goto(url)

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, WebSocketRoute, expect
 
 from lrlab import catalog, lessons
-from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
+from tests.ui.browsing import COUNT_SCRIPTS, CURVES, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -34,11 +34,8 @@ WATCH = """figure => {
   const content = CONTENT;
   window.figures = new Set([content(node)]);
   node.on("plotly_afterplot", () => window.figures.add(content(node)));
-  window.scripts = 0;
-  new MutationObserver(() => {
-    if (document.querySelector("[data-test-script-state=running]")) window.scripts++;
-  }).observe(document.body, { subtree: true, attributes: true, attributeFilter: ["data-test-script-state"] });
-}""".replace("CONTENT", CONTENT)
+  SCRIPTS
+}""".replace("CONTENT", CONTENT).replace("SCRIPTS", COUNT_SCRIPTS)
 
 
 def content(page: Page, figure: str) -> str:

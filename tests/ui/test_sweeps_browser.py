@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.ui.browsing import downloaded, drawn, idle, opened, press, wait_until
+from tests.ui.browsing import COUNT_SCRIPTS, downloaded, drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -58,11 +58,10 @@ def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address,
 
 
 WATCH = """map => {
-  [window.updates, window.scripts] = [0, 0];
+  window.updates = 0;
   addEventListener("lrlab-live", ({ detail }) => (window.updates += detail.includes(map)));
-  const running = () => document.querySelector("[data-test-script-state=running]");
-  new MutationObserver(() => running() && window.scripts++).observe(document.body, { subtree: true, attributes: true });
-}"""
+  SCRIPTS
+}""".replace("SCRIPTS", COUNT_SCRIPTS)
 RANGES = "map => ['xaxis', 'yaxis'].flatMap(axis => document.querySelector(map).layout[axis].range)"
 TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
   (sum, words) => sum + Number(/(\d+) trials/.exec(words)?.[1] ?? 0), 0)"""
