@@ -43,7 +43,8 @@ class Channel:
         self._runs: dict[tuple[str, str], Followed] = {}
         self._sweeps: WeakSet[Any] = WeakSet()
         self._lock, self._begun = threading.RLock(), threading.Event()
-        self._cost, self._free_at, self._used_at, self._frozen = 0.004, 0.0, 0.0, False
+        self._cost, self._frozen = 0.004, False
+        self._free_at = self._used_at = self._looked_at = 0.0
         threading.Thread(target=self._serve, name="lrlab-live", daemon=True).start()
 
     def open_tab(self, token: str, browser: str, cookie: str, page: str) -> Tab:
@@ -187,26 +188,29 @@ class Channel:
 
     def _any_alive(self) -> bool:
         with self._lock:
-            # A class goes on when the tabs that followed it are gone.
-            runs = [run for run in self._runs.values() if run.owned or self._is_open(run.tab)]
-            return any(run.running.alive for run in runs)
+            # The newest first: they are alive most often. A class goes on when the tabs that followed it are gone.
+            runs = reversed(self._runs.values())
+            return any(run.running.alive for run in runs if run.owned or self._is_open(run.tab))
 
     def _is_open(self, token: str) -> bool:
         tab = self._tabs.get(token)
         return tab is not None and bool(tab.connections)
 
     def _end_abandoned(self, now: float) -> None:
-        for tab in [tab for tab in self._tabs.values() if not tab.connections]:
-            runs = [(key, run) for key, run in self._runs.items() if run.tab == tab.token and run.owned]
-            if now > tab.left_at + KEEP_SECONDS:
-                del self._tabs[tab.token]
-                self._runs = {key: run for key, run in self._runs.items() if run.tab != tab.token}
-            elif now > tab.left_at + LEAVE_SECONDS:
-                for _, run in runs:
-                    if run.running.alive:
-                        run.running.cancel()
-                        with run.lock:
-                            run.running.refresh()
+        if now < self._looked_at + IDLE_SECONDS:
+            return
+        self._looked_at = now
+        gone = {token: tab.left_at for token, tab in self._tabs.items() if not tab.connections}
+        for key, run in list(self._runs.items()):
+            if now > gone.get(run.tab, now) + KEEP_SECONDS:
+                del self._runs[key]
+            elif now > gone.get(run.tab, now) + LEAVE_SECONDS and run.owned and run.running.alive:
+                run.running.cancel()
+                with run.lock:
+                    run.running.refresh()
+        for token, left_at in gone.items():
+            if now > left_at + KEEP_SECONDS:
+                del self._tabs[token]
 
     def _collect(self, now: float) -> None:
         # Streamlit's own collection after every run of a script is off (.streamlit/config.toml).

@@ -36,7 +36,9 @@ MOST_A_SECOND = 200
 """Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
 MOST_WAITING = 512
 """Messages that wait for a slow connection; with more it is closed, and asks for all so far when it is back."""
-SWITCH_SECONDS = 0.0002
+SWITCH_SECONDS = 0.0005
+"""After which a thread that waits for the interpreter gets it: with the usual 5 ms clicks of a class would wait for its
+longest script, with 0.2 ms the threads of sixty tabs would take a tenth more time, to hand it over twice as often."""
 REFUSED, BAD_FRAME = 1008, 1003
 """Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
 
@@ -144,8 +146,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logging.disable(logging.WARNING)
     st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
-    # The server's thread gives the interpreter up with each message that it sends, and gets it back from the scripts of
-    # pages only after this time: with the usual 5 ms the answers to a class would wait for the last of its scripts.
+    # The server's thread gives the interpreter up with each message that it sends.
     sys.setswitchinterval(SWITCH_SECONDS)
     get_channel().serving = True
     yield

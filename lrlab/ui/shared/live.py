@@ -78,9 +78,9 @@ def go(page: str, address: Mapping[str, str]) -> None:
 
 def tab() -> Tab:
     """Return this tab; one of its own where a test runs a page without its frame."""
-    if "live:tab" not in st.session_state:
-        st.session_state["live:tab"] = Tab("", browser_key())
-    shown: Tab = st.session_state["live:tab"]
+    shown: Tab | None = st.session_state.get("live:tab")
+    if shown is None:
+        shown = st.session_state["live:tab"] = Tab("", browser_key())
     return shown
 
 

@@ -96,7 +96,7 @@ def _choose(
     about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
     wanted = controls.hold(link, key, ticked, shown=shown)
     if shown:
-        wanted = st.checkbox(entry.title, st.session_state[key], key=key, help=about)
+        wanted = st.checkbox(entry.title, wanted, key=key, help=about)
     if summary:
         st.caption(entry.summary)
     settings = {}

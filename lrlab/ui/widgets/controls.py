@@ -21,6 +21,9 @@ TRIALS = Parameter(
     high=1000,
 )
 
+UNKNOWN = object()
+"""The value of a widget that has none yet: that may be None, of a number that was cleared."""
+
 
 def label(parameter: Parameter) -> str:
     """Return the label of a widget: the name, and the symbol of the papers where it differs."""
@@ -52,7 +55,7 @@ def fold(title: str, key: str, *, opened: bool = False) -> Any:
 
 def current(link: Permalink, key: str, first: Any = None) -> Any:
     """Return the value of a widget, drawn or not; `first` where it has none yet."""
-    return st.session_state[key] if key in st.session_state else link.kept.get(key, first)
+    return st.session_state.get(key, link.kept.get(key, first))
 
 
 def hold(link: Permalink, key: str, value: Any, *, shown: bool) -> Any:
@@ -61,10 +64,9 @@ def hold(link: Permalink, key: str, value: Any, *, shown: bool) -> Any:
         link.kept[key] = value
         if key in st.session_state:
             del st.session_state[key]
-    elif key not in st.session_state:
-        st.session_state[key] = value
-        link.kept.pop(key, None)
-    return value
+        return value
+    link.kept.pop(key, None)
+    return st.session_state.setdefault(key, value)
 
 
 def widget(
@@ -77,18 +79,17 @@ def widget(
     """
     name = name or parameter.name
     key = link.key(name, scope)
-    known = key in st.session_state or key in link.kept
-    value: Value | None = hold(link, key, current(link, key) if known else link.value(name, parameter), shown=shown)
+    now = current(link, key, UNKNOWN)
+    value: Value | None = hold(link, key, link.value(name, parameter) if now is UNKNOWN else now, shown=shown)
     if shown:
-        value = _input(parameter, key, {"label": label(parameter), "help": explanation(parameter), **look})
+        value = _input(parameter, key, value, {"label": label(parameter), "help": explanation(parameter), **look})
     link.put(name, value, parameter)
     return value
 
 
-def _input(parameter: Parameter, key: str, look: dict[str, Any]) -> Value | None:
+def _input(parameter: Parameter, key: str, now: Any, look: dict[str, Any]) -> Value | None:
     # The value is sent twice: through the session and as the default. A page that is drawn twice in a row withdraws
     # the first before a busy browser has received it; the widget would then start at 0.
-    now = st.session_state[key]
     if parameter.kind is bool:
         return st.toggle(key=key, value=bool(now), **look)
     if parameter.choices:

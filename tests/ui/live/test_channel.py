@@ -28,6 +28,7 @@ def clock(live, monkeypatch):
     def advance(seconds):
         for tab in live._tabs.values():
             tab.left_at -= seconds
+        live._looked_at -= seconds
         live._tick(time.monotonic())
 
     return advance
