@@ -60,7 +60,7 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
 
 def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page, address):
     # By its time, not by iterations: on a busy machine it would be over too soon or too late.
-    opened(page, f"{address}/converge?{LONG}&max_seconds=2", "Converge")
+    opened(page, f"{address}/converge?{LONG}&max_seconds=0.7", "Converge")
     drawn(page)
     press(page, "Run")
     before = watch(page)
