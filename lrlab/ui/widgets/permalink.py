@@ -56,7 +56,7 @@ class Permalink:
         # Until the address is written: a script that ends before, to be run again, has not answered the widget.
         by_widget, known = st.session_state.get("by-widget", False), self._state["values"]
         # What a page no longer shows is forgotten by Streamlit, and was not changed; nor was what is new.
-        changed = any(key in known and value != known[key] for key, value in self._values().items())
+        changed = any(st.session_state.get(key, value) != value for key, value in known.items())
         return before != self.page or not (by_widget or changed)
 
     def _values(self) -> dict[str, Any]:
