@@ -75,7 +75,8 @@ def preload() -> None:
     """Let the browser load the library while the script of the page still runs, and send the template of figures."""
     library = Path(plotly.__file__).parent / "package_data"
     address = _address("plotly", library, "plotly.min.js", plotly.__version__)
-    send("plot", "plotly", {"address": address, "template": theme.TEMPLATE.json}, height=1)
+    # Always the same, so that it needs no key, which Streamlit would look up for each number and each choice of a page.
+    _component("plot")(data={"address": address, "template": theme.TEMPLATE.json}, height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:
