@@ -15,7 +15,7 @@ TURN_SECONDS = 0.1
 """A script that takes longer no longer holds up those that wait, which then run beside it."""
 POLL_SECONDS, POLLS_A_SECOND = 0.05, 400
 """A script that waits looks so often whether its session asks for something else, and all that wait together so often:
-each of sixty that looked twenty times a second would take a tenth of the server's time."""
+sixty that each looked twenty times a second took a twelfth of the server's time."""
 
 _lock, _own = threading.Lock(), threading.local()
 _queue: list[threading.Event] = []
