@@ -17,16 +17,21 @@ with page.controls():
     jobs = solver_controls.choose_jobs(link, model, spec, limits, default=family(model).solvers, recommended=3)
 
 page.show_errors(spec, limits)
-with page.row():
-    page.heading("Converge")
-    run_controls.buttons(link, jobs)
-    opening.offer("Converge", lambda: polls.of_jobs(jobs), disabled=not jobs)
-    with st.popover("Measure and axes"):
-        settings = run_controls.choose(link, model, spec)
-live.follow("converge", lambda: results_view.draw(settings, jobs, spec), results_view.view(settings))
-if jobs:
-    problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
-results_view.refine()
-many_seeds.show(settings, jobs)
-theorem_links.show(model)
-link.write()
+
+
+@page.part
+def runs() -> None:
+    """Show the buttons and the figures of the runs."""
+    with page.row():
+        page.heading("Converge")
+        run_controls.buttons(link, jobs)
+        opening.offer("Converge", lambda: polls.of_jobs(jobs), disabled=not jobs)
+        with st.popover("Measure and axes"):
+            settings = run_controls.choose(link, model, spec)
+    live.follow("converge", lambda: results_view.draw(settings, jobs, spec), results_view.view(settings))
+    if jobs:
+        problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
+    results_view.refine()
+    many_seeds.show(settings, jobs)
+    theorem_links.show(model)
+    link.write()

@@ -130,6 +130,24 @@ def test_a_reload_finds_the_run_of_other_pages(server, page, query):
     aside(asyncio.run, reload())
 
 
+def test_buttons_and_the_end_of_a_run_draw_their_part_of_the_page_alone(server):
+    async def press() -> None:
+        visitor = Visitor(server.address, query=LONG.replace("p=200", "max_seconds=0.5&seed=15"))
+        await visitor.open()
+        for number in (1, 2):
+            await visitor.press("converge-run")
+            # One for the button, one for the end.
+            await visitor.until(lambda: visitor.over_at and visitor.parts == 2 * number)  # noqa: B023
+        assert visitor.full_runs == 1
+        # The seed is among the controls, which are not of that part.
+        await visitor.press("converge-new")
+        await visitor.until(lambda: visitor.full_runs == 2)
+        assert "seed=16" in visitor.query
+        await visitor.close()
+
+    aside(asyncio.run, press())
+
+
 def test_a_second_tab_and_another_browser_begin_anew(server):
     async def tabs() -> None:
         cookie = browser()

@@ -21,6 +21,7 @@ from tests.load.live_client import LiveClient
 
 MESSAGE_BYTES = 2**26
 FULL_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
+PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 ITERATES = re.compile(r"<dt>iterations</dt><dd>(\d+)")
 LIVE_NAME = re.compile(r'data-live="([^"]+)"')
 UNDER_WAY = ("Waiting", "Running.", "Reading the data")
@@ -32,7 +33,8 @@ class Visitor:
 
     first_at: when the first iterate of a run was shown, live or by the script; over_at: when the script had drawn its
     end. goes_to: where the page sends the browser. sliders: the data of each slider. texts: by their place, or by the
-    name of their live part. live: the connection by which runs and sliders are followed.
+    name of their live part. live: the connection by which runs and sliders are followed. What is pressed in a part of a
+    page that is drawn alone, or the end of a run there, has that part drawn alone: `parts` counts that.
     """
 
     address: str
@@ -44,6 +46,7 @@ class Visitor:
     over_at: float = 0.0
     bytes: int = 0
     full_runs: int = 0
+    parts: int = 0
     session: str = ""
     texts: dict[tuple[int, ...] | str, str] = field(default_factory=dict)
     values: dict[str, tuple[str, Any]] = field(default_factory=dict)
@@ -52,7 +55,8 @@ class Visitor:
     goes_to: str = ""
     _hashes: dict[str, ForwardMsg] = field(default_factory=dict)
     _script: str = ""
-    _trigger: str = ""
+    _over: str = ""
+    _part_of: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Begin without a connection."""
@@ -122,7 +126,8 @@ class Visitor:
             state.widget_states.widgets.add(id=trigger, trigger_value=True)
         if over:
             event = json.dumps([{"event": "over", "value": over}])
-            state.widget_states.widgets.add(id=self._trigger, json_trigger_value=event)
+            state.widget_states.widgets.add(id=self._over, json_trigger_value=event)
+        state.fragment_id = self._part_of.get(trigger or over and self._over, "")
         await self.socket.send(message.SerializeToString())
 
     async def _receive(self) -> None:
@@ -150,13 +155,14 @@ class Visitor:
                 self.query = message.page_info_changed.query_string
             case "script_finished":
                 self.full_runs += message.script_finished == FULL_RUN
+                self.parts += message.script_finished == PART
             case "delta" if message.delta.WhichOneof("type") == "new_element":
-                self._draw(tuple(message.metadata.delta_path), message.delta.new_element)
+                self._draw(tuple(message.metadata.delta_path), message.delta.new_element, message.delta.fragment_id)
 
-    def _draw(self, place: tuple[int, ...], element: Any) -> None:
+    def _draw(self, place: tuple[int, ...], element: Any, part: str) -> None:
         match element.WhichOneof("type"):
             case "button":
-                self.buttons[element.button.id] = element.button.label
+                self.buttons[element.button.id], self._part_of[element.button.id] = element.button.label, part
             case "number_input":
                 widget = element.number_input
                 value = widget.value if widget.set_value else widget.default
@@ -176,17 +182,19 @@ class Visitor:
                 self.texts[place] = element.progress.text
             case "bidi_component":
                 self.texts.pop(place, None)
-                self._draw_component(element.bidi_component)
+                self._draw_component(element.bidi_component, part)
             case "component" | "empty":
                 self.texts.pop(place, None)
 
-    def _draw_component(self, component: Any) -> None:
-        data = json.loads(component.json)
+    def _draw_component(self, component: Any, part: str) -> None:
+        data, events = json.loads(component.json), f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
         match component.component_name.removeprefix("lrlab_"):
             case "live":
                 self.goes_to = data["to"]
-                self._trigger = f"$$STREAMLIT_INTERNAL_KEY_{component.id}__events"
+                self._over = self._over or events
                 self.live.follow(f"ws://{urlsplit(self.address).netloc}{data['address']}", self.cookie)
+            case "status":
+                self._over, self._part_of[events] = events, part
             case "slider":
                 self.sliders[component.id] = data
 

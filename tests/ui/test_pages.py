@@ -97,6 +97,43 @@ def test_buttons_of_a_run_that_ends_while_they_are_drawn_are_drawn_again():
     assert at.button(key="ending-cancel").disabled
 
 
+def page_whose_run_ends_while_it_waits_for_its_turn():
+    import time
+    from contextlib import contextmanager
+
+    import streamlit as st
+
+    from lrlab.ui.live import turns
+    from lrlab.ui.shared import live
+
+    class Ending:
+        alive, version = True, 0
+        ends_at = time.monotonic() + 2 * live.FIRST_RESULTS_SECONDS
+
+        def refresh(self):
+            self.alive = time.monotonic() < self.ends_at
+
+    @contextmanager
+    def paused():
+        yield
+        time.sleep(2 * live.FIRST_RESULTS_SECONDS)
+
+    waits, turns.pause = turns.pause, paused
+    try:
+        st.session_state["scripts"] = st.session_state.get("scripts", 0) + 1
+        live.buttons("ending", Ending, ready=True)
+        live.follow("ending", lambda: None)
+    finally:
+        turns.pause = waits
+
+
+def test_a_run_that_ends_while_its_script_waits_for_its_turn_is_drawn_once():
+    at = AppTest.from_function(page_whose_run_ends_while_it_waits_for_its_turn).run()
+    at.button(key="ending-run").click().run()
+    assert not at.exception and at.session_state["scripts"] == 2
+    assert at.button(key="ending-cancel").disabled
+
+
 @pytest.mark.parametrize("card", [*EXPLORE, *YOURS], ids=lambda card: card.title)
 def test_each_card_of_the_home_page_opens_a_page_that_runs(card):
     at = opened(card.page, **card.address)

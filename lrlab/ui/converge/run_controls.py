@@ -59,6 +59,8 @@ def _new_data(link: Permalink) -> None:
     seed = link.key("seed")
     st.session_state[seed] = (int(controls.current(link, seed) or 0) + 1) % SEEDS
     live.request("converge")
+    # The seed is not in the part of the page that has the button.
+    st.rerun()
 
 
 def choose(link: Permalink, model: str, spec: object) -> CurveSettings:

@@ -26,7 +26,13 @@ _later: set[threading.Event] = set()
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Wait for a turn, and hold it for the block. While it waits another request of its session ends a script."""
+    """Wait for a turn, and hold it for the block. While it waits another request of its session ends a script.
+
+    A block within another one has its turn.
+    """
+    if hasattr(_own, "turn"):
+        yield
+        return
     try:
         _wait(later=_own.__dict__.pop("later", False))
         yield

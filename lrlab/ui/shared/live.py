@@ -68,12 +68,13 @@ def connect(page: str) -> None:
     plot.send("live", "live", data, on_over_change=turns.give_way, height=1)
 
 
-def go(page: str, address: Mapping[str, str]) -> None:
-    """Have the browser follow a link to a page, from a callback.
+def go(page: str, address: Mapping[str, str]) -> NoReturn:
+    """Have the browser follow a link to a page, from a callback, which ends: the whole page is drawn, no part alone.
 
     Streamlit's own switch of pages leaves an entry in the browser's history, of the old page with the new parameters.
     """
     st.session_state["live:to"] = f"{base()}/{page}?{urlencode(address)}", time.time()
+    st.rerun()
 
 
 def tab() -> Tab:
@@ -181,15 +182,17 @@ def await_results(running: Running) -> None:
         while running.alive and time.monotonic() < deadline:
             time.sleep(0.01)
             running.refresh()
+    # It may have ended while the turn was another script's: its buttons say so, or the page would be drawn twice.
+    running.refresh()
 
 
 def announce(page: str) -> None:
-    """Let screen readers say that a run has begun or ended, and how."""
+    """Let screen readers say that a run has begun or ended, and how; its end has the part of the page drawn with it."""
     running, words = current(page), ""
     if running is not None:
         shown_alive = st.session_state.get(f"{page}:shown-alive")
         words = "The run has begun." if shown_alive else f"The run is over. {_end(running)}"
-    plot.send("status", f"{page}-status", {"words": words}, height=1)
+    plot.send("status", f"{page}-status", {"words": words}, height=1, on_over_change=turns.give_way)
 
 
 def _end(running: Any) -> str:
@@ -214,10 +217,7 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
     Without a view the tab is only sent the end of the run.
     """
     running = current(page)
-    if running is None:
-        draw()
-        return
-    if not st.session_state.get(f"{page}:shown-alive") and not running.alive:
+    if running is None or not (st.session_state.get(f"{page}:shown-alive") or running.alive):
         draw()
         return
     followed = get_channel().watch(tab(), page, running, view or dict)

@@ -1,6 +1,6 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,21 @@ def navigate(pages: Sequence[Any]) -> None:
         page.run()
         if not embedded():
             share(page.url_path)
+
+
+def part(draw: Callable[[], None]) -> None:
+    """Draw a part of a page, and later that part alone where one of its own widgets, or the end of a run, asks for it.
+
+    It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
+    take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
+    """
+
+    @st.fragment
+    def drawn() -> None:
+        with turns.turn():
+            draw()
+
+    drawn()
 
 
 def embedded() -> bool:

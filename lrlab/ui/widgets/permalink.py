@@ -95,6 +95,7 @@ class Permalink:
         """Record the value that is shown under a name: the address contains it where it is not the default."""
         self._known.add(name)
         self._state["given"].pop(name, None)
+        self._now.pop(name, None)
         if value is not None and value != parameter.default:
             self._now[name] = self._state["given"][name] = format_exact(value)
 

@@ -53,6 +53,14 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
         assert done == [1]
 
 
+def test_a_part_of_a_page_has_the_turn_of_its_page():
+    with turns.turn():
+        with turns.turn():
+            assert len(turns._queue) == 1
+        assert len(turns._queue) == 1
+    assert not turns._queue
+
+
 def test_a_page_that_is_run_by_itself_has_no_turn():
     with turns.pause():
         assert not turns._queue

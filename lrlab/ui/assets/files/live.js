@@ -149,16 +149,15 @@ function entered(values, places, entries) {
 }
 
 export default function ({ data, setTriggerValue }) {
-  live.page = data.page;
+  // A page before has no part any more that could be drawn alone.
+  if (live.page !== data.page) [live.page, window.lrlabRedraw] = [data.page, null];
   live.over = (stream, page, until) => {
     const now = performance.now();
     if (page !== live.page && now > until) return;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    if (page !== live.page || leaves(page) || running() || now < live.actedAt + ACT_MS) {
-      setTimeout(() => live.over(stream, page, until), 50);
-    } else {
-      setTriggerValue("over", stream);
-    }
+    const waits = page !== live.page || leaves(page) || running() || now < live.actedAt + ACT_MS;
+    if (waits) setTimeout(() => live.over(stream, page, until), 50);
+    else (window.lrlabRedraw ?? setTriggerValue)("over", stream);
   };
   if (data.went > (live.went ?? 0)) {
     live.went = data.went;
