@@ -1,7 +1,9 @@
 """Figures of a run: the estimate against the truth, and animation frames over the iterates."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -73,11 +75,11 @@ def recovery(
     else:
         ends = [float(truth.min()), float(truth.max())]
         figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
-    for run, (x, y) in zip(runs, spread(truth, runs, indices, [run.estimate for run in runs]), strict=True):
+    for k, run in enumerate(runs):
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
-            x=x,
-            y=y,
+            x=places(truth, indices, k, len(runs)),
+            y=heights(truth, indices, run.estimate),
             mode="markers",
             name=run.title,
             marker=look,
@@ -121,20 +123,18 @@ def entries(truth: Array) -> Indices:
     return np.sort(order[np.linspace(0, len(truth) - 1, MOST_POINTS).astype(int)])
 
 
-def spread(
-    truth: Array, runs: Sequence[Recovery], indices: Indices, estimates: Sequence[Array | None]
-) -> list[tuple[Array, Array]]:
-    """Return x and y of every run's markers; entry by entry they stand side by side."""
-    places = []
-    for k, estimate in enumerate(estimates):
-        if len(truth) <= STEMS:
-            offset = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5)
-            x = indices + 1.0 + offset
-        else:
-            x = truth[indices]
-        y = np.full(len(indices), np.nan) if estimate is None else metrics.align(estimate, truth)[indices]
-        places.append((x.astype(np.float32), y.astype(np.float32)))
-    return places
+def places(truth: Array, indices: Indices, number: int, runs: int) -> Array:
+    """Return x of the markers of the run of this number; entry by entry those of all runs stand side by side."""
+    if len(truth) > STEMS:
+        return truth[indices].astype(np.float32)
+    offset = 0.0 if runs == 1 else 0.5 * (number / (runs - 1) - 0.5)
+    return (indices + 1.0 + offset).astype(np.float32)
+
+
+def heights(truth: Array, indices: Indices, estimate: Array | None) -> Array:
+    """Return y of the markers of a run, nan where it has no estimate."""
+    y = np.full(len(indices), np.nan) if estimate is None else metrics.align(estimate, truth)[indices]
+    return y.astype(np.float32)
 
 
 def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
@@ -165,8 +165,8 @@ def estimate_at(run: Recovery, iteration: int) -> Array | None:
     """Return the newest stored estimate up to an iteration; the last one where the run had ended by then."""
     if run.rows and iteration >= run.rows[-1]["iteration"]:
         return run.estimate
-    before = [estimate for k, estimate in run.history if k <= iteration]
-    return run.comparable(before[-1]) if before else None
+    count = bisect_right(run.history, iteration, key=itemgetter(0))
+    return run.comparable(run.history[count - 1][1]) if count else None
 
 
 def frames(
@@ -188,9 +188,8 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iterati
     indices, stems = entries(truth), len(truth) <= STEMS
 
     def draw(estimates: Sequence[Array | None]) -> list[Node]:
-        places = spread(truth, runs, indices, estimates)
         # Intervals belong to the last estimate alone.
         bars = [run.bars(truth, b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
-        return [trace("scatter", y=y, **bar) for (_, y), bar in zip(places, bars, strict=True)]
+        return [trace("scatter", y=heights(truth, indices, b), **bar) for b, bar in zip(estimates, bars, strict=True)]
 
     return frames(runs, draw, 2 if stems else 1, time)
