@@ -26,16 +26,21 @@ with page.controls():
     spec = problem_controls.choose_spec(link, model, without=decided, main=problem_controls.draggable(model, decided))
 plan = make_plan(spec, along, trials)
 page.show_errors(along, spec, plan)
-ready, moment = isinstance(plan, SpectrumPlan), "auto"
-with page.row():
-    live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
-    if is_pairwise(model):
-        meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
-        moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
-live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
-if ready:
-    if is_pairwise(model):
-        histogram_view.show(plan, moment)
-    results_view.follow_sliders(link, plan, moment)
-    page.fold_code(python_script(plan))
-link.write()
+
+
+@page.part
+def measured() -> None:
+    """Show the buttons and the figures of what is measured."""
+    ready, moment = isinstance(plan, SpectrumPlan), "auto"
+    with page.row():
+        live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
+        if is_pairwise(model):
+            meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
+            moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
+    live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
+    if ready:
+        if is_pairwise(model):
+            histogram_view.show(plan, moment)
+        results_view.follow_sliders(link, plan, moment)
+        page.fold_code(python_script(plan))
+    link.write()
