@@ -33,5 +33,7 @@ def runs() -> None:
         problem_controls.follow_sliders(link, spec, dragged.Dragged(settings, jobs))
     results_view.refine()
     many_seeds.show(settings, jobs)
-    theorem_links.show(model)
     link.write()
+
+
+theorem_links.show(model)
