@@ -189,7 +189,9 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iterati
 
     def draw(estimates: Sequence[Array | None]) -> list[Node]:
         # Intervals belong to the last estimate alone.
-        bars = [run.bars(truth, b is run.estimate) if stems else {} for run, b in zip(runs, estimates, strict=True)]
-        return [trace("scatter", y=heights(truth, indices, b), **bar) for b, bar in zip(estimates, bars, strict=True)]
+        return [
+            trace("scatter", y=heights(truth, indices, b), **(run.bars(truth, b is run.estimate) if stems else {}))
+            for run, b in zip(runs, estimates, strict=True)
+        ]
 
     return frames(runs, draw, 2 if stems else 1, time)

@@ -107,6 +107,9 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     press(page, "Measure and axes")
     expect(page.get_by_role("radio", name="overlap")).to_be_checked()
     assert "overlap" in page.locator(CURVES).evaluate("node => node.layout.yaxis.title.text")
+    # What is the default again leaves the address, also where a part of the page alone is drawn.
+    page.get_by_role("radio", name="error").click()
+    expect(page).not_to_have_url(re.compile("show="))
     press(page, "Papers", "link")
     expect(page.get_by_role("heading", name="Papers", exact=True)).to_be_visible()
     press(page, "Converge", "link")

@@ -1,4 +1,4 @@
-// Words for screen readers, in a place that stays: a new place would not be read out.
+// Words for screen readers, in a place that stays: a new one would not be read out. By it a run's end draws its part.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const place = parentElement.querySelector(".lrlab-status");
