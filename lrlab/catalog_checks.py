@@ -119,7 +119,7 @@ def _check_model(where: str, entry: ModelEntry) -> None:
         require(getattr(spec, name, "") != "", where, f"{spec.__name__} has no {name}: add {name} = ... to the class")
     known = axes(spec)
     along = (entry.along,) if entry.along or entry.along_range else ()
-    require_known((*entry.plane, *along, *entry.ranges), known, where, f"the axis of {spec.model}")
+    require_known((*entry.plane, *along, *entry.ranges, *entry.turns), known, where, f"the axis of {spec.model}")
     spectral = not entry.along or issubclass(spec, SPECTRAL)
     bases = ", ".join(base.__name__ for base in SPECTRAL)
     require(spectral, where, f"{spec.model} has no spectrum, which takes one of {bases}: leave out along")

@@ -176,6 +176,7 @@ class ModelEntry:
     measures: names of its family's scores that are not common to all models of the family.
     ranges: first ranges of axes of maps where they differ from those of the family.
     held: values of the first map that are not defaults.
+    turns: axes along which success may grow and fall, though the family declares one of them.
     """
 
     spec: type[Spec]
@@ -187,6 +188,7 @@ class ModelEntry:
     measures: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
     held: Mapping[str, Value] = field(default_factory=dict)
+    turns: tuple[str, ...] = ()
 
     @property
     def map_ranges(self) -> Mapping[str, Range]:

@@ -15,6 +15,7 @@ from lrlab.models.completion_problem import FRESH, CompletionProblem, Regression
 from lrlab.models.low_rank import FAMILY
 from lrlab.models.table_spec import Observed, TableSpec
 from lrlab.parameters import InputError, Parameter
+from lrlab.theory.spiked import BlockNoise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +125,13 @@ class InductiveCompletion(TableSpec):
         return math.sqrt(self.n1 * self.n2) if self.features == "canonical" else 1.0
 
     @property
-    def moment_variance(self) -> float:
-        """Variance of an entry: that of a mean of m entries; without features, of one entry that is seen or not."""
-        one = super().moment_variance
-        if self.features != "canonical":
-            return one
-        return one * self.n1 * self.n2 * (1.0 - self.observed + self.noise**2) / (1.0 + self.noise**2)
+    def moment_noise(self) -> BlockNoise | None:
+        """Variances of means of m entries, in orthonormal features; None else, where rows weigh more or less."""
+        if self.features != "orthonormal":
+            return None
+        unseen, m = 1.0 - self.observed, self.measurements
+        own = (unseen * (1.0 + 2.0 * np.square(self.singular_values)) + self.noise**2) / m
+        return BlockNoise((unseen + self.noise**2) / m, own, own)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,10 +214,12 @@ class MultilabelRegression(TableSpec):
         return math.sqrt(self.labels)
 
     @property
-    def moment_variance(self) -> float:
-        """Variance of an entry: every answer takes part in one column alone; normal factors have answers of d k."""
-        square = float(self.d * self.rank) if self.weights == "gaussian" else 1.0
-        return (square + self.noise**2) / self.measurements * self.labels
+    def moment_noise(self) -> BlockNoise:
+        """Variances: every answer takes part in one column alone; left vectors err with X^T X / n, too."""
+        squares, unseen, each = np.square(self.singular_values), 1.0 - self.observed, self.labels / self.measurements
+        answers = float(squares.sum()) / self.labels
+        own = (unseen * (answers + 2.0 * squares / self.labels) + self.noise**2) * each
+        return BlockNoise((unseen * answers + self.noise**2) * each, own + squares / self.n, own)
 
 
 ENTRIES = (

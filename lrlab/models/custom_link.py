@@ -40,4 +40,12 @@ class CustomLink(SingleIndexSpec):
         return FormulaLink(self.noise, self.link, flip=self.flip)
 
 
-ENTRY = ModelEntry(spec=CustomLink, family=FAMILY, main=("n", "p", "link"), plane=("flip", "ratio"), along="flip")
+ENTRY = ModelEntry(
+    spec=CustomLink,
+    family=FAMILY,
+    main=("n", "p", "link"),
+    plane=("flip", "ratio"),
+    along="flip",
+    # Of some links noise shows where answers change.
+    turns=("noise",),
+)

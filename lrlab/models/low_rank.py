@@ -17,6 +17,7 @@ from lrlab.models.low_rank_problem import OUTLIER, RECOVERED, LowRankProblem, or
 from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
+from lrlab.theory.spiked import BlockNoise
 
 LARGEST_GUESS = 50
 
@@ -106,7 +107,7 @@ class LowRankSpec(Spec):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Dimension of the manifold of such matrices: no method recovers from fewer measurements."""
+        """Dimension of the manifold of such matrices: fewer measurements do not determine one."""
         return self.unknowns(self.true_rank)
 
     @property
@@ -121,12 +122,12 @@ class LowRankSpec(Spec):
 
     @property
     def remark(self) -> str:
-        """Say where no method can recover W."""
+        """Say where measurements do not determine W."""
         m, unknowns = self.measurements, self.degrees_of_freedom
         if m >= unknowns:
             wrong = self.rank_guess == "none" and self.given_rank != self.true_rank
             return f"Solvers are given the rank {self.given_rank}; the true one is {self.true_rank}." if wrong else ""
-        return f"Fewer measurements ({m}) than unknowns ({unknowns}): many matrices fit them, and none is recovered."
+        return f"Fewer measurements ({m}) than unknowns ({unknowns}): infinitely many matrices fit them."
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Say what rank was guessed, and where the misfit of an estimate shows that an assumed rank is too small."""
@@ -148,9 +149,14 @@ class LowRankSpec(Spec):
         ).lstrip()
 
     @property
-    def moment_variance(self) -> float:
-        """Variance of an entry of the unbiased moment that spectral starts decompose: E[b^2] / m here."""
-        return (1.0 + float(self.values()["noise"]) ** 2) / self.measurements
+    def moment_noise(self) -> BlockNoise | None:
+        """Variances of the unbiased moment that spectral starts decompose; None where they say little of it.
+
+        E[b^2] / m of most entries. Of those with v_j, for rank-one measurements, E[b^2 <v_j, z>^2] / m.
+        """
+        rest = 1.0 + float(self.values()["noise"]) ** 2
+        own = rest + (0.0 if self.values().get("operator") == "dense" else 2.0) * np.square(self.singular_values)
+        return BlockNoise(rest / self.measurements, own / self.measurements, own / self.measurements)
 
     def check(self) -> None:
         """Refuse a rank that no such matrix has."""

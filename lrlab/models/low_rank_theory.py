@@ -10,15 +10,17 @@ from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.bulk import nuclear_norm
 from lrlab.theory.low_rank_bound import least_error
 
-BOUND_DRAWS, MOST_OF_A_BOUND = 3, 2**22
-"""Draws over which the bound of the noise is averaged, and the numbers of the matrix that is decomposed for each."""
+BOUND_DRAWS, MOST_DRAWS, WORK = 3, 60, 2e8
+"""Fewest and most draws over which the bound of the noise is averaged, and multiplications for all of them."""
+MOST_OF_A_BOUND = 2**22
+"""Numbers of the matrix that is decomposed for each."""
 
 
 def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
     """Return whether there are as many measurements as unknowns, and on which side of other lines a spec lies.
 
     In half of the tables some row or column without features has fewer entries than the rank where ln 2 such rows are
-    expected (Poisson). The statistical dimension holds for dense Gaussian matrices.
+    expected (Poisson). The statistical dimension holds for dense Gaussian matrices and exact measurements.
     """
     lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
     if spec.scarce_rows is not None:
@@ -28,7 +30,8 @@ def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) 
     if entry.name == "complete-then-regress":
         (n1, n2), k = spec.table, spec.true_rank
         lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
-    if entry.name == "nuclear-norm" and spec.values().get("operator") == "dense":
+    exact = not spec.outliers and not spec.values()["noise"]
+    if entry.name == "nuclear-norm" and exact and spec.values().get("operator") == "dense":
         lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
     return lines
 
@@ -38,10 +41,12 @@ def noise_bound(spec: Any) -> dict[str, float]:
 
     Nothing without noise, or where it would take more than some seconds.
     """
-    noise = float(spec.values()["noise"])
-    if not noise or spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
+    noise, numbers = float(spec.values()["noise"]), spec.degrees_of_freedom * spec.measurements
+    if not noise or numbers > MOST_OF_A_BOUND:
         return {}
-    problems = (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS))
+    # Near the degrees of freedom draws differ much.
+    draws = min(MOST_DRAWS, max(BOUND_DRAWS, int(WORK / (numbers * spec.degrees_of_freedom))))
+    problems = (spec.replace(seed=seed).build() for seed in range(draws))
     bounds = [least_error(problem.operator, problem.truth, noise) for problem in problems]
     known = float(np.sqrt(np.mean(np.square(bounds))))
     return {"bound_error": known} if math.isfinite(known) else {}

@@ -66,7 +66,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
-        counted += ", too few for any method"
+        counted += ", too few to determine it"
     return recovery(outcomes, "matrix", "weakest_error", RECOVERED, counted)
 
 

@@ -18,6 +18,7 @@ from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonorm
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import child
+from lrlab.theory.spiked import BlockNoise
 
 FRESH = 1000
 """Fresh inputs on which a network is tested."""
@@ -126,9 +127,15 @@ class PolynomialNetwork(LowRankSpec):
         return alternating if self.signs == "mixed" else np.abs(alternating)
 
     @property
-    def moment_variance(self) -> float:
-        """Variance of an entry off the diagonal, E[y^2] / (4 m) with E[y^2] = 2 ||L||_F^2 + tr(L)^2 + noise^2."""
-        return float((2.0 + self.alpha.sum() ** 2 + self.noise**2) / (4.0 * self.m))
+    def moment_noise(self) -> BlockNoise:
+        """Variances of entries off the diagonal: E[y^2] / (4 m), and with w_j E[y^2 <w_j, x>^2] / (4 m).
+
+        E[y^2] = 2 ||L||_F^2 + tr(L)^2 + noise^2, and with <w_j, x>^2 it is larger by 8 alpha_j^2 + 4 alpha_j tr(L).
+        """
+        alpha, trace = self.alpha, float(self.alpha.sum())
+        rest = 2.0 + trace**2 + self.noise**2
+        own = (rest + 8.0 * alpha**2 + 4.0 * trace * alpha) / (4.0 * self.m)
+        return BlockNoise(rest / (4.0 * self.m), own, own)
 
     @property
     def data_bytes(self) -> int:

@@ -36,4 +36,6 @@ ENTRY = ModelEntry(
     main=("n", "p", "threshold"),
     plane=("threshold", "ratio"),
     along="threshold",
+    # Noise brings answers of |<x, b>| far from the threshold nearer to it: some of it helps.
+    turns=("noise",),
 )

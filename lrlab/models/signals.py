@@ -176,9 +176,10 @@ def phase_asymptotics(spec: Any) -> dict[str, float]:
 def index_margins(spec: Any, level: Level) -> dict[str, float]:
     """Return log n/p less its value where the best overlap, or that of fast methods, exceeds that of the level.
 
-    And less that of weak recovery, from which fast methods do better than a guess, where it is not 0.
+    And less that of weak recovery, from which fast methods do better than a guess, where it is not 0. Nothing for
+    signals of few non-zero entries, as in `index_asymptotics`.
     """
-    overlap = overlap_at(level)
+    overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None
     needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
     begin = None if needed is None else predicted_overlap.best_ratios(spec, 0.0)
     return _beyond(spec.n / spec.p, needed, begin.fast) if needed and begin else {}

@@ -59,7 +59,7 @@ moment_draws, moments = _SPECTRUM.draws, _SPECTRUM.table
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
-    """Return what the moment would show if its noise were independent and Gaussian, of the same variance.
+    """Return what the moment would show if its noise were independent and Gaussian, of the same variances.
 
     Columns: at; largest and smallest, limits of the first and the k-th value; edge, of the (k + 1)-th, the end of the
     bulk; overlap, mean over the k left vectors; true_largest and true_smallest, the limits of endless measurements.
@@ -86,25 +86,23 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 
 
 def _prediction(spec: LowRankSpec) -> Row:
+    nothing = dict.fromkeys(("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest"), np.nan)
     if (isinstance(spec, TableSpec) and spec.uneven) or spec.outliers:
         # The moment of places that are not alike is not that of the table; gross errors are no Gaussian noise.
-        return dict.fromkeys(("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest"), np.nan)
-    (rows, columns), v = spec.size, spec.moment_variance
-    sizes = np.abs(spec.singular_values)
+        return nothing
+    (rows, columns), noise, sizes = spec.size, spec.moment_noise, np.abs(spec.singular_values)
+    endless = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}
+    if noise is None:
+        return nothing | endless
     if isinstance(spec, PolynomialNetwork):
-        spikes = [spiked.symmetric_spike(float(s), v, rows) for s in sizes]
-        edge = spiked.symmetric_edge(v, rows)
+        spikes = [spiked.symmetric_spike(float(s), noise, j, rows) for j, s in enumerate(sizes)]
+        edge = spiked.symmetric_edge(noise.rest, rows)
     else:
-        spikes = [spiked.spike(float(s), v, rows, columns) for s in sizes]
-        edge = spiked.edge(v, rows, columns)
-    return {
-        "largest": spikes[0].value,
-        "smallest": spikes[-1].value,
-        "edge": edge,
-        "overlap": float(np.mean([spike.left for spike in spikes])),
-        "true_largest": float(sizes.max()),
-        "true_smallest": float(sizes.min()),
-    }
+        spikes = [spiked.spike(float(s), noise, j, rows, columns) for j, s in enumerate(sizes)]
+        edge = spiked.edge(noise.rest, rows, columns)
+    values = [spike.value for spike in spikes]
+    overlap = float(np.mean([spike.left for spike in spikes]))
+    return {"largest": max(values), "smallest": min(values), "edge": edge, "overlap": overlap, **endless}
 
 
 def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:

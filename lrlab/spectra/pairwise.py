@@ -45,7 +45,8 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
 
     top and overlap hold at this n/p in the limit of large p; second is the mean of the largest eigenvalue of noise at
-    this p, the edge of the bulk plus the mean of its Tracy-Widom fluctuation, and so is top where the signal is lost.
+    this p, the edge of the bulk plus the mean of its Tracy-Widom fluctuation. Where the signal is lost, that is top,
+    and second the mean of the second largest one.
     population_top and population_rest are the eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed
     `threshold` for an overlap. All are nan for other designs than Gaussian.
     """
@@ -57,8 +58,9 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
             limit = spiked.predict(moments, cell.n / cell.p, moment)
             # M/4 of pairs of which this share counts, and none shows the signal.
             share = limit.population_rest / 2.0
-            noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p).mean
-            limits = limit._asdict() | {"second": noise, "top": limit.top if limit.overlap > 0 else noise}
+            noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p)
+            seen = {"top": limit.top, "second": noise.mean}
+            limits = limit._asdict() | (seen if limit.overlap > 0 else {"top": noise.mean, "second": noise.second})
             if not cell.theory_holds:
                 limits = dict.fromkeys(limits, np.nan) | {"moment": moment}
             rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})

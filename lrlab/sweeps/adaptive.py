@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lrlab.arrays import Array, Mask
-from lrlab.catalog import family
+from lrlab.catalog import model_entry
 from lrlab.runs.job import Job
 from lrlab.sweeps.contour_search import ContourSearch, Directions, crossings, interpolate_missing
 from lrlab.sweeps.definition import Sweep
@@ -190,13 +190,13 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
     A declaration holds while all other parameters stay. So it is no use where moving along an axis changes what the
     other one decides: m/p held fixed, m grows with p.
     """
-    kind, known = family(sweep.spec.model), [0, 0]
+    model, known = model_entry(sweep.spec.model), [0, 0]
     for axis, name in enumerate(sweep.grid):
         others = [decided for k, decided in enumerate(sweep.decided) if k != axis]
         lines = np.moveaxis(jobs, axis, 1)
         constant = (len({getattr(job.spec, o) for job in line if job}) <= 1 for o in others for line in lines)
         # No non-zero entries stand for all of them, which is the other end of the axis.
-        turns = name == "sparsity" and 0 in sweep.grid[name]
+        turns = name in model.turns or (name == "sparsity" and 0 in sweep.grid[name])
         if all(constant) and not turns:
-            known[axis] = (name in kind.grows) - (name in kind.falls)
+            known[axis] = (name in model.family.grows) - (name in model.family.falls)
     return known[0], known[1]

@@ -31,6 +31,9 @@ matrix theory", table 1)."""
 TRACY_WIDOM_DEVIATION = 1.2679809
 """Its standard deviation (same table)."""
 
+TRACY_WIDOM_SECOND = -3.2624279
+"""Mean of the same variable of the second largest eigenvalue (same paper)."""
+
 Terms = list[tuple[float, float]]
 """Weights w, and how often each occurs, divided by p."""
 
@@ -45,6 +48,11 @@ class Edge(NamedTuple):
     def mean(self) -> float:
         """Mean of the largest eigenvalue of noise at this p."""
         return self.value + TRACY_WIDOM_MEAN * self.scale
+
+    @property
+    def second(self) -> float:
+        """Mean of the second largest one."""
+        return self.value + TRACY_WIDOM_SECOND * self.scale
 
 
 class Chance(NamedTuple):

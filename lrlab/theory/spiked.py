@@ -8,6 +8,7 @@ x = alpha (kappa - pi): above alpha (kappa - pi)^2 > pi the top eigenvalue leave
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from lrlab.theory.links import Link, Moments, normal_density
 
 DRAWS = 200
 REACH, NODES = 9.0, 4001
+ROUNDING = 1e-9
 
 
 class Prediction(NamedTuple):
@@ -146,25 +148,62 @@ class SpikeLimits(NamedTuple):
     right: float
 
 
+class BlockNoise(NamedTuple):
+    """Variances of the entries of a noisy matrix in the bases of its truth, whose singular vectors are u_j and v_j.
+
+    rest: of those between what is orthogonal to all u and all v. left (k,): between what is orthogonal to all u, and
+    v_j, by which u_j errs. right (k,): between u_j and what is orthogonal to all v.
+    """
+
+    rest: float
+    left: Array
+    right: Array
+
+
 def edge(variance: float, d1: int, d2: int) -> float:
     """Return the largest singular value of a d1 x d2 matrix of independent N(0, variance) entries."""
     return math.sqrt(variance) * (math.sqrt(d1) + math.sqrt(d2))
 
 
-def spike(size: float, variance: float, d1: int, d2: int) -> SpikeLimits:
-    """Return the limits of a singular value `size` in noise N(0, variance), for large d1 and d2.
+def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimits:
+    """Return the limits of a singular value `size`, the j-th one, in independent normal noise, for large d1 and d2.
 
-    Above (variance^2 d1 d2)^(1/4) it stands out, at sqrt((size^2 + d1 v)(size^2 + d2 v)) / size; below, it is lost in
-    the bulk and the vectors are orthogonal to the truth.
-    Reference: Benaych-Georges & Nadakuditi (2012), section 3.1.
+    With a = d1 v, b = d2 v of the rest, a_j = d1 left_j and b_j = d2 right_j, and traces g1 = (1 + b q) / z and
+    g2 = (1 + a q) / z, where a b q^2 + (a + b - z^2) q + 1 = 0, it stands at the largest z with
+    (z - b_j g2) (z - a_j g1) = size^2, if that is above the edge, and is lost in the bulk else. Of equal variances the
+    limits are those of Benaych-Georges & Nadakuditi (2012), section 3.1; else they follow in the same way from the
+    Schur complement of the rest.
     """
-    a, b, square = d1 * variance, d2 * variance, size**2
-    if square**2 <= a * b:
-        return SpikeLimits(edge(variance, d1, d2), 0.0, 0.0)
-    value = math.sqrt((square + a) * (square + b)) / size
-    left = (square**2 - a * b) / (square * (square + b))
-    right = (square**2 - a * b) / (square * (square + a))
-    return SpikeLimits(value, left, right)
+    a, b, a_j, b_j = d1 * noise.rest, d2 * noise.rest, d1 * float(noise.left[j]), d2 * float(noise.right[j])
+    bulk = edge(noise.rest, d1, d2)
+
+    def traces(z: float) -> tuple[float, float, float]:
+        t = z * z - a - b
+        root = math.sqrt(max(t * t - 4.0 * a * b, 0.0))
+        q = 2.0 / (t + root)
+        return (1.0 + b * q) / z, (1.0 + a * q) / z, -2.0 * z * q / root if root else -math.inf
+
+    def above(z: float) -> float:
+        g1, g2, _ = traces(z)
+        sides = z - b_j * g2, z - a_j * g1
+        return sum(sides) / 2.0 - math.hypot((sides[0] - sides[1]) / 2.0, size)
+
+    if bulk and above(bulk * (1.0 + ROUNDING)) >= 0.0:
+        return SpikeLimits(bulk, 0.0, 0.0)
+    highest = bulk + size + math.sqrt(a_j) + math.sqrt(b_j)
+    z = _crossing(above, max(bulk, ROUNDING * highest) * (1.0 + ROUNDING), highest * (1.0 + ROUNDING))
+    g1, g2, slope = traces(z)
+    ratio = ((z - b_j * g2) / size) ** 2
+    left = 2.0 / (1.0 - b_j * (a * slope - g2) / z + ratio * (1.0 - a_j * (b * slope - g1) / z))
+    return SpikeLimits(z, left, ratio * left)
+
+
+def _crossing(above: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a rising function crosses 0."""
+    # Imported here: solvers read this module, and do without it.
+    from scipy.optimize import brentq
+
+    return float(brentq(above, low, high))
 
 
 def symmetric_edge(variance: float, p: int) -> float:
@@ -172,12 +211,22 @@ def symmetric_edge(variance: float, p: int) -> float:
     return 2.0 * math.sqrt(variance * p)
 
 
-def symmetric_spike(size: float, variance: float, p: int) -> SpikeLimits:
-    """Return the limits of an eigenvalue of that size: size + p v / size, overlap 1 - p v / size^2.
+def symmetric_spike(size: float, noise: BlockNoise, j: int, p: int) -> SpikeLimits:
+    """Return the limits of an eigenvalue of that size: at z = size + p left_j g(z), g the trace of the rest.
 
+    Of equal variances v that is size + p v / size, with overlap 1 - p v / size^2.
     Reference: Benaych-Georges & Nadakuditi (2011), section 3.1; Feral & Peche (2007).
     """
-    bulk = p * variance
-    if size**2 <= bulk:
-        return SpikeLimits(symmetric_edge(variance, p), 0.0, 0.0)
-    return SpikeLimits(size + bulk / size, 1.0 - bulk / size**2, 1.0 - bulk / size**2)
+    bulk, own, end = p * noise.rest, p * float(noise.left[j]), symmetric_edge(noise.rest, p)
+
+    def trace(z: float) -> float:
+        return 2.0 / (z + math.sqrt(max(z * z - 4.0 * bulk, 0.0)))
+
+    def above(z: float) -> float:
+        return z - own * trace(z) - size
+
+    if above(end * (1.0 + ROUNDING)) >= 0.0:
+        return SpikeLimits(end, 0.0, 0.0)
+    z = _crossing(above, end * (1.0 + ROUNDING), end + size + math.sqrt(own))
+    overlap = 1.0 / (1.0 - own * trace(z) / (2.0 * bulk * trace(z) - z))
+    return SpikeLimits(z, overlap, overlap)

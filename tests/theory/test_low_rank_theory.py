@@ -1,5 +1,7 @@
 """Limits that are laid over low-rank simulations, against simulation and against known cases."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -31,16 +33,33 @@ def test_statistical_dimension_at_its_ends():
     assert all(a < b for a, b in zip(values, values[1:], strict=False)) and values[-1] <= 1600
 
 
-@pytest.mark.parametrize("size", [0.5, 1.2, 3.0])
-def test_spikes_of_rectangular_noise(size):
-    rng, d1, d2, v = np.random.default_rng(1), 300, 500, 1 / 400
-    u, w = (np.eye(d)[0] for d in (d1, d2))
-    M = size * np.outer(u, w) + np.sqrt(v) * rng.standard_normal((d1, d2))
-    U, s, Vt = np.linalg.svd(M)
-    limit = spiked.spike(size, v, d1, d2)
-    assert s[0] == pytest.approx(limit.value, rel=0.03)
-    assert (U[:, 0] @ u) ** 2 == pytest.approx(limit.left, abs=0.06)
-    assert (Vt[0] @ w) ** 2 == pytest.approx(limit.right, abs=0.06)
+@pytest.mark.parametrize("factors", [(1.0, 1.0), (3.0, 1.5), (1.0, 0.0)])
+@pytest.mark.parametrize("size", [0.3, 1.2, 3.0])
+def test_spikes_of_rectangular_noise(size, factors):
+    """Sides of 4 to 1, so that the left vector is not taken for the right one; the noise of their own may differ."""
+    rng, d1, d2, v = np.random.default_rng(1), 800, 200, 1 / 1000
+    noise = spiked.BlockNoise(v, np.array([factors[0] * v]), np.array([factors[1] * v]))
+    drawn = []
+    for _ in range(12):
+        M = np.sqrt(v) * rng.standard_normal((d1, d2))
+        M[1:, 0] *= np.sqrt(factors[0])
+        M[0, 1:] *= np.sqrt(factors[1])
+        M[0, 0] = size
+        U, s, Vt = np.linalg.svd(M, full_matrices=False)
+        drawn.append((s[0], U[0, 0] ** 2, Vt[0, 0] ** 2))
+    limit = spiked.spike(size, noise, 0, d1, d2)
+    value, left, right = np.mean(drawn, axis=0)
+    assert value == pytest.approx(limit.value, rel=0.02)
+    assert (left, right) == pytest.approx(limit[1:], abs=0.02)
+
+
+def test_spikes_of_equal_variances_are_those_in_closed_form():
+    d1, d2, v, size = 400, 100, 1e-3, 1.0
+    limit = spiked.spike(size, spiked.BlockNoise(v, np.array([v]), np.array([v])), 0, d1, d2)
+    a, b = d1 * v, d2 * v
+    assert limit.value == pytest.approx(math.sqrt((size**2 + a) * (size**2 + b)) / size)
+    assert limit.left == pytest.approx((size**4 - a * b) / (size**2 * (size**2 + a)))
+    assert limit.right == pytest.approx((size**4 - a * b) / (size**2 * (size**2 + b)))
 
 
 @pytest.mark.parametrize("size", [0.5, 1.5, 3.0])
@@ -50,6 +69,6 @@ def test_spikes_of_symmetric_noise(size):
     M = (G + G.T) / np.sqrt(2)
     M[0, 0] += size
     values, vectors = np.linalg.eigh(M)
-    limit = spiked.symmetric_spike(size, 1 / p, p)
+    limit = spiked.symmetric_spike(size, spiked.BlockNoise(1 / p, np.full(1, 1 / p), np.full(1, 1 / p)), 0, p)
     assert values[-1] == pytest.approx(limit.value, rel=0.03)
     assert vectors[0, -1] ** 2 == pytest.approx(limit.left, abs=0.06)

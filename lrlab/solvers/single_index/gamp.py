@@ -18,6 +18,7 @@ from lrlab.solvers.single_index.gamp_starts import starts
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
+from lrlab.theory.state_evolution import Overlaps
 
 BLOWN = 10.0
 """Length of b at which a path is given up."""
@@ -98,8 +99,13 @@ def _iterate(visit: Visit, rate: float, number: int, unlike: str) -> Iterate:
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution, where the solver is given the prior of the truth."""
-    limits, few = best_overlap(spec), spec.sparsity and not limit_applies(spec)
-    return {} if limits is None or few or options["kept"] else {"limit_overlap": limits.fast}
+    limits = _limits(spec, options)
+    return {} if limits is None else {"limit_overlap": limits.fast}
+
+
+def _limits(spec: SingleIndexSpec, options: Options) -> Overlaps | None:
+    """Return the limits; None where there are none, or too few non-zero entries for them, or another prior."""
+    return None if options["kept"] or spec.sparsity and not limit_applies(spec) else best_overlap(spec)
 
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
@@ -107,7 +113,7 @@ def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int)
 
     Near a threshold, where a finite p counts, it is the mean of draws at the n and p of the spec.
     """
-    if best_overlap(spec) is None or options["kept"]:
+    if _limits(spec, options) is None:
         return []
     predicted = drawn_iterations if draws_needed(spec) else predicted_iterations
     return [float(overlap) for overlap in predicted(spec, iterations)]

@@ -31,9 +31,9 @@ MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
 MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to those of $W$ "
-    "only while their values stay above the rest. Dashed: the limit for Gaussian, independent noise of the moment, a "
-    "good approximation for many measurements. Open symbols: the moment of answers clipped at twice their root mean "
-    "square (`start=clipped`), which large answers do not rule."
+    "only while their values stay above the rest. Dashed: the limit for large matrices and independent normal noise of "
+    "the moment, of the variances that it has: near for many measurements, too high an overlap for few. Open symbols: "
+    "the moment of answers clipped at twice their root mean square (`start=clipped`), which large answers do not rule."
 )
 PHASES = (
     r"The moment averages $a a^*$ with the weights of the optimal start, which favour large measurements. Its leading "
@@ -43,8 +43,8 @@ PHASES = (
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Where a band is drawn along the axis, and from how many draws."""
 PAIRS = (
-    "Dashed: the limit at this $n/p$ for large $n$ and $p$; for the second eigenvalue the mean of the largest one of "
-    "noise at this $p$ (Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the "
+    "Dashed: the limit at this $n/p$ for large $n$ and $p$; of eigenvalues of noise the mean at this $p$ "
+    "(Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the "
     "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
     "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
     "signal (1 is exact) does not vanish as $n$ and $p$ grow."

@@ -24,7 +24,8 @@ LINES = {
     "at small sizes the change is gradual.",
     "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
     "large problems.",
-    "degrees of freedom": "With fewer measurements than degrees of freedom nothing can succeed.",
+    "degrees of freedom": "With fewer measurements than degrees of freedom infinitely many solutions fit exactly: "
+    "none is known to be the truth, though one may be near.",
     "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
     "the rank: it cannot be recovered (coupon collector).",
     "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
