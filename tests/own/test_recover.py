@@ -171,6 +171,12 @@ def test_a_table_with_features_takes_a_solver_that_uses_them(sides):
         lrlab.recover(given, **features, solver="als")
 
 
+@pytest.mark.parametrize("options", [{}, {"rank": 1}, {"biases": True, "solver": "gauss-newton"}])
+def test_a_table_of_which_nothing_is_left_to_explain_has_no_misfit(options):
+    constant = np.where(np.isnan(cases.gaps(SEED)[0]), np.nan, 3.0 * ("biases" in options))
+    assert lrlab.recover(constant, **options).metrics["misfit"] == 0.0
+
+
 def test_biases_are_taken_out_of_a_table():
     rng = np.random.default_rng(SEED)
     T = 50.0 + 3 * rng.standard_normal((60, 1)) + 3 * rng.standard_normal(40)
