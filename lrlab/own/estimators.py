@@ -13,7 +13,7 @@ from lrlab.arrays import Array
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
 from lrlab.own.recover import job_of
-from lrlab.parameters import InputError, Value
+from lrlab.parameters import InputError, Parameter, Value
 from lrlab.runs.trace import Trace
 
 Settings = Mapping[str, Value] | None
@@ -182,9 +182,8 @@ class BilinearRegressor(FormRegressor):
     def sides(self, X: Array) -> tuple[Array, ...]:
         """Return x (n, first) and z (n, d - first)."""
         d = X.shape[1]
-        first = d // 2 if self.first is None else self.first
-        if not 1 <= first < d:
-            raise InputError("first", f"in 1..{d - 1}", first, "leave columns for x and for z")
+        columns = Parameter(meaning="columns of x", name="first", kind=int, low=1, high=d - 1, default=d // 2)
+        first = int(columns.check(d // 2 if self.first is None else self.first))
         return X[:, :first], X[:, first:]
 
 

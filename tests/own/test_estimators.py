@@ -124,12 +124,20 @@ def test_dependent_columns_break_nothing_and_no_interval_excludes_its_estimate(g
         assert scaling == "" or gap > 0.05 or "a combination of others" in note
 
 
+@pytest.mark.parametrize("first", [8.0, "8"])
+def test_the_number_of_first_columns_may_be_a_float_or_text(first):
+    X, y = rows_of(lrlab.BilinearRegressor())
+    fitted = lrlab.BilinearRegressor(first=first, rank=2).fit(X, y)
+    assert np.array_equal(fitted.predict(X), lrlab.BilinearRegressor(first=8, rank=2).fit(X, y).predict(X))
+
+
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
         (lrlab.SingleIndexClassifier("als"), "solver must be"),
         (lrlab.SingleIndexClassifier(scaling="rows"), "scaling must be one of"),
-        (lrlab.BilinearRegressor(first=99), r"first must be in 1\.\.13"),
+        (lrlab.BilinearRegressor(first=99), r"first must be a whole number in 1\.\.13"),
+        (lrlab.BilinearRegressor(first="half"), r"first must be a whole number in 1\.\.13, got half"),
         (lrlab.QuadraticNetworkRegressor(rank=0), "r must be"),
         (lrlab.LowRankImputer(scaling="rows"), "scaling must be one of"),
         (lrlab.LowRankImputer(settings={"steps": 1}), "option must be one of"),
