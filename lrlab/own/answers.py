@@ -93,7 +93,8 @@ class OwnAnswersProblem(Problem):
     def standardised(self, estimate: Array) -> Array:
         """Return the direction in columns of deviation 1 (columns,): what an index of deviation 1 takes of each.
 
-        Where columns are not whitened, the estimate (p,), of length 1.
+        Deviations are those in these rows: intervals do not count that others have other ones. Where columns are not
+        whitened, the estimate (p,), of length 1.
         """
         return unit(estimate) if self.contrasts is None else self.contrasts @ unit(estimate)
 
