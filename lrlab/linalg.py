@@ -9,8 +9,10 @@ from scipy.linalg.blas import dsyrk
 from scipy.sparse import issparse
 from scipy.sparse.linalg import eigsh
 
-from lrlab.arrays import Array, Indices, Matrix
+from lrlab.arrays import Array, Indices, Mask, Matrix
 
+CONSTANT = 1e-10
+"""Range of a column, relative to its largest value, up to which it is constant."""
 DENSE_EIGEN = 400
 MIRROR = 512
 PLACES_TOGETHER = 2**21
@@ -65,6 +67,11 @@ def mean_squares(X: Matrix) -> Array:
     """Return the mean square of each column of a table, dense or of sparse rows."""
     squares = X.multiply(X).sum(axis=0) if issparse(X) else np.einsum("ij,ij->j", X, X)
     return squares / X.shape[0]
+
+
+def varying(X: Array) -> Mask:
+    """Return which columns of X (n, p) are not constant."""
+    return np.asarray(np.ptp(X, axis=0) > CONSTANT * np.abs(X).max(axis=0, initial=0.0))
 
 
 def length(v: Array) -> float:

@@ -17,6 +17,7 @@ from lrlab.fits.ratings_fit import RatingsFit
 from lrlab.fits.ratings_model import RatingModel, members_of
 from lrlab.fits.ratings_solvers import BIASES, OWN, Candidate, RatingsRun
 from lrlab.fits.ratings_tuning import FEWEST, Result, Tuner
+from lrlab.fits.settings import RANK
 from lrlab.fits.tuning import Progress
 from lrlab.models.ratings_problem import Cells, Factors, RatingTable, aligned, rms
 from lrlab.parameters import InputError, settle
@@ -62,7 +63,7 @@ def fit_ratings(
     Scores: `rmse` on the test ratings, also for users and items without training ratings, and `train_rmse`.
     InputError where a file, a setting or a size is wrong.
     """
-    options = ratings_solvers.ratings_options(solver, settings)
+    options, rank = ratings_solvers.ratings_options(solver, settings), int(RANK.check(rank))
     most = ITERATIONS.get(solver, OTHER_ITERATIONS) if iterations is None else iterations
     ending = limits({"max_iter": most, "max_seconds": max_seconds})
     ratings, table = read_table(train, test, users, items, seed, duplicates)

@@ -14,6 +14,8 @@ from lrlab.solver_entry import SolverEntry
 MODEL = Multilabel.model
 ITERATIONS, TUNED_ITERATIONS = 5, 10
 """Default limits of iterations, without and with tuning: test accuracy is often best after 2 to 5."""
+RANK = Parameter(meaning="rank of a fit; 0 where none is given", name="rank", kind=int, default=0)
+"""Without bounds, which come from the data."""
 
 
 class Candidate(NamedTuple):
@@ -97,7 +99,7 @@ def fit_settings(
     seed: int = 0,
 ) -> FitSettings:
     """Return the settings, checked; parameters as for `row_fit.fit`. InputError where one is wrong."""
-    settled = checked_options(MODEL, solver, options)
+    settled, rank = checked_options(MODEL, solver, options), int(RANK.check(rank))
     require_known(scaling, SCALINGS, what="scaling")
     if metric:
         require_known(metric, METRICS, what="metric")

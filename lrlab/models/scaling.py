@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array, Matrix
-from lrlab.linalg import mean_squares
+from lrlab.linalg import mean_squares, varying
 
 SCALINGS = ("auto", "none", "deviations", "rows")
 MEANING = (
@@ -70,7 +70,9 @@ def spread_remark(X: Matrix) -> str:
 
 def deviations(X: Matrix, of_constants: float = 1.0) -> Array:
     """Return the standard deviation of each feature (d,), `of_constants` where it is constant."""
+    if not issparse(X):
+        return np.where(varying(X), X.std(axis=0), of_constants)
     mean, squares = np.asarray(X.mean(axis=0)).ravel(), mean_squares(X)
-    # What rounding leaves of a constant is no deviation.
-    variance = squares - mean**2 if issparse(X) else X.var(axis=0)
+    variance = squares - mean**2
+    # What rounding leaves of a constant in a difference of squares is no deviation.
     return np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), of_constants)

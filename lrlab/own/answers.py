@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Mask, Vector, frozen
-from lrlab.linalg import unit
+from lrlab.linalg import unit, varying
 from lrlab.model_entry import Measure
 from lrlab.own.matrices import whitening
 from lrlab.own.source import HELD_OUT, Own, unpacked
@@ -24,8 +24,6 @@ MEASURES = {
 REFINEMENT = "link-free-refinement"
 WHITENED = 2
 """Rows a column above which columns are whitened."""
-CONSTANT = 1e-10
-"""Deviation of a column, relative to its largest value, up to which it is constant."""
 
 
 class Frame(NamedTuple):
@@ -48,11 +46,6 @@ class Frame(NamedTuple):
     def applied(self, X: Array) -> Array:
         """Return rows (n, columns) in the frame (n, p)."""
         return np.asarray((X - self.mean) @ self.T)
-
-
-def varying(X: Array) -> Mask:
-    """Return which columns of X (n, p) are not constant."""
-    return np.asarray(np.ptp(X, axis=0) > CONSTANT * np.abs(X).max(axis=0, initial=0.0))
 
 
 class OwnAnswersProblem(Problem):
@@ -100,7 +93,8 @@ class OwnAnswersProblem(Problem):
     def standardised(self, estimate: Array) -> Array:
         """Return the direction in columns of deviation 1 (columns,): what an index of deviation 1 takes of each.
 
-        Where columns are not whitened, the estimate (p,), of length 1.
+        Deviations are those in these rows: intervals do not count that others have other ones. Where columns are not
+        whitened, the estimate (p,), of length 1.
         """
         return unit(estimate) if self.contrasts is None else self.contrasts @ unit(estimate)
 

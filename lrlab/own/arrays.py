@@ -1,5 +1,6 @@
 """Makes checked arrays of what people have: numbers without gaps, tables with gaps, patterns with masks."""
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -80,14 +81,20 @@ def answers(y: Any, X: Any, Z: Any) -> Arrays:
     kinds = np.unique(values)
     if len(kinds) != 2:
         remedy = "code the answers as 0 and 1" if len(kinds) > 2 else "give both answers"
-        raise InputError("y", "of two values", f"{len(kinds)} values", remedy)
+        raise InputError("y", "of two values", f"{len(kinds)} value{'s' * (len(kinds) > 1)}", remedy)
     return {"X": X, "y": np.where(values == kinds[1], 1.0, -1.0)}
 
 
 def words_or_numbers(y: Any) -> Vector:
     """Return answers (n,) as they are, words or numbers."""
     flat = np.asarray(y, dtype=object).ravel()
-    if flat.size and all(isinstance(value, str) for value in flat):
+    words = np.array([isinstance(value, str) for value in flat], dtype=bool)
+    for place in np.flatnonzero(~words) if words.any() else ():
+        # What is missing among words is None, nan, or pandas' NA, which is no number.
+        if not isinstance(flat[place], Number) or flat[place] != flat[place]:
+            got = f"{flat[place]} at place {place + 1}"
+            raise InputError("y", "a word in each row", got, "fill it in, or leave the row out")
+    if flat.size and words.all():
         return flat.astype(str)
     return numbers("y", y, 1)
 
@@ -143,7 +150,9 @@ def model_of(y: Any, X: Any, Z: Any) -> str:
         return "phase-retrieval"
     if Z is not None:
         return "rank-one-sensing"
-    if X is not None and len(np.unique(words_or_numbers(y))) == 2:
-        return "flipped-logistic"
+    if X is not None:
+        values = words_or_numbers(y)
+        if values.dtype.kind == "U" or len(np.unique(values)) == 2:
+            return "flipped-logistic"
     remedy = "polynomial-network for y = x^T L x, phase-retrieval for y = |<a, x>|"
     raise InputError("model", "named for numbers y and one table X", "nothing", remedy)

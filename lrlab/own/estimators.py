@@ -13,7 +13,7 @@ from lrlab.arrays import Array
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
 from lrlab.own.recover import job_of
-from lrlab.parameters import InputError, Value
+from lrlab.parameters import InputError, Parameter, Value
 from lrlab.runs.trace import Trace
 
 Settings = Mapping[str, Value] | None
@@ -44,9 +44,10 @@ class OwnEstimator(BaseEstimator):
 class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
     """One-bit answers y to rows x: P(y = classes_[1] | x) = f(<x, b>), b and f both unknown.
 
-    model: of the answers, which says what solvers there are; scaling: of the columns, see `lrlab.recover`; others as of
-    `OwnEstimator`. After a fit `coef_` (1, d) is the direction, of unit length, in the units of the columns;
-    `trace_.link` the link, `trace_.intervals` the 95% intervals of the direction in columns of deviation 1.
+    model: of the answers, which says what solvers there are; scaling: of the columns, whitened or columns as by
+    `lrlab.recover` where it is empty; others as of `OwnEstimator`. After a fit `coef_` (1, d) is the direction, of unit
+    length, in the units of the columns; `trace_.link` the link, `trace_.intervals` the 95% intervals of the direction
+    for columns of deviation 1 in these rows.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         solver: str = "",
         *,
         model: str = "flipped-logistic",
-        scaling: str = "columns",
+        scaling: str = "",
         seed: int = 0,
         max_iter: int | None = None,
         max_seconds: float = 3600.0,
@@ -85,7 +86,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y", "of two classes", "one class", "give rows of both")
-        estimate = self.run(2.0 * places - 1.0, X, scaling=self.scaling)
+        estimate = self.run(2.0 * places - 1.0, X, **({"scaling": self.scaling} if self.scaling else {}))
         self.coef_ = self.trace_.problem.recovered(estimate)[None]
         return self
 
@@ -181,9 +182,8 @@ class BilinearRegressor(FormRegressor):
     def sides(self, X: Array) -> tuple[Array, ...]:
         """Return x (n, first) and z (n, d - first)."""
         d = X.shape[1]
-        first = d // 2 if self.first is None else self.first
-        if not 1 <= first < d:
-            raise InputError("first", f"in 1..{d - 1}", first, "leave columns for x and for z")
+        columns = Parameter(meaning="columns of x", name="first", kind=int, low=1, high=d - 1, default=d // 2)
+        first = int(columns.check(d // 2 if self.first is None else self.first))
         return X[:, :first], X[:, first:]
 
 

@@ -93,7 +93,8 @@ class OwnMatrixProblem(LowRankProblem):
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return the relative misfit of the given measurements and of those held out, and the rank."""
-        scores = {"misfit": float(np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b))}
+        off = self.operator.forward(estimate) - self.b
+        scores = {"misfit": float(np.linalg.norm(off) / (np.linalg.norm(self.b) or 1.0))}
         if self.out.any():
             values = self.values[self.out] / self.unit
             off = self.operator_held.forward(estimate) - values

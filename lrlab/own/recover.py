@@ -33,7 +33,7 @@ KINDS: Mapping[Any, tuple[type[Own], Any]] = {
 }
 """By the base of a model's specs: the kind of its own data, and what makes arrays of them."""
 FIRST = {OwnAnswers: REFINEMENT, OwnRankOne: "gauss-newton", OwnTable: "als", OwnMagnitudes: "gauss-newton"}
-"""The solver of each kind where none is named."""
+"""The solver of each kind where none is named, of tables without features."""
 
 
 def recover(
@@ -64,7 +64,7 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     """Return the checked job of `recover`."""
     model = model or own_arrays.model_of(y, X, Z)
     kind, _, base = kind_of(model)
-    chosen = solver or FIRST[kind]
+    chosen = solver or first_solver(kind, X, Z)
     known = choices(own_class(kind, base))
     if isinstance(chosen, str):
         for name in options:
@@ -77,8 +77,14 @@ def own_spec(y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySol
     """Return the spec of measurements for a solver (of all where none is named); of options those of the spec count."""
     kind, arrays_of, base = kind_of(model)
     own, arrays = own_class(kind, base), arrays_of(y, X, Z)
-    options = kind.completed(arrays, solver or FIRST[kind], options)
+    options = kind.completed(arrays, solver or first_solver(kind, X, Z), options)
     return spec_of(own, arrays, {name: value for name, value in options.items() if name in choices(own)})
+
+
+def first_solver(kind: type[Own], X: Any = None, Z: Any = None) -> str:
+    """Return the solver of a kind of own data with arrays X and Z where none is named."""
+    featured = kind is OwnTable and not (X is None and Z is None)
+    return "altmin" if featured else FIRST[kind]
 
 
 def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:

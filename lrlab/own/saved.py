@@ -39,8 +39,8 @@ def save(path: Path, trace: Trace, given: Measurements) -> None:
 def recovered_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     """Return what a trace has recovered as a table.
 
-    Of a direction: column, direction, the same in columns of deviation 1, and the ends of its 95% interval there. Else
-    the completed table, the matrix, the image, or the signal.
+    Of a direction: column, direction, the same in columns of deviation 1 in the rows that the solver was given, and
+    the ends of its 95% interval there. Else the completed table, the matrix, the image, or the signal.
     """
     import pandas as pd
 

@@ -161,7 +161,7 @@ class Trace:
     def interval_rows(self) -> list[dict[str, float | None]]:
         """The last estimate, scaled to unit length, entry by entry, with the ends of its 95% interval or None.
 
-        Of own data that are whitened: the direction in columns of deviation 1.
+        Of own data that are whitened: the direction in columns of deviation 1 in these rows.
         """
         if self.intervals is None or self.estimate is None:
             return []

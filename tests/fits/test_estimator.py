@@ -123,6 +123,7 @@ def test_unknown_labels_are_nan_and_names_come_from_columns(rows):
     [
         ({"solver": "leml-square"}, [[0, 1], [1, 0]], 'did you mean "leml-squared"'),
         ({"rank": 3}, [[0, 1], [1, 0]], r"rank must be in 0..2"),
+        ({"rank": 1.5}, [[0, 1], [1, 0]], "rank must be a whole number, got 1.5: give rank such a value"),
         ({"settings": {"iner": "exact"}}, [[0, 1], [1, 0]], "option of leml-squared must be one of"),
         ({}, [[0, 2], [1, 0]], "y must be a table of 0 and 1, nan where unknown"),
         ({}, [[0, 1], [1, 0], [1, 1]], "y must be of as many rows as X, 2, got 3"),
@@ -131,6 +132,12 @@ def test_unknown_labels_are_nan_and_names_come_from_columns(rows):
 def test_what_is_wrong_is_one_sentence(settings, Y, sentence):
     with pytest.raises(InputError, match=sentence):
         lrlab.LabelEstimator(**settings).fit(np.eye(2), np.array(Y))
+
+
+def test_a_rank_may_be_given_as_text(rows):
+    assert lrlab.LabelEstimator(rank="2").fit(*rows).score(*rows) == lrlab.LabelEstimator(rank=2).fit(*rows).score(
+        *rows
+    )
 
 
 def test_settings_are_tuned_within_a_fit(rows):

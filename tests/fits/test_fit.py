@@ -98,6 +98,7 @@ def test_from_the_shell(files, capsys):
     [
         ({"solver": "leml-square"}, 'solver must be one of .* did you mean "leml-squared"'),
         ({"rank": 9}, r"rank must be in 0..8, the smaller number of features and labels, got 9"),
+        ({"rank": 1.5}, "rank must be a whole number, got 1.5"),
         ({"observed": 0.0}, "observed must be a share above 0, at most 1, got 0"),
         ({"iterations": 0}, "iterations must be a whole number from 1"),
         ({"regularisation": 1}, 'option of leml-squared must be one of .* did you mean "regularization"'),

@@ -123,6 +123,8 @@ def test_pairs_in_the_shell(path, tmp_path, monkeypatch, capsys):
         ("a,b\na,c\nb,c", {"solver": "als"}, "weighted-als where all ratings are equal, got als"),
         ("a,b,1\na,c,2\nb,c,2", {"solver": "weighted-als"}, "one of ratings that differ, got weighted-als"),
         ("a,b\na,c\nb,c", {"rank": 9}, r"rank must be in 0\.\.2"),
+        ("a,b\na,c\nb,c", {"rank": 1.5}, "rank must be a whole number, got 1.5"),
+        ("a,b,1\na,c,2\nb,c,2", {"rank": 1.5}, "rank must be a whole number, got 1.5"),
         ("a,b\na,c\nb,c", {"weight": -1}, "option of biased-als must be one of ridge"),
         ("a,b\na,c\nb,c", {"solver": "weighted-als", "weight": -1}, "weight must be"),
     ],

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler, normalize
 
+import lrlab
 from lrlab import catalog, datasets
 from lrlab.datasets.dataset import Dataset
 from lrlab.fits.fitted_model import load_model, save_model
@@ -86,6 +87,24 @@ def test_scaling_keeps_rows_sparse_and_constants_as_they_are():
         assert issparse(sparse) and sparse.toarray() == pytest.approx(Scaling.of(X, name).applied(X))
     assert np.linalg.norm(sparse.toarray(), axis=1) == pytest.approx(1)
     assert Scaling.of(csr_array(X), "rows").applied(csr_array((1, 3))).nnz == 0
+
+
+@pytest.mark.parametrize(("size", "mean"), [(1e5, 1.7e12), (1e-3, -1e4)])
+def test_a_dense_column_far_from_zero_has_its_deviation_and_a_constant_none(size, mean):
+    rng = np.random.default_rng(20_041)
+    varying, constant = size * rng.standard_normal(2000) + mean, np.full(2000, 0.1 * mean)
+    X = np.column_stack([varying, constant])
+    assert deviations(X) == pytest.approx([np.std(varying - mean), 1.0])
+    assert np.isnan(deviations(X, of_constants=np.nan)[1])
+
+
+def test_a_time_in_milliseconds_costs_a_fit_nothing():
+    rng = np.random.default_rng(20_042)
+    X = rng.standard_normal((300, 6))
+    Y = (X @ rng.standard_normal((6, 4)) > 0).astype(int)
+    late = np.column_stack([1e5 * X[:, 0] + 1.7e12, X[:, 1:]])
+    near, far = (lrlab.LabelEstimator("leml-logistic").fit(rows, Y).score(rows, Y) for rows in (X, late))
+    assert far == pytest.approx(near, abs=0.02)
 
 
 @pytest.mark.parametrize(("kind", "solver"), [("Centred", "cplst"), ("Ranked", "wsabie"), ("LowRank", "leml-squared")])

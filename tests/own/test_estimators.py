@@ -91,12 +91,53 @@ def test_the_direction_of_a_classifier_is_in_the_units_of_the_columns():
     assert set(classifier.trace_.link.table) == {"index", "chance", "low", "high"}
 
 
+def near_pair(seed, gap):
+    """Return rows whose last column is the first one but for noise of size `gap`, answers, and the direction."""
+    rng = np.random.default_rng(seed)
+    X, b = rng.standard_normal((400, 6)), rng.standard_normal(6)
+    y = X @ b + rng.logistic(size=400) > 0
+    return np.column_stack([X, 2.0 * X[:, 0] + 1.0 + gap * rng.standard_normal(400)]), y, np.append(b, 0.0)
+
+
+def test_a_classifier_s_intervals_hold_where_two_columns_are_nearly_the_same():
+    held = []
+    for seed in range(SEED, SEED + 20):
+        X, y, b = near_pair(seed, 0.01)
+        trace = lrlab.SingleIndexClassifier().fit(X, y).trace_
+        # By the index: the entries of the pair, which are large, are noise.
+        sign = np.sign(np.corrcoef(X @ b, X @ trace.recovered)[0, 1])
+        standard = sign * b * X.std(axis=0) / (X @ b).std()
+        held.append((trace.intervals.low <= standard) & (standard <= trace.intervals.high))
+    assert np.mean(held) > 0.9
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-6, 0.05, 0.3])
+@pytest.mark.parametrize("scaling", ["", "columns"])
+def test_dependent_columns_break_nothing_and_no_interval_excludes_its_estimate(gap, scaling):
+    for seed in range(SEED, SEED + 5):
+        X, y, _ = near_pair(seed, gap)
+        fitted = lrlab.SingleIndexClassifier(scaling=scaling).fit(X, y)
+        low, high, note = fitted.trace_.intervals
+        estimate = fitted.trace_.problem.standardised(fitted.trace_.estimate)
+        assert fitted.score(X, y) > 0.7 and (np.isfinite(low).all() or "No intervals: " in note)
+        assert not np.any((estimate < low - 1e-9) | (estimate > high + 1e-9))
+        assert scaling == "" or gap > 0.05 or "a combination of others" in note
+
+
+@pytest.mark.parametrize("first", [8.0, "8"])
+def test_the_number_of_first_columns_may_be_a_float_or_text(first):
+    X, y = rows_of(lrlab.BilinearRegressor())
+    fitted = lrlab.BilinearRegressor(first=first, rank=2).fit(X, y)
+    assert np.array_equal(fitted.predict(X), lrlab.BilinearRegressor(first=8, rank=2).fit(X, y).predict(X))
+
+
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
         (lrlab.SingleIndexClassifier("als"), "solver must be"),
         (lrlab.SingleIndexClassifier(scaling="rows"), "scaling must be one of"),
-        (lrlab.BilinearRegressor(first=99), r"first must be in 1\.\.13"),
+        (lrlab.BilinearRegressor(first=99), r"first must be a whole number in 1\.\.13"),
+        (lrlab.BilinearRegressor(first="half"), r"first must be a whole number in 1\.\.13, got half"),
         (lrlab.QuadraticNetworkRegressor(rank=0), "r must be"),
         (lrlab.LowRankImputer(scaling="rows"), "scaling must be one of"),
         (lrlab.LowRankImputer(settings={"steps": 1}), "option must be one of"),

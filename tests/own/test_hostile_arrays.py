@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import coo_array, csr_array
 
@@ -142,6 +143,23 @@ def test_hostile_arrays_end_in_one_sentence(name, y, X, Z, model):
 def test_wrong_options_end_in_one_sentence(options, match):
     with pytest.raises(lrlab.InputError, match=match):
         lrlab.recover(y1, X1, **options)
+
+
+@pytest.mark.parametrize("model", ["", "flipped-logistic"])
+@pytest.mark.parametrize(
+    ("words", "match"),
+    [
+        (["yes"], "y must be of two values, got 1 value: give both"),
+        (["a", "b", "c"], "y must be of two values, got 3 values: code"),
+        (["a", "b", None], "y must be a word in each row, got None at place 3: fill it in"),
+        (["a", np.nan, "b"], "y must be a word in each row, got nan at place 2: fill it in"),
+        (["a", pd.NA, "b"], "y must be a word in each row, got <NA> at place 2: fill it in"),
+    ],
+)
+def test_words_that_are_no_two_answers_end_in_one_sentence(words, match, model):
+    y = np.array((words * 60)[:60], dtype=object)
+    with pytest.raises(lrlab.InputError, match=match):
+        lrlab.recover(y, X1, model=model)
 
 
 def test_numbers_beside_one_table_need_a_model():

@@ -161,6 +161,22 @@ def test_features_complete_rows_without_entries():
     assert np.allclose(trace.problem.completed(trace.estimate), X @ W @ Z.T)
 
 
+@pytest.mark.parametrize("sides", ["XZ", "X", "Z"])
+def test_a_table_with_features_takes_a_solver_that_uses_them(sides):
+    given, X, Z, W = cases.featured(SEED)
+    features = {name: side for name, side in (("X", X), ("Z", Z)) if name in sides}
+    trace = lrlab.recover(given, **features)
+    assert trace.job.solver == "altmin" and np.allclose(trace.problem.completed(trace.estimate), X @ W @ Z.T)
+    with pytest.raises(lrlab.InputError, match="X and Z must be left out .*: leave them out, or take altmin"):
+        lrlab.recover(given, **features, solver="als")
+
+
+@pytest.mark.parametrize("options", [{}, {"rank": 1}, {"biases": True, "solver": "gauss-newton"}])
+def test_a_table_of_which_nothing_is_left_to_explain_has_no_misfit(options):
+    constant = np.where(np.isnan(cases.gaps(SEED)[0]), np.nan, 3.0 * ("biases" in options))
+    assert lrlab.recover(constant, **options).metrics["misfit"] == 0.0
+
+
 def test_biases_are_taken_out_of_a_table():
     rng = np.random.default_rng(SEED)
     T = 50.0 + 3 * rng.standard_normal((60, 1)) + 3 * rng.standard_normal(40)

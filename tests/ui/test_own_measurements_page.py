@@ -63,6 +63,14 @@ def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch)
     assert names["link_free_refinement"].rows[-1]["log_loss"] == pytest.approx(first.trace.rows[-1]["log_loss"])
 
 
+def test_a_table_with_features_starts_with_a_solver_that_uses_them():
+    given, X, Z, _ = cases.featured(20_033)
+    at = opened(data="table", measurements=measurements_source.OWN_FILE)
+    at = finished(uploaded(at, "table", "mine.npz", npz(X=X, Z=Z, y=given)))
+    assert not errors(at)
+    assert [run.job.solver for run in at.session_state["own_measurements:run"].runs] == ["altmin"]
+
+
 SOAKED = ("bilinear", "quadratic", "table")
 
 

@@ -37,9 +37,14 @@ def moment_workspace(spec: LowRankSpec, options: Options) -> int:
 
 def refuse_features(spec: LowRankSpec, options: Options) -> None:
     """Refuse tables with features, which these solvers do not use."""
-    if spec.values().get("features") != "canonical":
-        got, remedy = spec.values().get("features"), "set features=canonical, or take altmin, which uses features"
-        raise InputError("features", "canonical for this solver, which completes a table without features", got, remedy)
+    if (got := spec.values().get("features")) == "canonical":
+        return
+    what = "for this solver, which completes a table without features"
+    if spec.drawn:
+        raise InputError(
+            "features", f"canonical {what}", got, "set features=canonical, or take altmin, which uses features"
+        )
+    raise InputError("X and Z", f"left out {what}", "features", "leave them out, or take altmin, which uses them")
 
 
 ranked_entry = partial(SolverEntry, knows=("rank",), workspace=moment_workspace)

@@ -51,15 +51,20 @@ def rank_one_step(
     """Return what `least_squares_step` does, by conjugate gradients with `near`, the operator in single precision.
 
     The first gradient is computed in double. Later ones are updated by their own recursion: computed from a misfit in
-    single precision, which noise keeps from going to 0, they would have that one's rounding errors.
+    single precision, which noise keeps from going to 0, they would have that one's rounding errors. Where the first one
+    is rounding error itself, the step is 0.
     """
     W, k = at.W, len(at.W.s)
     slope = jacobian(operator, at)[1](-at.misfit)
     parts = (2.0 * slope.A,) if operator.symmetric else slope
     gradient = np.concatenate([part.T.ravel() for part in parts])
     size = float(np.linalg.norm(gradient))
+    # Of the tangent vector U V^T / sqrt(k), of unit length: no more than the norm of the map.
+    unit_image = float(np.linalg.norm(operator.pair(at.P, at.Q))) / np.sqrt(k)
+    if size <= 4 * float(np.finfo(operator.dtype).eps) * unit_image * float(np.linalg.norm(at.misfit)):
+        return Vector(np.zeros_like(W.U), np.zeros_like(W.V)), 0, 0.0
     measured, pulled = near.tangent_map(at.P.astype(near.dtype), at.Q.astype(near.dtype))
-    S = (gradient / (size or 1.0)).astype(near.dtype)
+    S = (gradient / size).astype(near.dtype)
     X, D, first = np.zeros_like(S), S.copy(), float(S @ S)
     now, count = first, 0
     while now > tol**2 * first and count < limit:

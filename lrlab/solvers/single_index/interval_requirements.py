@@ -22,6 +22,8 @@ FEWEST_SCORES = 6.0
 """Fewer answers that decide tell too little of their own spread."""
 FEWEST_ROWS_AN_ENTRY = 8.0
 NORMAL_KURTOSIS, KURTOSIS_ERRORS = 0.5, 4.0
+MOST_CONDITION = 1000.0
+"""Largest condition number of the columns' correlations: above it intervals held far fewer than 95% of the entries."""
 COARSE = 0.3
 """Change of the log-odds between neighbouring values of the index above which they do not show the link."""
 
@@ -83,6 +85,13 @@ def effective(weights: Array) -> float:
     return float(weights.sum()) ** 2 / max(float(weights @ weights), TINY)
 
 
+def condition(rows: Array) -> float:
+    """Return the condition number of the correlations of centred rows (n, k): inf where they do not have full rank."""
+    sizes = np.linalg.norm(rows, axis=0)
+    values = np.linalg.eigvalsh((rows.T @ rows) / np.outer(sizes, sizes)) if sizes.all() else np.zeros(1)
+    return float(values[-1] / values[0]) if values[0] > 0 else np.inf
+
+
 def unfit(at: Scores) -> tuple[str, bool]:
     """Return why there are no intervals, or nothing; and whether the columns pass for normal ones."""
     if float(at.h.sum()) < LEAST_INFORMATION:
@@ -90,6 +99,11 @@ def unfit(at: Scores) -> tuple[str, bool]:
     deciding = effective(np.square(at.psi))
     if deciding < FEWEST_SCORES:
         return f"about {deciding:.0f} answers decide the direction, too few to tell its error", True
+    if not condition(at.rows) < MOST_CONDITION:
+        return (
+            "a column is nearly a combination of others (of own data and a dense direction take scaling=whitened)",
+            True,
+        )
     values, places = np.unique(at.z.round(9), return_inverse=True)
     if len(values) < len(at.z) / 2:
         steps = np.gradient(values)[places] if len(values) > 1 else np.full(len(at.z), np.inf)

@@ -34,6 +34,7 @@ TINY = np.finfo(float).tiny
 LEVEL = 0.975
 SPHERICAL = 3.0
 """Standard errors within which a covariance passes for a multiple of the identity."""
+ROUNDING = 1e-9
 LARGEST_LEVERAGE = 0.999
 LEVERAGES = 3.0
 
@@ -61,9 +62,13 @@ def intervals(
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
     centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link)
+    rows = None if rows is None else rows[:, support]
+    low, high, error = angles(centre, C, freedom, rows)
+    estimate = at.b if rows is None else rows @ at.b
+    if np.any((estimate < low - ROUNDING) | (estimate > high + ROUNDING)):
+        return Intervals(none, none, "No intervals: the errors of the direction are too large and too unequal.")
     if rows is not None:
-        return Intervals(*angles(centre, C, freedom, rows[:, support])[:2], "")
-    low, high, error = angles(centre, C, freedom)
+        return Intervals(low, high, "")
     # The largest of p normal numbers is sqrt(2 log p) standard deviations: what is chosen below that may be chance.
     doubtful = np.abs(centre) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error if k < len(b) else np.zeros(k, dtype=bool)
     low[doubtful] = high[doubtful] = np.nan

@@ -14,8 +14,8 @@ from lrlab.figures.ends import name_ends
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
 from lrlab.own import saved
-from lrlab.own.answers import OwnAnswersProblem
-from lrlab.own.recover import FIRST, kind_of
+from lrlab.own.answers import REFINEMENT, OwnAnswersProblem
+from lrlab.own.recover import first_solver, kind_of
 from lrlab.own.tables import OwnTableProblem
 from lrlab.parameters import InputError
 from lrlab.runs.drawn import measures_of, recoveries
@@ -32,8 +32,8 @@ from lrlab.ui.widgets.text import plain
 
 PAGE = "own_measurements"
 HEIGHT = 360
-BESIDE = {"flipped-logistic": ("logistic",), "inductive-completion": ("soft-impute",)}
-"""Solvers that run at first beside the first one of a kind."""
+BESIDE = {("flipped-logistic", REFINEMENT): ("logistic",), ("inductive-completion", "als"): ("soft-impute",)}
+"""By model and first solver: those that run at first beside it."""
 
 
 def show(link: Permalink, kind: str) -> None:
@@ -45,8 +45,8 @@ def show(link: Permalink, kind: str) -> None:
         ready = shown if isinstance(shown, OwnProblem) else None
         model = ready.model if ready else measurements_source.MODELS[kind][0]
         spec: Any = ready.spec if ready else InputError("measurements", "chosen above", "none", "upload a file")
-        first = FIRST[kind_of(model)[0]]
-        jobs = solver_controls.choose_jobs(link, model, spec, limits, default=(first, *BESIDE.get(model, ())))
+        first = first_solver(kind_of(model)[0], *(ready.given[1:3] if ready else ()))
+        jobs = solver_controls.choose_jobs(link, model, spec, limits, default=(first, *BESIDE.get((model, first), ())))
     page.show_errors(shown, limits)
     if ready:
         st.caption(plain(ready.words))

@@ -47,8 +47,9 @@ def choose_jobs(
     entries = catalog.solvers_for(name)
     names = tuple(entry.name for entry in entries)
     parameter = Parameter(
-        meaning="solvers", name="solvers", kind=str, default=",".join(s for s in default if s in names)
+        meaning="solvers", name="solvers", kind=str, default=",".join(s for s in names if s in default)
     )
+    _follow_default(link, name, str(parameter.default), names)
     at_first = selected_solvers(link, parameter, names)
     ticked = {e.name for e in entries if controls.current(link, link.key(e.name, name), e.name in at_first)}
     for entry in entries:
@@ -113,6 +114,17 @@ def _choose(
         st.caption(f":red[{sentence}]" if wanted else sentence)
         return None if wanted else False
     return job if wanted else False
+
+
+def _follow_default(link: Permalink, name: str, default: str, names: Sequence[str]) -> None:
+    """Forget what is ticked where that is the default of before, which has changed with the data."""
+    before = link.kept.get(memory := link.key("default solvers", name), default)
+    link.kept[memory] = default
+    keys = {solver: link.key(solver, name) for solver in names}
+    if before != default and {s for s, key in keys.items() if controls.current(link, key)} == set(before.split(",")):
+        for key in keys.values():
+            link.kept.pop(key, None)
+            st.session_state.pop(key, None)
 
 
 def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]) -> list[str]:

@@ -58,3 +58,14 @@ def test_a_network_of_zeros_is_zero():
     problem.b = np.zeros_like(problem.b)
     run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
     assert not next(run(problem, rng=np.random.default_rng(0))).estimate.dense().any()
+
+
+@pytest.mark.parametrize("d2", [1, 4])
+def test_a_gradient_of_rounding_error_is_an_optimum(d2):
+    for seed in range(6):
+        rng = np.random.default_rng(31_007 + seed)
+        x, z = rng.standard_normal((200, 1)), rng.standard_normal((200, d2))
+        y = 0.1 * x[:, 0] * z[:, 0] + rng.standard_normal(200)
+        trace = lrlab.recover(y, x, z, held_out=0.0, rank=1)
+        assert trace.stop is lrlab.Stop.CONVERGED and trace.rows[-1]["residual"] < 1e-8
+        assert np.allclose(trace.recovered.dense()[0], np.linalg.lstsq(x * z, y, rcond=None)[0])

@@ -108,6 +108,7 @@ def test_intervals_say_why_there_are_none():
         (X, (X @ b > 0).astype(float), b, line(2000.0), "answers decide the direction, too few"),
         (X, answers, b, steep, "errors at jumps of the link are not normal"),
         (signs, answers, unit(sparse != 0), line(2.0), "the index has 4 values only"),
+        (np.column_stack([X[:, :7], 2.0 * X[:, 0] + 1.0]), answers, b, line(2.0), "a combination of others"),
         (np.sinh(2.0 * X), answers, b, line(200.0), "columns are far from normal"),
     ):
         ends = intervals(rows, y, direction, link, HELD_OUT)
