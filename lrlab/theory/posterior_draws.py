@@ -40,10 +40,11 @@ PARTED = 1.05
 
 
 class Draws(NamedTuple):
-    """Draws b (draws, p) of a posterior, and the growth of their squared distance since half the steps."""
+    """Draws b (draws, p) of a posterior, the growth of their squared distance since half the steps, and their weights."""
 
     b: Array
     growth: float
+    weights: Array
 
 
 LogLikelihood = Callable[[Array], Array]
@@ -138,7 +139,8 @@ def _chains(
         if step >= 6 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
             break
     g = chart.points(Z)
-    return Draws(g / np.linalg.norm(g, axis=1)[:, None], distances[-1] / distances[(len(distances) - 1) // 2])
+    growth = distances[-1] / distances[(len(distances) - 1) // 2]
+    return Draws(g / np.linalg.norm(g, axis=1)[:, None], growth, np.full(len(g), 1.0 / len(g)))
 
 
 def _step(
