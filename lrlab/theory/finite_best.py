@@ -18,18 +18,15 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.theory.channels import answer
+from lrlab.theory.dense_scores import CHAINS, dense_scores
 from lrlab.theory.finite_fixed_points import fixed_point_scores
 from lrlab.theory.finite_limit import Statistics, limit_statistics
 from lrlab.theory.links import Link
-from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood, posterior_draws
-from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores, scored
-from lrlab.theory.prior_draws import prior_draws
+from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood
+from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores
 from lrlab.theory.state_evolution import overlaps
 
 ENTROPY = 7_262_024
-CHAINS, STEPS = 20, 1500
-MORE_CHAINS, DOUBT = (80, 320), 0.002
-"""Numbers of chains that are tried where the overlap may be off by more than this, as the best direction is too good."""
 FULL_P, FULL_NUMBERS, FEWEST = 25, 120_000, 6
 """All draws are made up to this length of the signal and these entries of X, and fewer beyond, but no fewer than so."""
 LARGEST_P = 64
@@ -144,14 +141,7 @@ def _of_draws(link: Link, n: int, p: int, number: int) -> Scores:
     rng = np.random.default_rng([ENTROPY, number])
     truth = unit(rng.standard_normal(p))
     X, y = _problem(link, n, p, truth, rng)
-    if broad := prior_draws(link, X, y, truth):
-        return scored(broad)
-    scores = scored(posterior_draws(link, X, y, truth, CHAINS, STEPS, rng))
-    for more in MORE_CHAINS:
-        if scores.doubts[0] <= DOUBT:
-            break
-        scores = scored(posterior_draws(link, X, y, truth, more, STEPS, rng))
-    return scores
+    return dense_scores(link, X, y, truth, rng)
 
 
 @lru_cache(maxsize=4096)

@@ -40,7 +40,7 @@ PARTED = 1.05
 
 
 class Draws(NamedTuple):
-    """Draws b (draws, p) of a posterior, the growth of their squared distance since half the steps, and their weights."""
+    """Draws b (draws, p) of a posterior, the growth of their squared distance since half the steps, their weights."""
 
     b: Array
     growth: float
@@ -134,7 +134,7 @@ def _chains(
         if walls and step % ACROSS:
             wall_step(link, y, chart, middle, A, Z, index, rng)
         else:
-            _step(Z, index, A, log_target, rng)
+            slice_step(Z, index, A, log_target, rng)
         distances.append(float(Z.var(axis=0).sum()))
         if step >= 6 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
             break
@@ -143,7 +143,7 @@ def _chains(
     return Draws(g / np.linalg.norm(g, axis=1)[:, None], growth, np.full(len(g), 1.0 / len(g)))
 
 
-def _step(
+def slice_step(
     Z: Array, index: Array, A: Array, log_target: Callable[[Array, Array], Array], rng: np.random.Generator
 ) -> None:
     """Move all chains by one step, in place: Z (chains, k), and index = Z A (chains, n)."""

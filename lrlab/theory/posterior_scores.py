@@ -78,7 +78,7 @@ def largest_eigenvector(b: Array, weights: Array) -> Array:
 
 
 def nearest_direction(b: Array, v: Array, weights: Array) -> Array:
-    """Return the unit vector near v with the least weighted mean distance to rows b (draws, p), by Weiszfeld's method."""
+    """Return the unit vector near v with the least weighted mean distance to rows b (draws, p), by Weiszfeld."""
     for _ in range(FIXED_POINT):
         towards = (weights * np.sign(b @ v) / np.maximum(distances(b, v), SMALLEST)) @ b
         v = towards / np.linalg.norm(towards)

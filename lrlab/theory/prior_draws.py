@@ -13,12 +13,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.theory.links import Link
 from lrlab.theory.posterior_draws import Draws, log_likelihood
 
 SEED = 7_262_025
-PILOT, MOST, NUMBERS = 2**12, 2**18, 2**20
+PILOT, MOST, NUMBERS = 2**12, 2**17, 2**20
 """Draws that say whether more are of use, and the most draws, and entries of draws."""
 FEWEST, ENOUGH, ENOUGH_PER_UNKNOWN = 300, 1000, 100
 """Effective draws without which there are none, and with which there are enough."""
@@ -30,16 +30,20 @@ NEGLIGIBLE = 25.0
 
 def prior_draws(link: Link, X: Array, y: Array, truth: Array) -> Draws | None:
     """Return weighted draws (draws, p) of the posterior of answers y to X (n, p); None where too few are effective."""
-    pool, enough = _pool(X.shape[1]), max(ENOUGH, ENOUGH_PER_UNKNOWN * X.shape[1])
-    places, logs = np.empty(0, dtype=np.intp), np.empty(0)
+    pool, enough = prior_pool(X.shape[1]), max(ENOUGH, ENOUGH_PER_UNKNOWN * X.shape[1])
+    places: Indices = np.empty(0, dtype=np.intp)
+    logs = np.empty(0)
     reference = float(log_likelihood(link, y)((X @ truth)[None]).sum())
-    last, size = 0, min(PILOT, len(pool))
+    # Whole pairs of frames, as in the pool.
+    last, size = 0, min(PILOT // (2 * X.shape[1]) * 2 * X.shape[1], len(pool))
     while True:
         # Half of what is needed may still become enough by chance.
-        new, new_logs = _likely(link, X, y, pool[last:size], FEWEST / 2.0 * (size - last) / len(pool))
-        places, logs = np.concatenate([places, last + new]), np.concatenate([logs, new_logs])
-        effective = _effective(np.append(logs, reference))
-        if effective < FEWEST / 2.0 * size / len(pool) or size == len(pool) or effective >= enough:
+        new = _likely(link, X, y, pool[last:size], FEWEST / 2.0 * (size - last) / len(pool))
+        if new is None:
+            return None
+        places, logs = np.concatenate([places, last + new[0]]), np.concatenate([logs, new[1]])
+        effective = effective_draws(np.append(logs, reference))
+        if size == len(pool) or effective >= enough:
             break
         last, size = size, min(4 * size, len(pool))
     if effective < FEWEST:
@@ -48,23 +52,24 @@ def prior_draws(link: Link, X: Array, y: Array, truth: Array) -> Draws | None:
     return Draws(pool[places], 1.0, weights / weights.sum())
 
 
-def _likely(link: Link, X: Array, y: Array, b: Array, needed: float) -> tuple[Array, Array]:
+def _likely(link: Link, X: Array, y: Array, b: Array, needed: float) -> tuple[Indices, Array] | None:
     """Return the places of the draws b (draws, p) that answers leave, and the logarithms of their likelihoods.
 
-    It ends early, with few of them, where fewer are effective than are needed.
+    None where fewer are effective than are needed.
     """
-    places, logs = np.arange(len(b)), np.zeros(len(b))
+    places: Indices = np.arange(len(b))
+    logs = np.zeros(len(b))
     for first in range(0, len(y), ROWS):
         rows = slice(first, first + ROWS)
         logs = logs + log_likelihood(link, y[rows])(b[places] @ X[rows].T).sum(axis=1)
-        stay = logs > max(float(logs.max(initial=-np.inf)) - NEGLIGIBLE, -np.inf)
+        stay = logs > logs.max(initial=-np.inf) - NEGLIGIBLE
         places, logs = places[stay], logs[stay]
-        if _effective(logs) < needed:
-            break
+        if effective_draws(logs) < needed:
+            return None
     return places, logs
 
 
-def _effective(logs: Array) -> float:
+def effective_draws(logs: Array) -> float:
     """Return the effective number of draws whose weights have these logarithms."""
     if not len(logs) or logs.max() == -np.inf:
         return 0.0
@@ -73,12 +78,16 @@ def _effective(logs: Array) -> float:
 
 
 @lru_cache(maxsize=8)
-def _pool(p: int) -> Array:
-    """Return unit vectors (draws, p), uniform on the sphere, each p of them orthonormal."""
-    frames = -(-min(MOST, NUMBERS // p) // p)
+def prior_pool(p: int) -> Array:
+    """Return unit vectors (draws, p), uniform on the sphere: two orthonormal frames in turn, then the next two.
+
+    In turn, so that each half, of every second draw, has whole frames.
+    """
+    frames = 2 * -(-min(MOST, NUMBERS // p) // (2 * p))
     normal = np.random.default_rng([SEED, p]).standard_normal((frames, p, p))
     # The Q of a normal matrix is uniform up to signs of its columns, of which b b^T knows nothing.
     q, r = np.linalg.qr(normal)
-    pool: Array = (q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]).transpose(0, 2, 1).reshape(-1, p)
+    vectors = (q * np.sign(np.diagonal(r, axis1=1, axis2=2))[:, None, :]).transpose(0, 2, 1)
+    pool: Array = vectors.reshape(-1, 2, p, p).transpose(0, 2, 1, 3).reshape(-1, p)
     pool.flags.writeable = False
     return pool
