@@ -1,10 +1,11 @@
 r"""Scores of the best estimates of one problem with a dense truth, by the kind of draws that its posterior allows.
 
-Where the answers leave the posterior broad, weighted draws of the prior serve. Where they do not, chains from the truth
-do, if the chances of answers are log-concave. Otherwise the posterior may have parts that no chain gets to: small
-problems have a population that begins with the prior, and larger ones a bracket. Whatever chains miss, each of their draws is by itself
-one of the posterior, so that on average over problems they score a direction v that was found without the truth at
-what it attains, which is no more than the best; and what they say of their own part is no less.
+Where the answers leave the posterior broad, weighted draws of the prior serve. Where they do not, chains from the
+truth do, if the chances of answers are log-concave. Otherwise the posterior may have parts that no chain gets to:
+small problems have a population that begins with the prior, and larger ones a bracket. Whatever chains miss, each of
+their draws is by itself one of the posterior, so that on average over problems they score a direction v that was
+found without the truth at what it attains, which is no more than the best; and what they say of their own part is no
+less.
 """
 
 from functools import lru_cache

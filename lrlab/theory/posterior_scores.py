@@ -89,7 +89,7 @@ def distances(b: Array, v: Array) -> Array:
     """Return the sign-free distances (draws,) of unit vectors b (draws, p) from the unit vector v."""
     cosines = b @ v
     rest = 1.0 - np.abs(cosines)
-    found = np.sqrt(2.0 * np.maximum(rest, 0.0))
+    lengths = np.sqrt(2.0 * np.maximum(rest, 0.0))
     if (near := rest < NEAR).any():
-        found[near] = np.linalg.norm(b[near] - np.sign(cosines[near])[:, None] * v, axis=1)
-    return found
+        lengths[near] = np.linalg.norm(b[near] - np.sign(cosines[near])[:, None] * v, axis=1)
+    return lengths

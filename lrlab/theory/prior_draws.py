@@ -20,6 +20,8 @@ from lrlab.theory.posterior_draws import Draws, log_likelihood
 SEED = 7_262_025
 PILOT, MOST, NUMBERS = 2**12, 2**17, 2**20
 """Draws that say whether more are of use, and the most draws, and entries of draws."""
+MOST_WORK = 2**22
+"""Answers of all draws up to which they are weighted; where that is too few, chains take less time."""
 FEWEST, ENOUGH, ENOUGH_PER_UNKNOWN = 300, 1000, 100
 """Effective draws without which there are none, and with which there are enough."""
 ROWS = 8
@@ -30,12 +32,13 @@ NEGLIGIBLE = 25.0
 
 def prior_draws(link: Link, X: Array, y: Array, truth: Array) -> Draws | None:
     """Return weighted draws (draws, p) of the posterior of answers y to X (n, p); None where too few are effective."""
-    pool, enough = prior_pool(X.shape[1]), max(ENOUGH, ENOUGH_PER_UNKNOWN * X.shape[1])
+    n, p = X.shape
+    # Whole pairs of frames, as in the pool.
+    pool = prior_pool(p)[: max(MOST_WORK // n // (2 * p), 1) * 2 * p]
     places: Indices = np.empty(0, dtype=np.intp)
     logs = np.empty(0)
     reference = float(log_likelihood(link, y)((X @ truth)[None]).sum())
-    # Whole pairs of frames, as in the pool.
-    last, size = 0, min(PILOT // (2 * X.shape[1]) * 2 * X.shape[1], len(pool))
+    last, size = 0, min(PILOT // (2 * p) * 2 * p, len(pool))
     while True:
         # Half of what is needed may still become enough by chance.
         new = _likely(link, X, y, pool[last:size], FEWEST / 2.0 * (size - last) / len(pool))
@@ -43,7 +46,7 @@ def prior_draws(link: Link, X: Array, y: Array, truth: Array) -> Draws | None:
             return None
         places, logs = np.concatenate([places, last + new[0]]), np.concatenate([logs, new[1]])
         effective = effective_draws(np.append(logs, reference))
-        if size == len(pool) or effective >= enough:
+        if size == len(pool) or effective >= max(ENOUGH, ENOUGH_PER_UNKNOWN * p):
             break
         last, size = size, min(4 * size, len(pool))
     if effective < FEWEST:

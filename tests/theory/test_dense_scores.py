@@ -121,3 +121,13 @@ def test_draws_of_the_prior_that_miss_the_truth_are_not_taken():
 )
 def test_links_whose_posteriors_have_one_part(link, one_part):
     assert dense.is_log_concave(link) == one_part
+
+
+def test_chains_do_not_end_where_chance_has_brought_them_together():
+    link, widths = SignLink(0.0), []
+    for number in range(120):
+        X, y, truth, rng = problem(link, 300, 3, number)
+        few, many = (scored(posterior_draws(link, X, y, truth, chains, 1500, rng)) for chains in (20, 200))
+        widths.append([1.0 - few.means[0], 1.0 - many.means[0]])
+    few, many = np.mean(widths, axis=0)
+    assert few == pytest.approx(many, rel=0.06)
