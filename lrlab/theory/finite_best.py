@@ -18,15 +18,15 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.theory.channels import answer
+from lrlab.theory.dense_scores import CHAINS, dense_scores
 from lrlab.theory.finite_fixed_points import fixed_point_scores
 from lrlab.theory.finite_limit import Statistics, limit_statistics
 from lrlab.theory.links import Link
-from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood, posterior_draws
-from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores, scored
+from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood
+from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores
 from lrlab.theory.state_evolution import overlaps
 
 ENTROPY = 7_262_024
-CHAINS, STEPS = 20, 1500
 FULL_P, FULL_NUMBERS, FEWEST = 25, 120_000, 6
 """All draws are made up to this length of the signal and these entries of X, and fewer beyond, but no fewer than so."""
 LARGEST_P = 64
@@ -114,14 +114,14 @@ def _limit_serves(spec: Any) -> bool:
 
 
 def _collected(scores: list[Scores], method: str) -> FiniteBest:
-    means, gaps = np.array([one.means for one in scores]), np.mean([one.gaps for one in scores], axis=0)
+    means, doubts = np.array([one.means for one in scores]), np.mean([one.doubts for one in scores], axis=0)
     # One problem says nothing of how much they differ.
     spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
     # What chains are short of is missing in 1 - overlap, which is of second order in the error.
     short = float(np.mean([one.short for one in scores])) * np.array(
         [1.0 - means[:, 0].mean(), means[:, 1].mean() / 2.0]
     )
-    errors = np.sqrt(spread**2 + (gaps / 10.0) ** 2 + short**2)
+    errors = np.sqrt(spread**2 + doubts**2 + short**2)
     samples = [np.concatenate(each) for each in ([one.overlaps for one in scores], [one.errors for one in scores])]
     ends = [np.quantile(each, [0.1, 0.9]) for each in samples]
     overlap, error = (
@@ -141,7 +141,7 @@ def _of_draws(link: Link, n: int, p: int, number: int) -> Scores:
     rng = np.random.default_rng([ENTROPY, number])
     truth = unit(rng.standard_normal(p))
     X, y = _problem(link, n, p, truth, rng)
-    return scored(posterior_draws(link, X, y, truth, CHAINS, STEPS, rng))
+    return dense_scores(link, X, y, truth, rng)
 
 
 @lru_cache(maxsize=4096)

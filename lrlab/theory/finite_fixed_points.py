@@ -41,8 +41,7 @@ def fixed_point_scores(link: Link, X: Array, y: Array, truth: Array) -> Scores:
 
     That of the path without knowledge is what it has of the truth; that of the other is what the posterior expects.
     """
-    p = len(truth)
-    problem: Any = SimpleNamespace(X=X, y=y, link=link, shape=X.shape, checkpoint=proceed)
+    p, problem = len(truth), _passed(link, X, y)
     b = math.sqrt(BESIDE) * truth
     own, beside = _end(problem, uninformed(problem, 1.0)), _end(problem, State(b, 1.0 - BESIDE, X @ b, None))
     # Where b = 0 has more evidence, that is of the part which the first path stands for.
@@ -56,6 +55,16 @@ def fixed_point_scores(link: Link, X: Array, y: Array, truth: Array) -> Scores:
         error = float(chance * errors[0] + (1.0 - chance) * errors[3])
     # What is left out is of the order 1 / p of what is not known.
     return Scores(np.array([overlap, error]), np.zeros(2), np.array([overlap]), np.array([error]), 1.0 / p)
+
+
+def uninformed_direction(link: Link, X: Array, y: Array) -> Array:
+    """Return the direction (p,) that message passing finds without knowledge of the truth."""
+    problem = _passed(link, X, y)
+    return _end(problem, uninformed(problem, 1.0)).v
+
+
+def _passed(link: Link, X: Array, y: Array) -> Any:
+    return SimpleNamespace(X=X, y=y, link=link, shape=X.shape, checkpoint=proceed)
 
 
 def _end(problem: Answered, start: State) -> Part:

@@ -8,6 +8,7 @@ with generalized elliptical slice sampling"). A chart near the posterior parts t
 costs more of them, and changes nothing else.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
@@ -35,15 +36,16 @@ MOST_WORK, FEWEST_STEPS = 3_000_000, 40
 WALL_GAIN = 8
 ACROSS = 25
 """Between walls, one step of so many is one that may get to the other side of some."""
-PARTED = 1.05
-"""Chains have parted when their mean squared distance has grown by less since half the steps."""
+PARTED, AFTER = 1.05, 0.5
+"""Chains have parted when their mean squared distance has grown by less since half the steps; share of steps after."""
 
 
 class Draws(NamedTuple):
-    """Draws b (draws, p) of a posterior, and the growth of their squared distance since half the steps."""
+    """Draws b (draws, p) of a posterior, the growth of their squared distance since half the steps, their weights."""
 
     b: Array
     growth: float
+    weights: Array
 
 
 LogLikelihood = Callable[[Array], Array]
@@ -127,21 +129,27 @@ def _chains(
 
     index = Z @ A
     walls = chart.tangent and has_walls(link)
-    distances = [0.0]
+    distances, last, parted = [0.0], steps, 0
     work = len(Z) * len(y) // (WALL_GAIN if walls else 1)
     for step in range(1, min(steps, max(FEWEST_STEPS, MOST_WORK // max(work, 1))) + 1):
         if walls and step % ACROSS:
             wall_step(link, y, chart, middle, A, Z, index, rng)
         else:
-            _step(Z, index, A, log_target, rng)
+            slice_step(Z, index, A, log_target, rng)
         distances.append(float(Z.var(axis=0).sum()))
-        if step >= 6 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
+        # The end is not where chance has brought the chains together: that would state too narrow a posterior.
+        if last == steps and step >= 6 and step % 2 == 0 and distances[step] <= PARTED * distances[step // 2]:
+            last, parted = step + math.ceil(AFTER * step), step
+        if step >= last:
             break
     g = chart.points(Z)
-    return Draws(g / np.linalg.norm(g, axis=1)[:, None], distances[-1] / distances[(len(distances) - 1) // 2])
+    # Later the growth of few chains is chance.
+    end = parted or len(distances) - 1
+    growth = distances[end] / distances[end // 2]
+    return Draws(g / np.linalg.norm(g, axis=1)[:, None], growth, np.full(len(g), 1.0 / len(g)))
 
 
-def _step(
+def slice_step(
     Z: Array, index: Array, A: Array, log_target: Callable[[Array, Array], Array], rng: np.random.Generator
 ) -> None:
     """Move all chains by one step, in place: Z (chains, k), and index = Z A (chains, n)."""
