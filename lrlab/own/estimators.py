@@ -44,10 +44,10 @@ class OwnEstimator(BaseEstimator):
 class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
     """One-bit answers y to rows x: P(y = classes_[1] | x) = f(<x, b>), b and f both unknown.
 
-    model: of the answers, which says what solvers there are; scaling: of the columns, whitened or columns as by
-    `lrlab.recover` where it is empty; others as of `OwnEstimator`. After a fit `coef_` (1, d) is the direction, of unit
-    length, in the units of the columns; `trace_.link` the link, `trace_.intervals` the 95% intervals of the direction
-    for columns of deviation 1 in these rows.
+    model: of the answers, which says what solvers there are; scaling: of the columns, see `lrlab.recover`: whitened has
+    intervals of nearly dependent columns, too; others as of `OwnEstimator`. After a fit `coef_` (1, d) is the
+    direction, of unit length, in the units of the columns; `trace_.link` the link, `trace_.intervals` the 95% intervals
+    of the direction for columns of deviation 1 in these rows.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         solver: str = "",
         *,
         model: str = "flipped-logistic",
-        scaling: str = "",
+        scaling: str = "columns",
         seed: int = 0,
         max_iter: int | None = None,
         max_seconds: float = 3600.0,
@@ -86,7 +86,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y", "of two classes", "one class", "give rows of both")
-        estimate = self.run(2.0 * places - 1.0, X, **({"scaling": self.scaling} if self.scaling else {}))
+        estimate = self.run(2.0 * places - 1.0, X, scaling=self.scaling)
         self.coef_ = self.trace_.problem.recovered(estimate)[None]
         return self
 
