@@ -153,7 +153,7 @@ def test_fields_keep_their_order_without_their_annotations(version):
     [
         ("solvers.network.debiased", "lowest = now.objective", "lowest = 2 * now.objective", {"ep-rom"}),
         ("operators.rank_one", "BLOCK_BYTES =", "BLOCK_BYTES = 1 +", {"ep-rom", "tangent-descent"}),
-        ("models.network", "2.0 + self.alpha", "3.0 + self.alpha", {"ep-rom", "tangent-descent"}),
+        ("models.network", "2.0 + trace", "3.0 + trace", {"ep-rom", "tangent-descent"}),
         ("protocol", "] = 200", "] = 300", set()),
     ],
 )
