@@ -30,7 +30,7 @@ def labelled_rows() -> None:
     with st.container():
         if isinstance(rows, RowTables):
             st.caption(plain(result_tabs.sizes(rows)))
-        elif rows is None:
+        elif rows is None and st.session_state.get(link.key("train")) is None:
             st.info("Upload a file of training rows on the left: ARFF, svmlight, extreme classification, CSV or .npz.")
     ready = isinstance(plan, FitPlan)
     with page.row():

@@ -90,7 +90,9 @@ class Figure:
     def add_hline(self, y: float, annotation_text: str = "", **values: Any) -> "Figure":
         """Add a line at a height, over the whole width, with a text at its end."""
         if annotation_text:
-            end: dict[str, Any] = {"x": 1, "xref": "x domain", "xanchor": "right", "y": y, "yanchor": "bottom"}
+            # On a logarithmic axis texts are placed by the logarithm, and lines by the value.
+            height = math.log10(y) if self.layout.get("yaxis", {}).get("type") == "log" else y
+            end: dict[str, Any] = {"x": 1, "xref": "x domain", "xanchor": "right", "y": height, "yanchor": "bottom"}
             self.add_annotation(text=annotation_text, showarrow=False, **end)
         return self._add_shape(type="line", xref="x domain", yref="y", x0=0, x1=1, y0=y, y1=y, **values)
 

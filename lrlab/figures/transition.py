@@ -72,6 +72,8 @@ def multiples(
     columns: int = 3,
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
+    fits: pd.DataFrame | None = None,
+    looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
     """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
 
@@ -80,16 +82,18 @@ def multiples(
     columns = min(columns, len(maps))
     rows = math.ceil(len(maps) / columns)
     figure = grid(rows, columns, titles=list(maps), horizontal_spacing=0.06, vertical_spacing=0.22 / rows)
-    layers = Layers(figure, x, y)
+    layers, colours = Layers(figure, x, y), {solver: look.colour for solver, look in looks.items()}
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
         layers.cells(solver, cells, cell_texts(cells, score.name), place)
         layers.regions(regions, place)
         if score.level is not None:
-            layers.contour(cells, score.level, score.contour, theme.PALETTE[1], place)
+            layers.contour(cells, score.level, score.contour, colours.get(solver, theme.PALETTE[1]), place)
         if lines is not None:
             own = [name for name in lines["line"].unique() if ", " not in name or name.endswith(f", {solver}")]
             layers.theory(lines[lines["line"].isin(own)], place)
+        if fits is not None and (fits["solver"] == solver).any():
+            layers.midpoints(fits[fits["solver"] == solver], solver, colours.get(solver, theme.PALETTE[1]), place)
         layers.axes(place, below=k + columns < len(maps), left=k % columns > 0)
     return _styled(figure, x, y, score, height=140 + 310 * rows)
 

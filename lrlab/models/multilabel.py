@@ -183,8 +183,14 @@ FAMILY = Family(
             "fraction of the three labels with the highest scores that are relevant, on test rows",
             rising=True,
         ),
-        "precision_1": Measure("precision@1", "the same of the label with the highest score", rising=True),
-        "precision_5": Measure("precision@5", "the same of the five labels with the highest scores", rising=True),
+        "precision_1": Measure(
+            "precision@1", "fraction of the test rows whose label with the highest score is relevant", rising=True
+        ),
+        "precision_5": Measure(
+            "precision@5",
+            "fraction of the five labels with the highest scores that are relevant, on test rows",
+            rising=True,
+        ),
         "ndcg_3": Measure(
             "nDCG@3",
             "gain 1 / log2(1 + place) of the relevant labels among the first three, over that of the best order",

@@ -1,6 +1,7 @@
 """Figures of a sweep: lines with bands along one axis, maps over two."""
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -45,12 +46,11 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     lines, regions = data.theory(view.show) if view.theory else (None, ())
     several = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
     score = score_of(sweep, view.show)
-    if view.apart:
-        return multiples(several, x, y, score, columns=columns, lines=lines, regions=regions)
     fits = midpoints(sweep, data.table(view.show)) if view.fits else None
     if fits is not None:
         fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
-    return transition(several, x, y, score, lines=lines, regions=regions, fits=fits, looks=looks(sweep))
+    draw = partial(multiples, columns=columns) if view.apart else transition
+    return draw(several, x, y, score, lines=lines, regions=regions, fits=fits, looks=looks(sweep))
 
 
 def looks(sweep: Sweep) -> dict[str, Recovery]:
@@ -70,13 +70,17 @@ def score_of(sweep: Sweep, show: str) -> Score:
 
 
 class Lines(NamedTuple):
-    """The figure of a sweep along one axis; its title and points; the limits in it; what it says, as a sentence."""
+    """The figure of a sweep along one axis; its title and points; the limits in it; what it says, as a sentence.
+
+    own_limit: whether a solver has a limit of its own in it.
+    """
 
     figure: Figure
     title: str
     points: pd.DataFrame
     limits: pd.DataFrame | None
     said: str
+    own_limit: bool
 
 
 def lines(data: SweepData, view: View) -> Lines:
@@ -113,7 +117,8 @@ def lines(data: SweepData, view: View) -> Lines:
         figure.update_yaxes(range=[-0.02, 1.02])
     name_ends(figure, list(titles.values()), ALONE)
     said = midpoint_words(sweep, halves) if halves is not None and len(halves) else _ends(points)
-    return Lines(figure, title, points, limits, " ".join(said))
+    own = predicted is not None and bool((predicted["kind"] == "limit").any())
+    return Lines(figure, title, points, limits, " ".join(said), own)
 
 
 def _ends(points: pd.DataFrame) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 from lrlab import catalog, metrics
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
+from lrlab.figures.build import Figure
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
 from lrlab.runs.run import solve
@@ -268,8 +269,19 @@ def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
     titled = [axis for axis in figure.plotly().select_xaxes() if axis.title.text]
     assert len(titled) == 3, "below the lowest map of each column"
+    fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [9.0]})
+    fitted = transition.multiples(maps, X, Y, transition.Score("share"), fits=fits)
+    assert {trace.xaxis for trace in fitted.data if trace.name == "fitted half, b"} == {"x2"}
     alone = transition.multiples(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
     assert len(alone.layout.annotations) == 4
+
+
+@pytest.mark.parametrize(("kind", "height"), [("log", 2.0), ("linear", 100.0)])
+def test_the_text_of_a_level_line_stands_at_the_line(kind, height):
+    figure = Figure()
+    figure.update_yaxes(type=kind)
+    figure.add_hline(y=100.0, annotation_text="paper: 100")
+    assert figure.layout.annotations[0].y == height and figure.layout.shapes[0].y0 == 100.0
 
 
 def test_series_have_bands_and_theory():

@@ -43,12 +43,27 @@ def test_each_example_is_recovered_and_says_where_it_is_from(name):
     assert driving.words(at, "own_measurements.cards")
 
 
+def test_results_of_other_measurements_are_said_to_be_that_or_are_not_shown():
+    first, second, *_ = [name for name, example in EXAMPLES.items() if example.kind == measurements_source.ANSWERS]
+    at = finished(opened(data=measurements_source.ANSWERS, measurements=first))
+    changed = "have changed since this run"
+    assert not any(changed in caption.value for caption in at.caption)
+    at = drawn(at.selectbox(key="own_data.answers.measurements").set_value(second).run())
+    assert any(changed in caption.value for caption in at.caption) and driving.words(at, "own_measurements.cards")
+    other = opened(data=measurements_source.TABLE)
+    for key in ("own_measurements:run", "own_measurements:about"):
+        other.session_state[key] = at.session_state[key]
+    drawn(other.run())
+    assert not errors(other) and len(other.dataframe) == 0
+    assert any("appears here" in caption.value for caption in other.caption)
+
+
 def uploaded(at, kind, name, content):
     at.file_uploader(key=f"own_data.{kind}.file").set_value((name, content, ""))
     return drawn(at.run())
 
 
-def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch):
+def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch, capsys):
     X, y, _ = cases.answers(20_032, n=300, p=4)
     at = opened(data="answers", measurements=measurements_source.OWN_FILE)
     at = finished(uploaded(at, "answers", "mine.npz", npz(X=X, y=y)))
@@ -59,6 +74,7 @@ def test_a_file_of_answers_is_recovered_and_its_code_runs(tmp_path, monkeypatch)
     (tmp_path / "mine.npz").write_bytes(npz(X=X, y=y))
     names: dict = {}
     exec(python, names)
+    assert "log_loss" in capsys.readouterr().out
     assert isinstance(names["link_free_refinement"], lrlab.Trace)
     assert names["link_free_refinement"].rows[-1]["log_loss"] == pytest.approx(first.trace.rows[-1]["log_loss"])
 

@@ -455,6 +455,13 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     assert run.wait(60) and run.state == "paused", run.error
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
+    # A reload of the page shows it as it was left.
+    reloaded = AppTest.from_file(str(PAGES / "sweep.py"), default_timeout=60)
+    for name, value in {**SMALL, "solvers": "marginal-mean", "x-points": "3", "trials": "1000"}.items():
+        reloaded.query_params[name] = value
+    reloaded.session_state["browser:key"] = at.session_state["browser:key"]
+    assert reloaded.run().session_state["sweep:run"].wait(60) and not reloaded.exception
+    assert (reloaded.session_state["sweep:run"].state, reloaded.session_state["sweep:run"].done) == ("paused", run.done)
     again = opened("sweep")
     again.session_state["browser:key"] = at.session_state["browser:key"]
     again.session_state["sweep-past"] = True

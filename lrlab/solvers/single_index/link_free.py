@@ -123,7 +123,7 @@ class Shown(NamedTuple):
         (at, link, newton, exchanges, choosing), n = self.round, len(data.answers)
         entries = np.count_nonzero(at.b)
         sparse = f", {entries} entries" if entries < len(at.b) else ""
-        note = f"{self.start} {link.name}, loss on held-out answers {self.round.held_out(data).mean():.3g}{sparse}."
+        note = f"{self.start} {link.name}, leave-one-out loss {self.round.held_out(data).mean():.3g}{sparse}."
         residual = max(float(np.linalg.norm(newton.step)), exchanges / data.s)
         if choosing:
             # A direction that stands still under one link may move under the next.

@@ -109,14 +109,14 @@ def vector_words(stems: bool, is_complex: bool) -> str:
     return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates, {turned}."
 
 
-def show_values(parts: State) -> None:
-    """Draw the singular values of matrices and how they differ from the truth; nothing where the truth is no matrix."""
+def show_values(parts: State, known: bool) -> None:
+    """Draw the singular values of matrices, and how they differ from the truth where it is known."""
     if "converge.values" not in parts:
         return
     left, right = st.columns(2, gap="medium")
     with left:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
-        st.caption("Grey: the truth. Colours: the estimates; open markers: negative eigenvalues.")
+        st.caption(f"{'Grey: the truth. ' * known}Colours: the estimates; open markers: negative eigenvalues.")
     if "converge.differences" not in parts:
         return
     with right:

@@ -14,6 +14,7 @@ from lrlab.model_entry import Measure
 from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
 from lrlab.runs import theory
+from lrlab.runs.drawn import truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
@@ -71,7 +72,7 @@ def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], par
     if ran:
         plot.words(parts["converge.cards"], key="converge.cards")
         st.caption(_meanings(drawn, measures))
-    estimates.show_values(parts)
+    estimates.show_values(parts, known=truth_of(spec) is not None)
 
 
 def _table(spec: Spec, runs: Sequence[Any]) -> None:

@@ -64,7 +64,7 @@ def compare(runs: Sequence[Any], measure: str, data: RowTables) -> None:
     words = plain(led(table, measure))
     st.caption(f"**{words}** Scores on the test rows after the last iteration. Click a column's name to sort by it.")
     for remark in remarks(runs, data.facts.floor):
-        st.caption(plain(remark))
+        st.caption(remark)
 
 
 def led(table: pd.DataFrame, measure: str) -> str:
@@ -86,12 +86,12 @@ def led(table: pd.DataFrame, measure: str) -> str:
 
 
 def remarks(runs: Sequence[Any], floor: Mapping[str, float]) -> list[str]:
-    """Return a sentence for each solver that is done and below a baseline in AUC."""
+    """Return a sentence, as Markdown, for each solver that is done and below a baseline in AUC."""
     last = {run.job.solver: (run.job.entry.title, run.trace.rows[-1]) for run in runs if run.trace.rows}
     full = {baselines.FULL_RANK: last[BASELINE][1]} if BASELINE in last else {}
     known = {baselines.FREQUENCIES: floor, **full}
     remarks = {title: baselines.remark(row, known) for title, row in last.values()}
-    return [f"**{title}**: {words}" for title, words in remarks.items() if words]
+    return [f"**{plain(title)}**: {plain(words)}" for title, words in remarks.items() if words]
 
 
 def comparison(runs: Sequence[Any], measure: str, data: RowTables) -> pd.DataFrame:

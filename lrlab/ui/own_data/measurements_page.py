@@ -19,6 +19,7 @@ from lrlab.own.recover import first_solver, kind_of
 from lrlab.own.tables import OwnTableProblem
 from lrlab.parameters import InputError
 from lrlab.runs.drawn import measures_of, recoveries
+from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge import result_tabs
 from lrlab.ui.live.changes import State
@@ -53,7 +54,7 @@ def show(link: Permalink, kind: str) -> None:
     elif shown is None:
         st.info(measurements_source.FILES[kind])
     live.buttons(PAGE, lambda: get_engine().follow(jobs), ready=bool(jobs), about=ready)
-    live.follow(PAGE, draw, live_view())
+    live.follow(PAGE, lambda: draw(kind, jobs), live_view(kind))
     if ready and jobs:
         page.fold_code(python(ready, jobs), shell(ready, jobs))
 
@@ -73,20 +74,27 @@ def parts_of(runs: Sequence[Any], alive: bool) -> State:
     }
 
 
-def live_view() -> View | None:
-    """Return the view of the run that is followed, for its live channel."""
+def live_view(kind: str) -> View | None:
+    """Return the view of the run that is followed, for its live channel; none of another kind of measurements."""
     running = live.current(PAGE)
-    return running and (lambda: parts_of(running.runs, True))
+    return (lambda: parts_of(running.runs, True)) if running is not None and is_of(kind) else None
 
 
-def draw() -> None:
-    """Draw the run that is followed, and what it has recovered."""
+def is_of(kind: str) -> bool:
+    """Return whether the run that is followed is of this kind of measurements."""
+    return live.about(PAGE) is not None and live.about(PAGE).model in measurements_source.MODELS[kind]
+
+
+def draw(kind: str, jobs: Sequence[Job]) -> None:
+    """Draw the run that is followed, and what it has recovered. jobs: what is chosen now, of this kind."""
     running, about = live.current(PAGE), live.about(PAGE)
-    if running is None or about is None:
+    if running is None or not is_of(kind):
         st.caption("The misfit on measurements that are held out appears here, and what is recovered.")
         return
     parts = parts_of(running.runs, running.alive)
     progress.strip(parts[f"{PAGE}.progress"], f"{PAGE}.progress", alive=running.alive)
+    if list(jobs) != [run.job for run in running.runs]:
+        st.caption("**The measurements or settings have changed since this run: press Run.**")
     measure = next(iter(measures_of(running.runs[0].job.spec).values()))
     left, right = st.columns([1, 1.1], gap="medium")
     with left:
@@ -160,7 +168,8 @@ def python(shown: OwnProblem, jobs: Sequence[Any]) -> str:
         f"solver={job.solver!r}{options})"
         for job in jobs
     ]
-    return "\n".join(["import lrlab", *lines, *runs])
+    prints = [f"print({job.solver.replace('-', '_')}.metrics)" for job in jobs]
+    return "\n".join(["import lrlab", *lines, *runs, *prints])
 
 
 def shell(shown: OwnProblem, jobs: Sequence[Any]) -> str:

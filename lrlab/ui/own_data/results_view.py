@@ -48,7 +48,7 @@ def draw(settings: CurveSettings, plan: FitPlan | None) -> None:
         return
     # In a container: figures that move on the page would be drawn from scratch, and lose their zoom.
     with st.container():
-        show_warnings(running, changed=plan is not None and plan.spec != followed.spec)
+        show_warnings(running, changed=running is not None and (plan is None or plan.spec != followed.spec))
         progress.show_failures(failures(running), PAGE, alive=alive)
     curves, comparison_column = st.columns([1, 1.1], gap="medium")
     with curves:

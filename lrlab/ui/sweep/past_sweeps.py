@@ -36,7 +36,7 @@ def show(page_name: str) -> None:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             show_error(refused)
         if not listed:
-            st.caption("Sweeps run on *Transition* and *Sweep* are listed here, and can be resumed after a reload.")
+            st.caption("Sweeps run on *Phase map* and *Sweep* are listed here, and can be resumed after a reload.")
         for k, past in enumerate(listed):
             with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
                 st.markdown(f"{plain(past.title)}  \n:small[:gray[{progress(past)}]]", width="stretch")

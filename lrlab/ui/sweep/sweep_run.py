@@ -7,7 +7,7 @@ import streamlit as st
 
 from lrlab.parameters import InputError
 from lrlab.store.location import get_shared_store
-from lrlab.sweeps import session
+from lrlab.sweeps import history, session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
@@ -37,7 +37,7 @@ def data_of(page: str, results: Results) -> SweepData:
 
 
 def buttons(page: str, sweep: Sweep | None) -> None:
-    """Show the buttons that start, pause and end a sweep; one that ran before a reload is followed again."""
+    """Show the buttons that start, pause and end a sweep; one of before a reload is followed or shown again."""
     if warning := get_shared_store().warning:
         show_warning(warning)
     if (
@@ -46,6 +46,8 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         and (lost := session.under_way(sweep, get_shared_store(), live.browser_key()))
     ):
         _follow(page, lost)
+    elif sweep and live.current(page) is None and (state := _left(page, sweep)):
+        st.session_state.setdefault(f"{page}:look", state)
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
@@ -81,6 +83,20 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     st.session_state.pop(f"{page}:autorun", None)
     if begun:
         live.redraw()
+
+
+def _left(page: str, sweep: Sweep) -> str:
+    """Return how this browser left a sweep, on the first script of a tab; nothing where it has not run it."""
+    if st.session_state.get(f"{page}:first"):
+        return ""
+    st.session_state[f"{page}:first"] = True
+    try:
+        with get_shared_store().open() as store:
+            known = [past for past in history.past(store, live.browser_key()) if past.page == page]
+            return next((past.state for past in known if past.sweep == sweep), "")
+    except (InputError, RuntimeError):
+        # The list of past sweeps says why.
+        return ""
 
 
 def _size(page: str, sweep: Sweep, run: SweepRun | None) -> str:

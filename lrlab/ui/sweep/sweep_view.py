@@ -86,7 +86,8 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
-    words = f"{theory if view.theory and view.show != SHARE else ''}{_limit_words(shown.limits)}"
+    own = "Pale and dotted: a solver's own limit for large sizes. " * shown.own_limit
+    words = f"{theory if view.theory and view.show != SHARE else ''}{own}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial on Converge.**")
     sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
 

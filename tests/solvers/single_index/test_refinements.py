@@ -100,7 +100,7 @@ def test_a_sparse_signal_is_recovered_without_signs():
 def test_refinement_improves_on_its_start_and_notes_its_choice():
     trace = lrlab.solve(OneBitSensing(seed=3), "link-free-refinement")
     assert trace.rows[-1]["error"] < 0.5 * trace.rows[0]["error"]
-    assert "Log-odds" in trace.note and "loss on held-out answers" in trace.note
+    assert "Log-odds" in trace.note and "leave-one-out loss" in trace.note
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ export default function (component) {
   // Who asked for less motion gets the last frame, and may play.
   let playing = !matchMedia("(prefers-reduced-motion: reduce)").matches;
   let at = playing ? 0 : frames.length - 1;
-  let timer = null;
   const show = () => {
     const frame = frames[at];
     draw(find(".lrlab-player-estimate"), side, frame.picture);
@@ -34,8 +33,9 @@ export default function (component) {
     range.setAttribute("aria-valuetext", count.textContent);
     error.textContent = `recovered, error ${frame.error.toFixed(2)}`;
     button.textContent = playing ? "Pause" : "Play";
-    clearTimeout(timer);
-    if (playing) timer = setTimeout(next, at === frames.length - 1 ? LAST_MS : FRAME_MS);
+    // On the element, so that frames that come later end this play.
+    clearTimeout(parentElement.timer);
+    if (playing) parentElement.timer = setTimeout(next, at === frames.length - 1 ? LAST_MS : FRAME_MS);
   };
   const next = () => {
     at = (at + 1) % frames.length;
@@ -54,5 +54,5 @@ export default function (component) {
   range.onpointerdown = range.oninput;
   range.onkeydown = ({ key }) => key !== "Tab" && range.oninput();
   show();
-  return () => clearTimeout(timer);
+  return () => clearTimeout(parentElement.timer);
 }
