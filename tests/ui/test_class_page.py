@@ -128,6 +128,7 @@ def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class(
     assert not [b for b in visit(code=one.code, teacher="true").button if b.key == "class-step"]
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.session_state["browser:key"] = "teacher"
+    at.session_state["class:from"] = "converge", {"p": "8"}
     at.query_params.update({"code": one.code, "teacher": "true"})
     drawn(at.run())
     one.join("a")
@@ -142,7 +143,7 @@ def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class(
     drawn(at.button(key="class-again").click().run())
     assert len(one.rounds) == 2 and isinstance(one.round.poll, LessonPoll)
     drawn(at.button(key="class-end").click().run())
-    assert room.find(one.code) is None
+    assert room.find(one.code) is None and at.session_state["live:to"][0].endswith("/converge?p=8")
 
 
 def test_a_code_that_no_class_has_is_one_sentence():

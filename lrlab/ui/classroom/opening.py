@@ -25,4 +25,5 @@ def _open(title: str, polls: Callable[[], Sequence[Poll]]) -> None:
     except InputError as error:
         show_error(error)
         return
+    st.session_state["class:from"] = str(st.session_state["page"]), st.query_params.to_dict()
     live.go(PAGE, {"code": room.code, "teacher": "true"})

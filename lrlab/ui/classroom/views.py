@@ -123,7 +123,8 @@ def _act(act: Callable[[], None]) -> None:
 
 def _end(room: Room) -> None:
     room.end()
-    live.go("learn", {})
+    # Where it was opened; a reload forgets that.
+    live.go(*st.session_state.get("class:from", ("learn", {})))
 
 
 def _hold(room: Room) -> None:
