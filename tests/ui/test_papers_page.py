@@ -128,6 +128,11 @@ def test_each_panel_has_a_place_before_its_first_trial(name):
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
 
 
+def test_panels_are_in_order_where_columns_follow_one_another():
+    titles = [header.value[:3] for header in opened("papers", paper="yi2015-fig1").header]
+    assert [title for title in titles if title.startswith("(")] == ["(a)", "(b)", "(c)"]
+
+
 def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
     at = opened("papers")
     at.button(key="papers-misprints").click().run()

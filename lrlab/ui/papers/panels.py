@@ -1,7 +1,6 @@
 """Draws the panels of a paper's experiment, each beside the paper's own figure where that prints numbers."""
 
 from collections.abc import Sequence
-from itertools import cycle
 
 import streamlit as st
 
@@ -40,11 +39,13 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
 
 
 def _two_per_line(preset: Preset, shown: Sequence[Panel]) -> None:
-    places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
-    for panel, column in zip(shown, cycle(places), strict=False):
-        with column:
-            st.header(panel.title, anchor=False)
-            _figure(preset, panel)
+    # Row by row: on a telephone, where columns follow one another, panels stay in order.
+    for first in range(0, len(shown), 2):
+        places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
+        for panel, column in zip(shown[first : first + 2], places, strict=False):
+            with column:
+                st.header(panel.title, anchor=False)
+                _figure(preset, panel)
 
 
 def _figure(preset: Preset, panel: Panel, ending: str = "") -> None:
