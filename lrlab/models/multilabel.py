@@ -196,7 +196,11 @@ FAMILY = Family(
             "gain 1 / log2(1 + place) of the relevant labels among the first three, over that of the best order",
             rising=True,
         ),
-        "ndcg_5": Measure("nDCG@5", "the same of the first five labels", rising=True),
+        "ndcg_5": Measure(
+            "nDCG@5",
+            "gain 1 / log2(1 + place) of the relevant labels among the first five, over that of the best order",
+            rising=True,
+        ),
         "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
         "auc": Measure(
             "AUC",

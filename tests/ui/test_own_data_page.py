@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -202,6 +203,21 @@ def test_without_a_file_the_page_requests_one():
     at = opened(rows="upload")
     assert "Upload a file of training rows" in at.info[0].value and at.button(key="own_data-run").disabled
     assert not errors(at)
+
+
+def test_a_file_whose_labels_nobody_has_said_leaves_the_old_result_with_a_note():
+    at = finished(opened())
+    at.button_group(key="own_data.rows").set_value("upload").run()
+    at = uploaded(at, "train", "mine.csv", b"a,b,c\n" + b"1,2,0\n2,1,1\n" * 20)
+    assert [info.value.split("?")[0] for info in at.info] == ["Which columns of mine.csv are labels"]
+    assert "**The rows or settings have changed since this run: press Run.**" in [one.value for one in at.caption]
+
+
+def test_a_remark_is_bold_where_it_should_be_and_a_title_is_text():
+    entry = SimpleNamespace(title="LEML_*, squared loss")
+    runs = [SimpleNamespace(job=SimpleNamespace(solver="own", entry=entry), trace=SimpleNamespace(rows=[{"auc": 0.5}]))]
+    [remark] = comparison.remarks(runs, {"auc": 0.8})
+    assert remark.startswith(r"**LEML\_\*, squared loss**: The AUC, 0.500, is below")
 
 
 @pytest.mark.slow
