@@ -149,6 +149,8 @@ class SweepRun:
         self._note(store)
         try:
             run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
+            # With what had arrived when it was stopped, of which no progress was told.
+            self.done = self.results.done
             self.state = self._stop or "done"
         except EngineClosed:
             # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.

@@ -91,6 +91,23 @@ def test_a_sweep_is_paused_and_gone_on_with(home):
     assert run.state == "done" and not run.computing, "what is over is over"
 
 
+def test_what_arrives_as_a_sweep_is_stopped_is_counted(home):
+    class Late(Gated):
+        def cancel(self):
+            return [*LocalStream.take(self), *super().cancel()]
+
+    gate = Gate()
+    run = get_run(SWEEP, home, "me", "sweep", "Mine")
+    run.go_on(lambda function, items: Late(gate, function, items))
+    assert gate.waits.wait(PATIENCE)
+    run.pause()
+    gate.open.set()
+    assert run.wait(PATIENCE) and (run.state, run.done) == ("paused", 7)
+    assert listed(home) == [("Mine", "sweep", "paused", 7, TOTAL)]
+    run.look("paused")
+    assert run.wait(PATIENCE) and run.done == 7
+
+
 def test_what_was_paused_can_be_cancelled(home):
     gate = Gate()
     run = begun(home, gate)
