@@ -42,6 +42,11 @@ class LiveClient:
             self._address = address
             self.receiver = asyncio.create_task(self._receive(address, cookie))
 
+    async def act(self) -> None:
+        """Tell that somebody clicks, or presses a key, in the tab."""
+        if self._socket:
+            await self._socket.send(json.dumps({"act": 1000 * time.monotonic()}))
+
     async def drag(self, stream: str, position: int) -> None:
         """Tell that a slider is at a position, once the one before is answered."""
         self._held, self._dragged = {"drag": stream, "value": position}, stream

@@ -211,3 +211,26 @@ def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
         await visitor.close()
 
     aside(asyncio.run, move())
+
+
+@pytest.mark.slow
+def test_a_setting_that_changes_beside_a_run_draws_the_settings_alone(server):
+    async def change() -> None:
+        visitor = await running(Visitor(server.address, query=f"{LONG}&seed=16"))
+        pages, parts = visitor.full_runs, visitor.parts
+        for n in (2001, 2002):
+            await visitor.touch("one-bit-sensing.n", n)
+        assert (visitor.full_runs, visitor.parts) == (pages, parts + 2)
+        assert "n=2002" in visitor.query
+        # Not what nobody can run.
+        await visitor.touch("one-bit-sensing.n", -1)
+        assert visitor.full_runs == pages + 1
+        await visitor.touch("one-bit-sensing.n", 2002)
+        await visitor.press("converge-cancel")
+        await visitor.until(lambda: visitor.over_at)
+        assert "changed" in visitor.texts["converge.changed"]
+        await visitor.touch("one-bit-sensing.n", 3000)
+        await visitor.until(lambda: "changed" not in visitor.texts["converge.changed"], 5.0)
+        await visitor.close()
+
+    aside(asyncio.run, change())

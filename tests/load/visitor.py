@@ -33,8 +33,8 @@ class Visitor:
 
     first_at: when the first iterate of a run was shown, live or by the script; over_at: when the script had drawn its
     end. goes_to: where the page sends the browser. sliders: the data of each slider. texts: by their place, or by the
-    name of their live part. live: the connection by which runs and sliders are followed. What is pressed in a part of a
-    page that is drawn alone, or the end of a run there, has that part drawn alone: `parts` counts that.
+    name of their live part. live: the connection by which runs and sliders are followed. What is pressed or changed in
+    a part of a page that is drawn alone, or the end of a run there, has that part drawn alone: `parts` counts that.
     """
 
     address: str
@@ -98,19 +98,21 @@ class Visitor:
         (name,) = [name for name in self.buttons if name.endswith(key)]
         if key == "converge-run":
             self.cards, self.first_at, self.over_at = "", 0.0, 0.0
+        await self.live.act()
         await self.rerun(trigger=name)
 
     async def touch(self, key: str, value: Any) -> float:
         """Set a widget, by the end of its key, and return the seconds until the page's script has answered."""
         (name,) = [name for name in self.values if name.endswith(key)]
         self.values[name] = self.values[name][0], value
-        before, started = self.full_runs, time.monotonic()
-        await self.rerun()
-        await self.until(lambda: self.full_runs > before)
+        before, started = self.full_runs + self.parts, time.monotonic()
+        await self.live.act()
+        await self.rerun(changed=name)
+        await self.until(lambda: self.full_runs + self.parts > before)
         return time.monotonic() - started
 
-    async def rerun(self, trigger: str = "", over: str = "") -> None:
-        """Ask for a run of the script: for a button that is pressed, or for the stream of a run that is over."""
+    async def rerun(self, trigger: str = "", over: str = "", changed: str = "") -> None:
+        """Ask for a run of the script: for a pressed button, a changed widget, or the stream of a run that is over."""
         message = BackMsg()
         state = message.rerun_script
         state.query_string, state.page_script_hash = self.query, self._script
@@ -127,7 +129,7 @@ class Visitor:
         if over:
             event = json.dumps([{"event": "over", "value": over}])
             state.widget_states.widgets.add(id=self._over, json_trigger_value=event)
-        state.fragment_id = self._part_of.get(trigger or over and self._over, "")
+        state.fragment_id = self._part_of.get(trigger or changed or (over and self._over), "")
         await self.socket.send(message.SerializeToString())
 
     async def _receive(self) -> None:
@@ -165,6 +167,7 @@ class Visitor:
                 self.buttons[element.button.id], self._part_of[element.button.id] = element.button.label, part
             case "number_input":
                 widget = element.number_input
+                self._part_of[widget.id] = part
                 value = widget.value if widget.set_value else widget.default
                 whole = widget.data_type == widget.INT
                 self._hold(widget, "int_value" if whole else "double_value", int(value) if whole else value)
@@ -183,6 +186,8 @@ class Visitor:
             case "bidi_component":
                 self.texts.pop(place, None)
                 self._draw_component(element.bidi_component, part)
+            case "exception":
+                raise AssertionError(f"the page shows an error: {element.exception.message}")
             case "component" | "empty":
                 self.texts.pop(place, None)
 

@@ -117,6 +117,45 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     expect(page).to_have_url(re.compile("n=4321"))
 
 
+def test_settings_that_change_after_a_run_are_marked_and_the_next_run_is_of_them(page, address):
+    opened(page, f"{address}/converge?solvers=pairwise-moment", "Converge")
+    press(page, "Run")
+    changed, n = page.locator("mark"), page.get_by_role("spinbutton", name=re.compile("^n$"))
+    expect(page.get_by_role("tabpanel").get_by_text("iterations", exact=True)).to_be_visible()
+
+    def set_n(value):
+        n.fill(value)
+        n.press("Enter")
+
+    set_n("1500")
+    expect(changed).to_have_text("changed")
+    expect(page).to_have_url(re.compile("n=1500"))
+    set_n("3000")
+    expect(changed).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("n="))
+    # What an option put into the address leaves it with its solver.
+    page.get_by_text("Link-free refinement", exact=True).click()
+    options = page.locator("summary").get_by_text("Options", exact=True).nth(1)
+    options.click()
+    kept = page.get_by_role("spinbutton", name=re.compile("^kept"))
+    kept.fill("3")
+    kept.press("Enter")
+    expect(page).to_have_url(re.compile("link-free-refinement.kept=3"))
+    page.get_by_text("Link-free refinement", exact=True).click()
+    expect(page).not_to_have_url(re.compile("kept"))
+    expect(changed).to_have_count(0)
+    # An error is of the whole page.
+    set_n("-3")
+    expect(page.get_by_text("n must be a whole number in 2..1000000, got -3: raise n to 2 or more")).to_be_visible()
+    expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+    set_n("1400")
+    expect(page.get_by_text("n must be")).to_have_count(0)
+    press(page, "Run")
+    expect(changed).to_have_count(0)
+    press(page, "Code", "tab")
+    expect(page.get_by_test_id("stCode").get_by_text("1400").first).to_be_visible()
+
+
 WORDS = """() => {
   window.words = [];
   const look = () => document.querySelectorAll(".lrlab-scrub button").forEach((one) => words.push(one.textContent));

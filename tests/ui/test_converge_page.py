@@ -18,7 +18,7 @@ from lrlab.runs.job import make_job
 from lrlab.ui.converge import many_seeds, results_view
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.widgets import permalink, plot
-from tests.ui.driving import components, errors, finished, place
+from tests.ui.driving import components, errors, finished, place, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
 
@@ -148,9 +148,9 @@ def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_
 def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
     at = finished(opened(), "converge")
     first = at.session_state["converge:run"]
-    assert not any("changed" in text for text in texts(at))
+    assert not words(at, "converge.changed")
     at.number_input(key="converge.one-bit-sensing.noise").set_value(0.3).run()
-    assert any("changed" in text for text in texts(at)) and at.session_state["converge:run"] is first
+    assert words(at, "converge.changed") == "changed press Run" and at.session_state["converge:run"] is first
     at.toggle(key="converge-on-change").set_value(True).run()
     second = at.session_state["converge:run"]
     assert second is not first and second.runs[0].job.spec.noise == 0.3

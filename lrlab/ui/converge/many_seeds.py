@@ -29,14 +29,14 @@ from lrlab.ui.widgets.text import plain
 if TYPE_CHECKING:
     import pandas as pd
 
-PAGE = "seeds"
+PAGE, FOLD = "seeds", "converge-seeds"
 FIRST, MOST = 20, 200
 ACCURACY = 0.1
 
 
 def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
     """Offer to run the jobs on many seeds, and draw what has arrived."""
-    fold = st.expander("Many seeds", key="converge-seeds", on_change=permalink.by_widget)
+    fold = st.expander("Many seeds", key=FOLD, on_change=permalink.by_widget)
     if not fold.open:
         return
     with fold:

@@ -29,6 +29,7 @@ HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [0.78, 1.1, 1.1]
+CHANGED = "converge.changed"
 
 
 class Shown(NamedTuple):
@@ -76,15 +77,13 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     following = live.current("converge")
     runs = following.runs if following else [LiveRun(job) for job in jobs]
     if not runs:
-        if isinstance(wanted, InputError):
-            return
-        st.info("Choose a solver on the left that can handle this problem.")
+        if not isinstance(wanted, InputError):
+            st.info("Choose a solver on the left that can handle this problem.")
         return
     spec, alive = runs[0].job.spec, following is not None and following.alive
     settings = settings.of(family(spec.model).measures)
     drawn, parts = shown(settings, runs, alive=alive)
-    changed = bool(following and jobs and not run_controls.is_of(following, jobs))
-    show_equation(spec, alive, changed, parts["converge.progress"])
+    show_equation(spec, alive, parts["converge.progress"], changes(jobs))
     with st.container(key="converge-verdict"):
         plot.words(parts["converge.sentence"], key="converge.sentence")
     columns = st.columns(WIDTHS, gap="medium")
@@ -100,6 +99,13 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
+def changes(jobs: Sequence[Job]) -> State:
+    """Return the live part that says whether jobs are no longer those of the run that is followed."""
+    following = live.current("converge")
+    changed = following and jobs and not run_controls.is_of(following, jobs)
+    return {CHANGED: "<mark>changed</mark> press Run" if changed else ""}
+
+
 def refine() -> None:
     """Have theory computed at the size of the run that is shown, once it is over."""
     following = live.current("converge")
@@ -107,15 +113,14 @@ def refine() -> None:
         refinement.show("converge", [run.job for run in following.runs])
 
 
-def show_equation(spec: Spec, alive: bool, changed: bool, bar: str) -> None:
+def show_equation(spec: Spec, alive: bool, bar: str, changed: State) -> None:
     """Show what is measured, and beside it the progress, or that the settings have changed; no figure moves."""
     with st.container(key="converge-equation"):
         left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
         left.latex(spec.equation)
         with right:
-            progress.strip(bar, "converge.progress", alive=alive)
-            if changed and not alive:
-                st.markdown(":orange-badge[changed] press Run")
+            words, name = (bar, "converge.progress") if alive else (changed[CHANGED], CHANGED)
+            progress.strip(words, name, alive=True)
 
 
 def measured_parts(spec: Spec) -> State:

@@ -5,6 +5,7 @@ The server sends the messages of `stream.Stream`. A tab sends one JSON object a 
     {"have": {stream: number}}          at first: the last message that it has of each stream
     {"again": stream}                   it has missed something: all so far, please
     {"drag": stream, "value": number}   a slider is at this position, 0, 1, ...
+    {"act": milliseconds}               a click or a key, of which the browser may ask for a script
 
 Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection.
 """
@@ -24,7 +25,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
-from lrlab.ui.live import posts
+from lrlab.ui.live import posts, turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Tab
@@ -117,13 +118,14 @@ def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
     """Do what a tab's frame requests; ValueError, TypeError or KeyError where it is not one of those above."""
     [(kind, content), *rest] = frame.items()
     drags = {drag.stream.token: drag for drag in list(tab.drags.values())}
+    streams = [*get_channel().streams(tab), tab.said]
     if kind == "have" and not rest:
         numbers = {str(name): int(number) for name, number in content.items()}
-        for stream in get_channel().streams(tab):
+        for stream in streams:
             for text in stream.since(numbers.get(stream.token, 0)):
                 connection.put(text)
     elif kind == "again" and not rest:
-        known = {stream.token: stream for stream in get_channel().streams(tab)}
+        known = {stream.token: stream for stream in streams}
         known |= {token: drag.stream for token, drag in drags.items()}
         # A stream of a page that the tab has left meanwhile has nothing to say any more.
         for text in known[content].since(0) if content in known else []:
@@ -134,6 +136,10 @@ def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
             raise ValueError("a slider at what is no position")
         if drag := drags.get(content):
             drag.move(position, tab.send)
+    elif kind == "act" and not rest:
+        if type(content) not in (int, float):
+            raise ValueError("an act at no time")
+        turns.hurry(tab.token)
     else:
         raise ValueError("a frame of no known kind")
 

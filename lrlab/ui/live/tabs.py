@@ -28,7 +28,8 @@ class Connection(Protocol):
 class Tab:
     """A tab of a browser. cookie: what its connections send, "" where a browser sends none, as in a foreign frame.
 
-    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; drags: by name.
+    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; drags: by name;
+    said: what `say` has sent.
     """
 
     token: str
@@ -38,7 +39,12 @@ class Tab:
     connections: set[Connection] = field(default_factory=set)
     watched: set[str] = field(default_factory=set)
     drags: dict[str, Drag] = field(default_factory=dict)
+    said: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
     left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
+
+    def say(self, parts: State) -> None:
+        """Send live parts of the page that a script which is to draw other elements changes."""
+        self.send(self.said.push(parts))
 
     def send(self, text: str) -> None:
         """Send a message to the tab, unless it is empty."""

@@ -1,7 +1,8 @@
 """Scripts of pages run one at a time, in the order of the clicks.
 
 Of thirty begun together all would end when the last does, and the server's own thread would wait for all of them at
-every message. What was clicked goes before what draws the results of a run.
+every message. What was clicked goes before what draws the results of a run. A click in a part of a page waits for the
+script of its tab that waits: that then goes before the others, too.
 """
 
 import threading
@@ -22,6 +23,8 @@ _queue: list[threading.Event] = []
 """Of scripts; the first one has the turn."""
 _later: set[threading.Event] = set()
 """Those of the queue that draw the results of a run."""
+_of_tab: dict[str, threading.Event] = {}
+"""Of scripts that wait, by the token of their tab."""
 
 
 @contextmanager
@@ -45,6 +48,16 @@ def give_way() -> None:
     _own.later = True
 
 
+def hurry(tab: str) -> None:
+    """Have the script of a tab in which somebody acts go before those that draw the results of a run."""
+    with _lock:
+        mine = _of_tab.get(tab)
+        if mine in _later and mine is not _queue[0]:
+            _queue.remove(mine)
+            _later.discard(mine)
+            _queue.insert(_first_later(), mine)
+
+
 @contextmanager
 def pause() -> Iterator[None]:
     """Let others run during the block, in which a script that has a turn waits for results."""
@@ -57,12 +70,13 @@ def pause() -> Iterator[None]:
 
 
 def _wait(*, later: bool) -> None:
+    _own.tab = st.session_state.get("live:token", "")
     _own.turn = mine = threading.Event()
     with _lock:
-        places = (place for place, other in enumerate(_queue) if place and other in _later)
-        _queue.insert(len(_queue) if later else next(places, len(_queue)), mine)
+        _queue.insert(len(_queue) if later else _first_later(), mine)
         if later:
             _later.add(mine)
+        _of_tab[_own.tab] = mine
         _queue[0].set()
         waiting = len(_queue)
         deadline = time.monotonic() + TURN_SECONDS * waiting
@@ -71,12 +85,20 @@ def _wait(*, later: bool) -> None:
         _ = "live:tab" in st.session_state
 
 
+def _first_later() -> int:
+    """Return the place before those that draw the results of a run; who has the turn keeps it."""
+    places = (place for place, other in enumerate(_queue) if place and other in _later)
+    return next(places, len(_queue))
+
+
 def _leave() -> None:
     if not hasattr(_own, "turn"):
         return
     with _lock:
         _queue.remove(_own.turn)
         _later.discard(_own.turn)
+        if _of_tab.get(_own.tab) is _own.turn:
+            del _of_tab[_own.tab]
         del _own.turn
         if _queue:
             _queue[0].set()

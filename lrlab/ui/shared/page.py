@@ -71,6 +71,37 @@ def part(draw: Callable[[], None]) -> None:
     drawn()
 
 
+def settings(
+    link: Permalink, draw: Callable[[], None], *, apart: Callable[[], bool], follow: Callable[[], None]
+) -> None:
+    """Draw settings, and later these alone where one of them changes; `follow` then tells the rest of the page.
+
+    apart: whether that is enough, asked before and after; otherwise the whole page is drawn.
+    """
+    names, again = set[str](), False
+
+    def enough() -> bool:
+        wanted = f"{link.page}:autorun", "share"
+        return apart() and not link.refused and not any(st.session_state.get(name) for name in wanted)
+
+    @st.fragment
+    def drawn() -> None:
+        nonlocal again
+        alone, again = again, True
+        if alone and not enough():
+            live.redraw()
+        with turns.turn():
+            with link.part(names):
+                draw()
+            if alone:
+                if not enough():
+                    live.redraw()
+                follow()
+                link.write()
+
+    drawn()
+
+
 def embedded() -> bool:
     """Return whether the page is shown in a frame, by `?embed=true`: its figures and sliders alone."""
     return bool(st.context.is_embedded)

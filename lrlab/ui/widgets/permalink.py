@@ -5,7 +5,8 @@ values; wrong ones are reported in one sentence each and replaced by the default
 widgets, so that a reload or a shared link shows the same page.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
@@ -98,6 +99,21 @@ class Permalink:
         self._now.pop(name, None)
         if value is not None and value != parameter.default:
             self._now[name] = self._state["given"][name] = format_exact(value)
+
+    @contextmanager
+    def part(self, names: set[str]) -> Iterator[None]:
+        """Have what the block puts take the place of what it put before, of which `names` holds the names."""
+        for name in names:
+            self._now.pop(name, None)
+        others = set(self._now)
+        yield
+        names.clear()
+        names.update(self._now.keys() - others)
+
+    @property
+    def refused(self) -> bool:
+        """Whether the page shows errors of its address."""
+        return bool(self._state["errors"])
 
     def held(self, parameter: Parameter) -> Any:
         """Return and record the value of a parameter without a widget: the session's, at first that of the address."""

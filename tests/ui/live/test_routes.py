@@ -78,6 +78,8 @@ FRAMES = {
     "a position below 0": {"text": '{"drag": "x", "value": -1}'},
     "a slider that is none": {"text": '{"drag": [], "value": 1}'},
     "no position": {"text": '{"drag": "x"}'},
+    "an act at no time": {"text": '{"act": "now"}'},
+    "an act of two kinds": {"text": '{"act": 1.5, "value": 1}'},
     "depth": {"text": "[" * 1900},
     "length": {"text": json.dumps({"again": "x" * 2000})},
 }

@@ -110,11 +110,41 @@ def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
     assert order == ["click", "another click", "end", "end"]
 
 
+def test_who_acts_in_a_tab_has_its_waiting_script_go_before_others(monkeypatch):
+    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    session, order = threading.local(), []
+
+    class Session:
+        def get(self, name, default=""):
+            return session.tab if name == "live:token" else default
+
+        def __contains__(self, name):
+            return True
+
+    monkeypatch.setattr(turns.st, "session_state", Session())
+
+    def end(tab):
+        session.tab = tab
+        turns.give_way()
+        with turns.turn():
+            order.append(tab)
+
+    session.tab = "here"
+    with turns.turn():
+        threads = [started(end, tab) for tab in "abcd"]
+        for tab in ("c", "b", "nobody", "here", "c"):
+            turns.hurry(tab)
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["c", "b", "a", "d"]
+    assert not turns._queue and not turns._of_tab
+
+
 def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
     monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
     ended = []
 
-    class Session:
+    class Session(dict):
         def __contains__(self, name):
             raise KeyboardInterrupt
 

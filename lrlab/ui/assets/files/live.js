@@ -48,7 +48,7 @@ addEventListener("popstate", () => {
   else leave(location.href);
 });
 for (const kind of ["pointerdown", "click", "keydown"]) {
-  addEventListener(kind, () => (live.actedAt = performance.now()), true);
+  addEventListener(kind, () => live.send({ act: (live.actedAt = performance.now()) }), true);
 }
 addEventListener("click", (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
