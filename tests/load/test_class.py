@@ -9,6 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from lrlab.ui.live import channel
+from lrlab.ui.shared.page import SENT_SECONDS
 from tests.load.classroom import attend
 from tests.load.predicting import predict
 from tests.load.server import serve
@@ -219,6 +220,7 @@ def test_a_setting_that_changes_beside_a_run_draws_the_settings_alone(server):
         visitor = await running(Visitor(server.address, query=f"{LONG}&seed=16"))
         pages, parts = visitor.full_runs, visitor.parts
         for n in (2001, 2002):
+            await asyncio.sleep(2 * SENT_SECONDS)
             await visitor.touch("one-bit-sensing.n", n)
         assert (visitor.full_runs, visitor.parts) == (pages, parts + 2)
         assert "n=2002" in visitor.query

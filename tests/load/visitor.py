@@ -8,6 +8,7 @@ import asyncio
 import json
 import re
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -57,6 +58,7 @@ class Visitor:
     _script: str = ""
     _over: str = ""
     _part_of: dict[str, str] = field(default_factory=dict)
+    _drawn: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         """Begin without a connection."""
@@ -105,10 +107,11 @@ class Visitor:
         """Set a widget, by the end of its key, and return the seconds until the page's script has answered."""
         (name,) = [name for name in self.values if name.endswith(key)]
         self.values[name] = self.values[name][0], value
-        before, started = self.full_runs + self.parts, time.monotonic()
+        own = self._part_of.get(name, "")
+        before, started = self.full_runs + self._drawn[own], time.monotonic()
         await self.live.act()
         await self.rerun(changed=name)
-        await self.until(lambda: self.full_runs + self.parts > before)
+        await self.until(lambda: self.full_runs + self._drawn[own] > before)
         return time.monotonic() - started
 
     async def rerun(self, trigger: str = "", over: str = "", changed: str = "") -> None:
@@ -157,7 +160,9 @@ class Visitor:
                 self.query = message.page_info_changed.query_string
             case "script_finished":
                 self.full_runs += message.script_finished == FULL_RUN
-                self.parts += message.script_finished == PART
+                if message.script_finished == PART:
+                    self.parts += 1
+                    self._drawn.update(message.metadata.run.fragment_ids)
             case "delta" if message.delta.WhichOneof("type") == "new_element":
                 self._draw(tuple(message.metadata.delta_path), message.delta.new_element, message.delta.fragment_id)
 

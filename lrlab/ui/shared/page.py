@@ -1,5 +1,7 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -19,6 +21,10 @@ from lrlab.ui.widgets.text import show_error, show_warning
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
 """Pages that a frame shows; a lesson's step can be embedded, too."""
+SENT_SECONDS = 0.5
+"""After which a browser has what a script has drawn, also of a busy server."""
+
+_own = threading.local()
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -54,6 +60,7 @@ def navigate(pages: Sequence[Any]) -> None:
         page.run()
         if not embedded():
             share(page.url_path)
+    _note_drawn("page")
 
 
 def part(draw: Callable[[], None]) -> None:
@@ -62,11 +69,18 @@ def part(draw: Callable[[], None]) -> None:
     It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
     take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
     """
+    again = False
 
     @st.fragment
     def drawn() -> None:
+        nonlocal again
+        alone, again = again, True
+        if alone and _may_be_lost("part"):
+            live.redraw()
         with turns.turn():
             draw()
+        if alone:
+            _note_drawn("part")
 
     drawn()
 
@@ -88,7 +102,7 @@ def settings(
     def drawn() -> None:
         nonlocal again
         alone, again = again, True
-        if alone and not enough():
+        if alone and (_may_be_lost("settings") or not enough()):
             live.redraw()
         with turns.turn():
             with link.part(names):
@@ -98,8 +112,24 @@ def settings(
                     live.redraw()
                 follow()
                 link.write()
+        if alone:
+            _note_drawn("settings")
 
     drawn()
+
+
+def _note_drawn(part: str) -> None:
+    """Note that a part of the page, or all of it, has been drawn, by this thread."""
+    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
+
+
+def _may_be_lost(part: str) -> bool:
+    """Return whether what was drawn last, other than this part, may not come to the browser.
+
+    Of what a script has not sent yet Streamlit drops all when the next script of its session begins in another thread.
+    """
+    before, at = st.session_state.get("drawn", ("", 0.0))
+    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS
 
 
 def embedded() -> bool:
