@@ -6,7 +6,8 @@ import streamlit as st
 
 if __name__ == "__main__":
     # As the script of a session.
-    from lrlab.ui.shared import page, startup
+    from lrlab.ui import startup
+    from lrlab.ui.shared import page
 
     st.set_page_config(layout="wide")
     # Off, unless the server is given a password for it.

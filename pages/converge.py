@@ -5,18 +5,19 @@ import streamlit as st
 from lrlab.ui.classroom import opening, polls
 from lrlab.ui.converge import many_seeds, results_view, run_controls
 from lrlab.ui.converge.wanted import Wanted
+from lrlab.ui.live import parts
 from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page, problem_controls
 
 link = page.begin("converge")
 with page.controls():
     wanted = Wanted(link, problem_controls.choose_model(link))
-    page.settings(link, wanted.choose, apart=lambda: wanted.apart, follow=wanted.follow)
+    parts.settings(link, wanted.choose, apart=lambda: wanted.apart, follow=wanted.follow)
 
 page.show_errors(wanted.spec, wanted.limits)
 
 
-@page.part
+@parts.part
 def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():

@@ -5,6 +5,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
+from lrlab.ui.live import parts
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import histogram_view, results_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, preset_buttons, python_script
@@ -28,7 +29,7 @@ plan = make_plan(spec, along, trials)
 page.show_errors(along, spec, plan)
 
 
-@page.part
+@parts.part
 def measured() -> None:
     """Show the buttons and the figures of what is measured."""
     ready, moment = isinstance(plan, SpectrumPlan), "auto"

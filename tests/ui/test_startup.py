@@ -3,7 +3,7 @@
 import pytest
 import streamlit as st
 
-from lrlab.ui.shared import startup
+from lrlab.ui import startup
 
 
 @pytest.mark.attempt("`clear_cache` by any session", "the server is prepared once")

@@ -18,11 +18,11 @@ from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.drawn import outcomes, recoveries, truth_of
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates, result_tabs, run_controls
+from lrlab.ui.converge import estimates, refinement, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
-from lrlab.ui.shared import live, progress, refinement
+from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
 HEIGHT = 400

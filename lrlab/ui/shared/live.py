@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import turns
+from lrlab.ui.live import parts, turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY, base
@@ -226,15 +226,8 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
         if not running.alive:
             # The whole page draws it, with the buttons of a run that is over.
             followed.view = None
-            redraw()
+            parts.redraw()
         draw()
-
-
-def redraw() -> NoReturn:
-    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
-    # st.rerun() would replace a request that waits; any access to the session takes it up first.
-    _ = "live:tab" in st.session_state
-    st.rerun()
 
 
 def when_over(page: str, name: str, running: Running) -> None:

@@ -1,8 +1,6 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
-import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.parameters import InputError
-from lrlab.ui.live import turns
+from lrlab.ui.live import parts, turns
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink
@@ -21,10 +19,6 @@ from lrlab.ui.widgets.text import show_error, show_warning
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
 """Pages that a frame shows; a lesson's step can be embedded, too."""
-SENT_SECONDS = 0.5
-"""After which a browser has what a script has drawn, also of a busy server."""
-
-_own = threading.local()
 
 
 def head(name: str, title: str, words: str) -> Permalink:
@@ -60,76 +54,7 @@ def navigate(pages: Sequence[Any]) -> None:
         page.run()
         if not embedded():
             share(page.url_path)
-    _note_drawn("page")
-
-
-def part(draw: Callable[[], None]) -> None:
-    """Draw a part of a page, and later that part alone where one of its own widgets, or the end of a run, asks for it.
-
-    It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
-    take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
-    """
-    again = False
-
-    @st.fragment
-    def drawn() -> None:
-        nonlocal again
-        alone, again = again, True
-        if alone and _may_be_lost("part"):
-            live.redraw()
-        with turns.turn():
-            draw()
-        if alone:
-            _note_drawn("part")
-
-    drawn()
-
-
-def settings(
-    link: Permalink, draw: Callable[[], None], *, apart: Callable[[], bool], follow: Callable[[], None]
-) -> None:
-    """Draw settings, and later these alone where one of them changes; `follow` then tells the rest of the page.
-
-    apart: whether that is enough, asked before and after; otherwise the whole page is drawn.
-    """
-    names, again = set[str](), False
-
-    def enough() -> bool:
-        wanted = f"{link.page}:autorun", "share"
-        return apart() and not link.refused and not any(st.session_state.get(name) for name in wanted)
-
-    @st.fragment
-    def drawn() -> None:
-        nonlocal again
-        alone, again = again, True
-        if alone and (_may_be_lost("settings") or not enough()):
-            live.redraw()
-        with turns.turn():
-            with link.part(names):
-                draw()
-            if alone:
-                if not enough():
-                    live.redraw()
-                follow()
-                link.write()
-        if alone:
-            _note_drawn("settings")
-
-    drawn()
-
-
-def _note_drawn(part: str) -> None:
-    """Note that a part of the page, or all of it, has been drawn, by this thread."""
-    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
-
-
-def _may_be_lost(part: str) -> bool:
-    """Return whether what was drawn last, other than this part, may not come to the browser.
-
-    Of what a script has not sent yet Streamlit drops all when the next script of its session begins in another thread.
-    """
-    before, at = st.session_state.get("drawn", ("", 0.0))
-    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS
+    parts.note_drawn("page")
 
 
 def embedded() -> bool:

@@ -12,7 +12,8 @@ from lrlab.parameters import Parameter
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View, maps, score_of
 from lrlab.sweeps.sweep_data import SHARE, SweepData
-from lrlab.ui.shared import live, refinement
+from lrlab.ui.converge import refinement
+from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
 from lrlab.ui.sweep import crosshair, sweep_offers
 from lrlab.ui.widgets import controls, plot

@@ -13,6 +13,7 @@ from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.sweep_data import SweepData
+from lrlab.ui.live import parts
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import permalink
@@ -82,7 +83,7 @@ def buttons(page: str, sweep: Sweep | None) -> None:
     # At last: a script that another request ends before that leaves the wish to the next one.
     st.session_state.pop(f"{page}:autorun", None)
     if begun:
-        live.redraw()
+        parts.redraw()
 
 
 def _left(page: str, sweep: Sweep) -> str:

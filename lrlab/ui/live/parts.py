@@ -1,0 +1,92 @@
+"""Parts of a page that are drawn alone, without the rest of its script, or the whole page where that is needed."""
+
+import threading
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+import streamlit as st
+
+from lrlab.ui.live import turns
+from lrlab.ui.widgets.permalink import Permalink
+
+SENT_SECONDS = 0.5
+"""After which a browser has what a script has drawn, also of a busy server."""
+
+_own = threading.local()
+
+
+def redraw() -> NoReturn:
+    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
+    # st.rerun() would replace a request that waits; any access to the session takes it up first.
+    _ = "live:tab" in st.session_state
+    st.rerun()
+
+
+def part(draw: Callable[[], None]) -> None:
+    """Draw a part of a page, and later that part alone where one of its own widgets, or the end of a run, asks for it.
+
+    It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
+    take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
+    """
+    again = False
+
+    @st.fragment
+    def drawn() -> None:
+        nonlocal again
+        alone, again = again, True
+        if alone and _may_be_lost("part"):
+            redraw()
+        with turns.turn():
+            draw()
+        if alone:
+            note_drawn("part")
+
+    drawn()
+
+
+def settings(
+    link: Permalink, draw: Callable[[], None], *, apart: Callable[[], bool], follow: Callable[[], None]
+) -> None:
+    """Draw settings, and later these alone where one of them changes; `follow` then tells the rest of the page.
+
+    apart: whether that is enough, asked before and after; otherwise the whole page is drawn.
+    """
+    names, again = set[str](), False
+
+    def enough() -> bool:
+        wanted = f"{link.page}:autorun", "share"
+        return apart() and not link.refused and not any(st.session_state.get(name) for name in wanted)
+
+    @st.fragment
+    def drawn() -> None:
+        nonlocal again
+        alone, again = again, True
+        if alone and (_may_be_lost("settings") or not enough()):
+            redraw()
+        with turns.turn():
+            with link.part(names):
+                draw()
+            if alone:
+                if not enough():
+                    redraw()
+                follow()
+                link.write()
+        if alone:
+            note_drawn("settings")
+
+    drawn()
+
+
+def note_drawn(part: str) -> None:
+    """Note that a part of the page, or all of it, has been drawn, by this thread."""
+    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
+
+
+def _may_be_lost(part: str) -> bool:
+    """Return whether what was drawn last, other than this part, may not come to the browser.
+
+    Of what a script has not sent yet Streamlit drops all when the next script of its session begins in another thread.
+    """
+    before, at = st.session_state.get("drawn", ("", 0.0))
+    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS
