@@ -404,6 +404,12 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
     assert printed()[0] != before, "its other files count, too"
 
 
+TAKEN = [
+    (name, "NAME must be that of no solver, module or word of Python, got")
+    for name in ("class", "np", "lrlab", "json", "max", "pairwise-moment")
+]
+
+
 @pytest.mark.slow
 def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsys):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -412,7 +418,11 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     assert main(["new", "solver", "my-steps"]) == 0 and "test_my_steps.py are written" in capsys.readouterr().out
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_steps.py"], **run)
     assert tested.returncode == 0 and "3 passed" in tested.stdout, tested.stdout
-    for name, sentence in (("my-steps", "NAME must be one of a file that is not there"), ("My Solver", "NAME must be")):
+    for name, sentence in (
+        ("my-steps", "NAME must be one of a file that is not there"),
+        ("My Solver", "NAME must be"),
+        *TAKEN,
+    ):
         assert main(["new", "solver", name]) == 2
         error = capsys.readouterr().err
         assert sentence in error and len(error.splitlines()) == 1

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from lrlab.arrays import Array, Vector
 from lrlab.parameters import InputError
 
-LARGEST = 1e100
-"""Squares of larger numbers, and their sums, would overflow."""
+LARGEST, SMALLEST = 1e100, 1e-100
+"""Squares of larger numbers, and their sums, would overflow; those of arrays of smaller ones would all be 0."""
 MOST_PIXELS = 100 * 100
 """Of an image behind masks: what the model takes."""
 Arrays = dict[str, Vector]
@@ -31,7 +31,8 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         )
         array = array.astype(np.complex128 if complex_too and np.iscomplexobj(array) else np.float64, casting="unsafe")
     except (TypeError, ValueError) as error:
-        raise InputError(name, f"{what} of numbers", _first_line(error), "leave words out, or code them") from None
+        got = _first_word(value) or _first_line(error)
+        raise InputError(name, f"{what} of numbers", got, "leave words out, or code them") from None
     if array.ndim == 2 and dimensions == 1 and 1 in array.shape:
         array = array.ravel()
     if array.ndim != dimensions or not array.size:
@@ -49,6 +50,9 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         got = f"{array[wrong][0]} at place {place}"
         expected = f"of finite numbers, at most {LARGEST:g} in size"
         raise InputError(name, expected, got, "fill it in, or leave the row out")
+    if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < SMALLEST:
+        got = f"{largest:.3g} as the largest"
+        raise InputError(name, f"of numbers that are 0, or some of them {SMALLEST:g} in size", got, "scale it up")
     return np.ascontiguousarray(array)
 
 
@@ -58,6 +62,20 @@ def dimensions(value: Any) -> int:
         return int(np.ndim(value))
     except ValueError:
         return 0
+
+
+def _first_word(value: Any) -> str:
+    """Return the first entry of an array that is no number, quoted; nothing where all are, or the array has no form."""
+    try:
+        entries = np.ravel(np.asarray(value, dtype=object))
+    except ValueError:
+        return ""
+    for entry in entries:
+        try:
+            complex(entry)
+        except (TypeError, ValueError):
+            return repr(str(entry)) if np.ndim(entry) == 0 else ""
+    return ""
 
 
 def _first_line(error: Exception) -> str:

@@ -59,6 +59,8 @@ def triples(y: Any) -> Arrays:
 def whole(name: str, value: Any) -> Vector:
     """Return places as whole numbers from 0."""
     places = numbers(name, value, 1)
-    if (places < 0).any() or (places != np.round(places)).any() or places.max() >= 2**31:
-        raise InputError(name, "whole numbers from 0", float(places.min()), "number rows and columns from 0")
+    wrong = (places < 0) | (places != np.round(places)) | (places >= 2**31)
+    if wrong.any():
+        got = f"{places[wrong][0]:g} at place {np.flatnonzero(wrong)[0] + 1}"
+        raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
     return places.astype(np.int64)

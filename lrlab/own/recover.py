@@ -89,8 +89,7 @@ def first_solver(kind: type[Own], X: Any = None, Z: Any = None) -> str:
 
 def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:
     """Return the kind of own data of a model, what makes arrays of them, and the class of the model's specs."""
-    catalog.require_model(model)
-    base = catalog.MODELS[model]
+    base = catalog.MODELS.get(model, Spec)
     for of, (kind, arrays_of) in KINDS.items():
         if issubclass(base, of):
             return kind, arrays_of, base

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, add_json, print_json, require_place, say
+from lrlab.shell.common import DONE, add_json, print_json, require_left_out, require_place, say
 
 
 def add(commands: Any) -> None:
@@ -48,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
         tables |= of_rows(model, options)
     elif options.row is not None:
         raise InputError("FILE", "given for --row", "nothing", "name the file of the row")
+    else:
+        require_left_out(options, {"labels": None}, "without FILE")
     if not tables and not options.embeddings:
         raise InputError("explain", "one of --label, --embeddings and FILE", "none", "say what is explained")
     if options.json:

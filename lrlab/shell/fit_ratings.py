@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from lrlab.parameters import InputError
-from lrlab.shell.common import DONE, print_json, require_place, say, show_progress
+from lrlab.shell.common import DONE, print_json, require_left_out, require_place, say, show_progress
 
 RATINGS_COLUMNS = (3, 4)
 """Columns of a CSV that is taken for ratings: user, item, rating, and a time. Two may be anything."""
 SUFFIXES = (".csv", ".tsv")
+TOP = 5
+"""Labels of a row, or items of a user, that are listed unless another number is given."""
 LINES = {
     "rmse_biases": "biases of users and items alone",
     "rmse_mean": "the mean of the ratings",
@@ -43,10 +45,8 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     from lrlab.fits.fitting_ratings import fit_ratings
     from lrlab.fits.ratings_solvers import OWN, ratings_options
 
-    defaults = {"labels": None, "tune": "", "observed": 1.0, "no-intercept": False, "scaling": "auto"}
-    for name, value in defaults.items():
-        if (given := getattr(options, name.replace("-", "_"))) != value:
-            raise InputError(f"--{name}", "left out where ratings are fitted", given, f"leave out --{name}")
+    of_labels = {"labels": None, "tune": "", "observed": 1.0, "no-intercept": False, "scaling": "auto"}
+    require_left_out(options, of_labels | {"limit": 0, "areas": None}, "where ratings are fitted")
     if options.save:
         require_place("--save", options.save, ".npz")
     if "regularization" in settings:
@@ -100,6 +100,11 @@ def predict(options: argparse.Namespace, model: Any) -> int:
     from lrlab.datasets import read_pairs
     from lrlab.fits.ratings_model import PAIR_COLUMNS, TOP_COLUMNS
 
+    require_left_out(options, {"labels": None, "format": ""}, "where ratings are predicted")
+    if options.user is None:
+        require_left_out(options, {"top": TOP}, "without --user")
+    elif options.file is not None:
+        raise InputError("FILE", "left out with --user", options.file, "leave out one of them")
     users, items = (
         side.read(path, what) if path else None
         for side, path, what in ((model.users, options.users, "user"), (model.items, options.items, "item"))

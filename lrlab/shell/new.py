@@ -1,10 +1,14 @@
 """python -m lrlab new solver NAME: a file with a solver that runs, and its test, to be changed into one's own."""
 
 import argparse
+import builtins
+import importlib.util
+import keyword
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, say
 
@@ -99,6 +103,9 @@ def run(options: argparse.Namespace) -> int:
     solver, name = options.name.replace("_", "-"), options.name.replace("-", "_")
     if not (name.isidentifier() and name.islower()):
         raise InputError("NAME", "lower-case letters, digits and hyphens", options.name, "write for example my-solver")
+    taken = {*keyword.kwlist, *dir(builtins), *(entry.name.replace("-", "_") for entry in catalog.ENTRIES), "np"}
+    if name in taken or importlib.util.find_spec(name):
+        raise InputError("NAME", "that of no solver, module or word of Python", options.name, f"write my-{solver}")
     files = {options.dir / f"{name}.py": SOLVER, options.dir / f"test_{name}.py": TEST}
     for file in files:
         if file.exists() or not file.parent.is_dir():

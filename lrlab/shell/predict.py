@@ -6,7 +6,7 @@ from typing import Any
 
 from lrlab.parameters import InputError
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_format, add_json, print_json, require_place, say
+from lrlab.shell.common import DONE, add_format, add_json, print_json, require_left_out, require_place, say
 
 
 def add(commands: Any) -> None:
@@ -21,7 +21,13 @@ def add(commands: Any) -> None:
     for side in ("users", "items"):
         option(f"--{side}", type=Path, metavar="FILE", help=f"of ratings: features of new {side}, CSV")
     option("--labels", metavar="FILE", help="as for `fit`, where the rows come with labels")
-    option("--top", default=5, type=int, metavar="K", help="labels of a row, items of --user (default: 5)")
+    option(
+        "--top",
+        default=fit_ratings.TOP,
+        type=int,
+        metavar="K",
+        help=f"labels of a row, items of --user (default: {fit_ratings.TOP})",
+    )
     words = "write them as CSV: row, place, label, score, predicted (user, item, prediction)"
     option("--out", type=Path, metavar="FILE", help=words)
     add_json(command)
@@ -39,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     if isinstance(model, RatingModel):
         return fit_ratings.predict(options, model)
+    require_left_out(options, dict.fromkeys(("user", "users", "items")), "where labels are predicted")
     if options.file is None:
         raise InputError("FILE", "a file of rows", "nothing", "name the rows to predict")
     rows = model.predict(model.read(options.file, options.labels, file_format=options.format).X, options.top)

@@ -117,6 +117,7 @@ def test_from_the_shell(rows, tmp_path, capsys):
         (["--label", "q"], "label must be a label of the model, got q"),
         ([str(path), "--label", "a", "--row", "999"], "row must be in 1..400, got 999"),
         (["--row", "1"], "FILE must be given for --row"),
+        (["--label", "a", "--labels", "x.txt"], "--labels must be left out without FILE, got x.txt"),
     ):
         assert main(["explain", str(saved), *arguments]) == 2
         assert sentence in capsys.readouterr().err

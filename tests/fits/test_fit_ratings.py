@@ -117,6 +117,8 @@ def test_ratings_from_the_shell(files, capsys):
     [
         (["--tune"], "--tune must be left out where ratings are fitted, got ndcg@5"),
         (["--observed", "0.5"], "--observed must be left out where ratings are fitted"),
+        (["--limit", "5"], "--limit must be left out where ratings are fitted, got 5"),
+        (["--no-areas"], "--areas must be left out where ratings are fitted"),
         (["--save", "m.txt"], "--save must be a .npz file"),
         (["--rank", "9", "--solver", "altmin"], "rank must be in 0..5, the smaller number of independent features"),
         (["--rank", "99"], "rank must be in 0..30, the smaller number of users and items"),
@@ -215,6 +217,9 @@ def test_plain_ratings_in_the_shell(words, tmp_path, monkeypatch, capsys):
             "users must be left out: the model has no features",
         ),
         (["m.npz", "--user", "nobody"], "user must be one of the ratings"),
+        (["m.npz", "pairs.csv", "--user", "u7"], "FILE must be left out with --user"),
+        (["m.npz", "pairs.csv", "--top", "3"], "--top must be left out without --user, got 3"),
+        (["m.npz", "--user", "u7", "--labels", "2"], "--labels must be left out where ratings are predicted"),
     ):
         assert main(["predict", *arguments]) == 2
         assert sentence in capsys.readouterr().err

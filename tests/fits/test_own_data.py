@@ -326,6 +326,8 @@ def test_a_format_is_named_where_the_suffix_does_not_say_it(files, rows, tmp_pat
     [
         (["predict", "MODEL", "NEW", "--top", "0"], "top must be a whole number above 0, got 0"),
         (["predict", "MODEL", "NEW", "--out", "nowhere/x.csv"], "--out must be a .csv file in a folder that exists"),
+        (["predict", "MODEL", "NEW", "--user", "Ada"], "--user must be left out where labels are predicted, got Ada"),
+        (["predict", "MODEL", "NEW", "--items", "x"], "--items must be left out where labels are predicted, got x"),
         (["predict", "NEW", "NEW"], "file must be a whole .npz of plain arrays"),
         (["predict", "MODEL", "MODEL"], "file must be an .npz with arrays X and Y, got no X"),
         (["predict", "TRAIN", "NEW"], "model must be a file that `fit --save` has written, got train.npz"),

@@ -38,6 +38,7 @@ def bad_vectors(y):
         "inf": changed(y, 3, np.inf),
         "nan": changed(y, 3, np.nan),
         "huge": changed(y, 3, 1e300),
+        "tiny": 1e-300 * np.asarray(y),
         "masked": np.ma.masked_array(y, mask=np.arange(len(y)) == 2),
         "words": np.array(["a", "b", "c"])[np.arange(len(y)) % 3],
         "mixed": np.array([None, "a", 3.0] * len(y), dtype=object)[: len(y)],
@@ -126,6 +127,7 @@ def test_hostile_arrays_end_in_one_sentence(name, y, X, Z, model):
     ("options", "match"),
     [
         ({"model": "flipped"}, "model must be one of"),
+        ({"model": "one-bit"}, "model must be one of (?!.*one-bit-completion)"),
         ({"model": "multilabel"}, r"lrlab\.fit"),
         ({"solver": "als"}, "solver must be made for"),
         ({"solver": "nothing"}, "solver must be one of"),
@@ -160,6 +162,15 @@ def test_words_that_are_no_two_answers_end_in_one_sentence(words, match, model):
     y = np.array((words * 60)[:60], dtype=object)
     with pytest.raises(lrlab.InputError, match=match):
         lrlab.recover(y, X1, model=model)
+
+
+def test_what_is_wrong_is_named_with_its_place():
+    with pytest.raises(lrlab.InputError, match="rows must be whole numbers from 0 to 2147483647, got 0.5 at place 1"):
+        lrlab.recover(([0.5, 0, 1, 1], [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]))
+    with pytest.raises(lrlab.InputError, match="X must be a table of numbers, got 'yes': leave words out"):
+        lrlab.recover(y1, np.where(np.arange(len(y1))[:, None] == 2, "yes", X1.astype(str)), model="flipped-logistic")
+    with pytest.raises(lrlab.InputError, match="y must be of numbers that are 0, or some of them 1e-100 in size, got"):
+        lrlab.recover(1e-250 * yA, A, model="phase-retrieval")
 
 
 def test_numbers_beside_one_table_need_a_model():
