@@ -12,7 +12,7 @@ from lrlab.ui.shared import live, page, problem_controls
 link = page.begin("converge")
 with page.controls():
     wanted = Wanted(link, problem_controls.choose_model(link))
-    parts.settings(link, wanted.choose, apart=lambda: wanted.apart, follow=wanted.follow)
+    parts.settings(link, wanted.choose, apart=wanted.apart, follow=wanted.follow)
 
 page.show_errors(wanted.spec, wanted.limits)
 

@@ -49,9 +49,8 @@ class Wanted:
         """Draw the run that is followed, or what is wanted before the first one."""
         results_view.draw(self.curves, self.jobs, self.spec)
 
-    @property
     def apart(self) -> bool:
-        """Whether the rest of the page is of a run, and shows nothing of the settings but that they have changed."""
+        """Return whether the rest of the page is of a run, and shows of the settings only that they have changed."""
         return (
             live.current("converge") is not None
             and bool(self.jobs)

@@ -29,20 +29,7 @@ def part(draw: Callable[[], None]) -> None:
     It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
     take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
     """
-    again = False
-
-    @st.fragment
-    def drawn() -> None:
-        nonlocal again
-        alone, again = again, True
-        if alone and _may_be_lost("part"):
-            redraw()
-        with turns.turn():
-            draw()
-        if alone:
-            note_drawn("part")
-
-    drawn()
+    _draw_alone("part", lambda alone: draw())
 
 
 def settings(
@@ -52,28 +39,38 @@ def settings(
 
     apart: whether that is enough, asked before and after; otherwise the whole page is drawn.
     """
-    names, again = set[str](), False
+    names = set[str]()
 
     def enough() -> bool:
         wanted = f"{link.page}:autorun", "share"
         return apart() and not link.refused and not any(st.session_state.get(name) for name in wanted)
 
+    def draw_them(alone: bool) -> None:
+        with link.part(names):
+            draw()
+        if alone:
+            if not enough():
+                redraw()
+            follow()
+            link.write()
+
+    _draw_alone("settings", draw_them, enough)
+
+
+def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bool] = lambda: True) -> None:
+    """Draw a part with the page, and later alone where that is enough; `draw` is told whether it is alone."""
+    again = False
+
     @st.fragment
     def drawn() -> None:
         nonlocal again
         alone, again = again, True
-        if alone and (_may_be_lost("settings") or not enough()):
+        if alone and (_may_be_lost(part) or not enough()):
             redraw()
         with turns.turn():
-            with link.part(names):
-                draw()
-            if alone:
-                if not enough():
-                    redraw()
-                follow()
-                link.write()
+            draw(alone)
         if alone:
-            note_drawn("settings")
+            note_drawn(part)
 
     drawn()
 
