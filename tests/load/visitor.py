@@ -23,6 +23,7 @@ from tests.load.live_client import LiveClient
 MESSAGE_BYTES = 2**26
 FULL_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
 PART = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+EARLY = ForwardMsg.ScriptFinishedStatus.FINISHED_EARLY_FOR_RERUN
 ITERATES = re.compile(r"<dt>iterations</dt><dd>(\d+)")
 LIVE_NAME = re.compile(r'data-live="([^"]+)"')
 UNDER_WAY = ("Waiting", "Running.", "Reading the data")
@@ -59,6 +60,7 @@ class Visitor:
     _over: str = ""
     _part_of: dict[str, str] = field(default_factory=dict)
     _drawn: Counter[str] = field(default_factory=Counter)
+    _early: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin without a connection."""
@@ -154,6 +156,10 @@ class Visitor:
         match message.WhichOneof("type"):
             case "new_session":
                 self.session = message.new_session.initialize.session_id or self.session
+                if message.metadata.run.fragment_ids:
+                    # Else the part before asked for the whole page.
+                    self._drawn.update(self._early)
+                self._early = []
             case "navigation":
                 self._script = message.navigation.page_script_hash
             case "page_info_changed":
@@ -163,6 +169,9 @@ class Visitor:
                 if message.script_finished == PART:
                     self.parts += 1
                     self._drawn.update(message.metadata.run.fragment_ids)
+                elif message.script_finished == EARLY:
+                    # So Streamlit also calls a part that was drawn, where the next one began before this was sent.
+                    self._early = list(message.metadata.run.fragment_ids)
             case "delta" if message.delta.WhichOneof("type") == "new_element":
                 self._draw(tuple(message.metadata.delta_path), message.delta.new_element, message.delta.fragment_id)
 

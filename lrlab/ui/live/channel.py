@@ -6,6 +6,7 @@ clicks are answered meanwhile. Tabs without a connection are gone: their runs en
 the tab that takes them over, as after a reload.
 """
 
+import asyncio
 import gc
 import logging
 import secrets
@@ -37,8 +38,12 @@ class Channel:
     """All tabs and followed runs of a server."""
 
     def __init__(self) -> None:
-        """Follow nothing. serving: whether tabs can connect, which a page that is run by itself does not have."""
+        """Follow nothing.
+
+        serving: whether tabs can connect, which a page that is run by itself does not have. loop: of the server.
+        """
         self.serving = False
+        self.loop: asyncio.AbstractEventLoop | None = None
         self._tabs: dict[str, Tab] = {}
         self._runs: dict[tuple[str, str], Followed] = {}
         self._sweeps: WeakSet[Any] = WeakSet()

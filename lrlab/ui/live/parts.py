@@ -8,10 +8,14 @@ from typing import NoReturn
 import streamlit as st
 
 from lrlab.ui.live import turns
+from lrlab.ui.live.channel import get_channel
 from lrlab.ui.widgets.permalink import Permalink
 
-SENT_SECONDS = 0.5
-"""After which a browser has what a script has drawn, also of a busy server."""
+SENT_SECONDS = 0.1
+"""After which the server knows that a script has ended, once it has what was drawn."""
+
+TAKEN_SECONDS = 1.0
+"""For which a script waits at most until the server has what was drawn."""
 
 _own = threading.local()
 
@@ -76,14 +80,24 @@ def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bo
 
 
 def note_drawn(part: str) -> None:
-    """Note that a part of the page, or all of it, has been drawn, by this thread."""
+    """Note that a part of the page, or all of it, has been drawn, by this thread, once the server has all of it."""
+    _hand_over()
     st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
 
 
-def _may_be_lost(part: str) -> bool:
-    """Return whether what was drawn last, other than this part, may not come to the browser.
+def _hand_over() -> None:
+    """Wait until the server's own thread has taken what this thread has drawn so far."""
+    if loop := get_channel().loop:
+        taken = threading.Event()
+        loop.call_soon_threadsafe(taken.set)
+        taken.wait(TAKEN_SECONDS)
 
-    Of what a script has not sent yet Streamlit drops all when the next script of its session begins in another thread.
+
+def _may_be_lost(part: str) -> bool:
+    """Return whether what was drawn last, other than this part, may not come to the browser in full.
+
+    What a script has sent, its end included, and the server's thread has not taken yet, Streamlit drops when the next
+    script of its session begins in another thread.
     """
     before, at = st.session_state.get("drawn", ("", 0.0))
     return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS

@@ -154,9 +154,10 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logging.disable(logging.NOTSET)
     # The server's thread gives the interpreter up with each message that it sends.
     sys.setswitchinterval(SWITCH_SECONDS)
-    get_channel().serving = True
+    channel = get_channel()
+    channel.serving, channel.loop = True, asyncio.get_running_loop()
     yield
-    get_channel().serving = False
+    channel.serving, channel.loop = False, None
     # A server that is ended by a signal does not run what is left for its exit.
     await asyncio.to_thread(close_engines)
 
