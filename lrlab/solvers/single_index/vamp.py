@@ -24,6 +24,14 @@ from lrlab.theory.predicted_overlap import is_symmetric
 from lrlab.theory.spectral import known_link_weights
 
 LEAST_STEP = 0.3
+OVERSHOT = 10.0
+"""Square of a change that is reversed, in multiples of the variance that the estimate claims: more asks for damping."""
+STEADY, FARTHEST = 0.2, 1.0
+"""By which share of its distance from 1 the ratio of changes of log ||b|| may differ from the one before to go on so,
+and how far log ||b|| is moved at most."""
+ALONG, KNOWN = 0.95, 0.25
+"""Cosine between b and its change from which on only its length changes, and the share of its square that its variance
+may be for that: b may also go to 0."""
 START = 0.5
 """Overlap that the spectral estimate is taken to have."""
 
@@ -40,7 +48,10 @@ def vamp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 1 / V <- 1 / v - gamma,  w <- V (X b / v - gamma r): what it says of X b without the answers
     start       w = 0, V = mean ||x_i||^2 / p. For links with mu_1 = 0, of which that is a fixed point: the optimal
                 spectral estimate of the whitened measurements
-    damping     as in `gamp`: none, until changes of b do not fall
+    damping     as in `gamp`: none, until changes of b do not fall; here also where b comes back by far more than the
+                error that it claims
+    length      where there is little noise, answers hardly tell ||b||, which takes thousands of iterations to its fixed
+                point: once its changes shrink steadily, w and V are scaled as at that point (Aitken)
     converges   for x of any covariance, and large p, to the fixed point of `theory.correlated_overlap`; on X of
                 independent entries to that of `gamp`
 
@@ -93,7 +104,7 @@ def path(problem: SingleIndexData) -> Iterator[Point]:
     w, V = first_message(problem, spectrum)
     b: Array = np.zeros(p)
     before, variance, message = b, 1.0, None
-    step, changes, cosines = 1.0, list[float](), list[float]()
+    step, changes, cosines, lengths = 1.0, list[float](), list[float](), list[float]()
     while True:
         at = answers(problem, State(b, V, w, None))
         message = combined(message, from_answers(at, w, V), step)
@@ -103,13 +114,34 @@ def path(problem: SingleIndexData) -> Iterator[Point]:
         move = following - b
         size = float(np.linalg.norm(move))
         changes.append(max(size, abs(reached - variance)) / step)
-        cosines.append(float(move @ before) / max(size * float(np.linalg.norm(before)), LEAST_VARIANCE))
+        cosines.append(cosine(move, before))
         b, variance, before = following, reached, move
         yield Point(b, variance, at, changes[-1])
         V = max(1.0 / max(1.0 / v - gamma, LEAST_VARIANCE), LEAST_VARIANCE)
         w = V * (X @ b / v - gamma * r)
-        if oscillates(changes, cosines):
+        lengths.append(math.log(max(float(np.linalg.norm(b)), LEAST_VARIANCE)))
+        if variance < KNOWN * float(b @ b) and abs(cosine(move, b)) > ALONG and (factor := growth(lengths)) != 1.0:
+            # The message before is left as it is: where changes are damped, so is this one.
+            w, V, lengths = factor * w, factor**2 * V, []
+        comes_back = cosines[-1] < -0.5 and size**2 > OVERSHOT * variance
+        if comes_back or oscillates(changes, cosines):
             step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
+
+
+def cosine(a: Array, b: Array) -> float:
+    """Return the cosine of the angle between two vectors, 0 where one of them is 0."""
+    return float(a @ b) / max(float(np.linalg.norm(a)) * float(np.linalg.norm(b)), LEAST_VARIANCE)
+
+
+def growth(lengths: list[float]) -> float:
+    """Return by which factor b still grows where the changes of log ||b|| shrink steadily and slowly, 1 elsewhere."""
+    changes = np.diff(lengths[-4:])
+    if len(changes) < 3 or not changes.all():
+        return 1.0
+    ratio, before = changes[2] / changes[1], changes[1] / changes[0]
+    if not 0.5 < ratio < 1.0 or abs(ratio - before) > STEADY * (1.0 - ratio):
+        return 1.0
+    return math.exp(float(np.clip(changes[2] * ratio / (1.0 - ratio), -FARTHEST, FARTHEST)))
 
 
 def from_answers(at: Answer, w: Array, V: float) -> tuple[Array, float]:

@@ -10,7 +10,8 @@ from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.solvers.single_index.vamp import path, vamp
+from lrlab.protocol import Stop
+from lrlab.solvers.single_index.vamp import growth, path, vamp
 from lrlab.theory.correlated_overlap import eigenvalues, overlap, predicted
 from lrlab.theory.state_evolution import overlaps
 
@@ -87,6 +88,41 @@ def test_small_and_extreme_problems_end_in_a_finite_estimate():
     ):
         steps = itertools.islice(vamp(spec.build(), rng=np.random.default_rng(0)), 60)
         assert all(np.isfinite(at.estimate).all() and np.isfinite(at.residual) for at in steps)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.05])
+@pytest.mark.parametrize(
+    ("n", "p", "design"), [(300, 3, "gaussian"), (300, 3, "correlated"), (1600, 100, "correlated")]
+)
+def test_with_little_noise_the_length_comes_to_rest_too(n, p, design, noise):
+    """Answers hardly tell it: left to itself it takes more than 2,000 iterations in most of these."""
+    for seed in (0, 2, 3):
+        problem = OneBitSensing(n=n, p=p, design=design, noise=noise, seed=seed).build()
+        at = rest(problem, most=2000)
+        assert at.change < 1e-8
+        assert overlap_of(problem, at) > 0.98
+
+
+def test_the_length_is_the_one_to_which_it_goes_by_itself(monkeypatch):
+    problem = OneBitSensing(n=300, p=3, noise=0.1, seed=0).build()
+    sooner = rest(problem, most=100)
+    monkeypatch.setattr("lrlab.solvers.single_index.vamp.growth", lambda lengths: 1.0)
+    assert rest(problem, most=100).change > 1e-4
+    assert sooner.b == pytest.approx(rest(problem, most=2000).b, abs=1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_estimates_that_overshoot_are_damped_before_they_overflow():
+    for design, seed in itertools.product(("gaussian", "correlated"), (0, 1)):
+        spec = OneBitPhaseRetrieval(n=300, p=3, noise=0.0, threshold=2.0, design=design, seed=seed)
+        assert lrlab.solve(spec, "vamp").stop is Stop.CONVERGED
+
+
+def test_a_length_that_settles_is_extrapolated_and_one_that_goes_to_zero_is_not():
+    settling = [0.3 + 0.2 * 0.99**k for k in range(4)]
+    assert growth(settling) == pytest.approx(np.exp(0.3 - settling[-1]))
+    assert growth([-0.25 * k for k in range(4)]) == 1.0
+    assert growth([0.1, 0.3, 0.2, 0.25]) == growth([0.3] * 4) == growth(settling[:3]) == 1.0
 
 
 def test_symmetric_links_need_whitened_measurements():
