@@ -6,7 +6,17 @@ from typing import Any
 
 from lrlab.parameters import InputError, duration
 from lrlab.shell import fit_ratings
-from lrlab.shell.common import DONE, add_format, add_json, add_settings, print_json, require_place, say, show_progress
+from lrlab.shell.common import (
+    DONE,
+    add_format,
+    add_json,
+    add_settings,
+    print_json,
+    require_left_out,
+    require_place,
+    say,
+    show_progress,
+)
 from lrlab.shell.solve import settings_from
 
 PRINTED_SCORES = (
@@ -73,6 +83,10 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Fit, and print the scores."""
     settings = settings_from(options.settings)
+    if "fitted_rank" in settings:
+        require_left_out(options, {"rank": 0}, "beside --set fitted_rank")
+    if "regularization" in settings:
+        require_left_out(options, {"regularization": None}, "beside --set regularization")
     if options.regularization is not None:
         settings["regularization"] = options.regularization
     if fit_ratings.chosen(options):
@@ -99,7 +113,8 @@ def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
         require_place("--save", options.save, ".npz")
     solver = options.solver or "leml-squared"
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit`.
-    checked_options(MODEL, solver, settings)
+    if "fitted_rank" not in checked_options(MODEL, solver, settings):
+        require_left_out(options, {"rank": 0}, f"of {solver}, which has none")
     result = fit(
         options.train,
         options.test,

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     """Fit, print the scores, and save the model with --save."""
     from lrlab.fits.fitted_model import save_model
     from lrlab.fits.fitting_ratings import fit_ratings
-    from lrlab.fits.ratings_solvers import OWN, ratings_options
+    from lrlab.fits.ratings_solvers import BIASES, OWN, ratings_options
 
     of_labels = {"labels": None, "tune": "", "observed": 1.0, "no-intercept": False, "scaling": "auto"}
     require_left_out(options, of_labels | {"limit": 0, "areas": None}, "where ratings are fitted")
@@ -54,6 +54,8 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     solver = options.solver or OWN
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit_ratings`.
     ratings_options(solver, settings)
+    if solver == BIASES:
+        require_left_out(options, {"rank": 0}, "of biases, which have none")
     result = fit_ratings(
         options.train,
         options.test,

@@ -94,6 +94,20 @@ def test_from_the_shell(files, capsys):
 
 
 @pytest.mark.parametrize(
+    ("extra", "sentence"),
+    [
+        ("--rank 2 --set fitted_rank=3", "--rank must be left out beside --set fitted_rank, got 2"),
+        ("--regularization 2 --set regularization=3", "--regularization must be left out beside --set regularization"),
+        ("--rank 2 --solver svm", "--rank must be left out of svm, which has none, got 2"),
+        ("--solver svm --set inner=exact", "option of svm must be one of"),
+    ],
+)
+def test_an_option_that_counts_for_nothing_is_refused(files, capsys, extra, sentence):
+    assert main(["fit", str(files[0]), "--test", str(files[1]), *extra.split()]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("changes", "sentence"),
     [
         ({"solver": "leml-square"}, 'solver must be one of .* did you mean "leml-squared"'),
