@@ -10,6 +10,9 @@ from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
 
+LEGEND_LINES, LEGEND_LINE = 8, 24
+"""Lines of the legend for which the usual height is enough, and the height of one in pixels."""
+
 
 def series(
     points: pd.DataFrame,
@@ -119,7 +122,9 @@ def beside(
                 + "<extra></extra>",
             )
     figure.update_xaxes(type="category" if categories else "log" if log_x else "linear")
-    return theme.style(figure, axis_title, value_title, height=480)
+    # The legend takes half of the height at most, beyond which it would scroll.
+    more = max(0, len(figure.data) - LEGEND_LINES)
+    return theme.style(figure, axis_title, value_title, height=480 + LEGEND_LINE * more)
 
 
 def rates(

@@ -64,7 +64,7 @@ def _counted(what: str, points: pd.DataFrame) -> str:
 
 def _eigenvalue_title(moments: set[str]) -> str:
     """Return the title of an axis of eigenvalues: where both moments are drawn, each is where it is informative."""
-    return "eigenvalue of M/4, of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
+    return "eigenvalue of M/4,<br>of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
 
 
 def overlaps(

@@ -167,7 +167,7 @@ def test_the_figure_shows_the_table_with_distinct_curves():
     np.testing.assert_allclose(named["second, theory at this n/p"].y, curve["second"])
     assert named["largest, theory at this n/p"].line.dash != named["infinite data, E[M]/4"].line.dash
     assert figure.layout.xaxis.title.text == "magnitude above which y = +1, θ"
-    assert figure.layout.yaxis.title.text == "eigenvalue of M/4, of M'/4 where φ < 0"
+    assert figure.layout.yaxis.title.text == "eigenvalue of M/4,<br>of M'/4 where φ < 0"
     second = drawn.overlaps(points, curve, axis_title="θ")
     np.testing.assert_allclose(second.data[1].y, points["mean_overlap"])
 
