@@ -104,7 +104,9 @@ def beside(
         if rows["x"].isna().all() and ends:
             rows = pd.concat([rows.iloc[:1].assign(x=end) for end in ends])
         for column, who in (("ours", "here"), ("paper", "paper")):
-            present = rows.dropna(subset=[column])
+            # A line joins points in the order of the axis; a paper may repeat a number, as of a method without a rank.
+            present = rows.dropna(subset=[column]).drop_duplicates(["x", column])
+            present = present if categories else present.sort_values("x")
             if present.empty:
                 continue
             ours = column == "ours"

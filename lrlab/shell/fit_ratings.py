@@ -50,6 +50,10 @@ def run(options: argparse.Namespace, settings: dict[str, Any]) -> int:
     if options.save:
         require_place("--save", options.save, ".npz")
     if "regularization" in settings:
+        if "ridge" in settings:
+            raise InputError(
+                "ridge", "left out beside regularization, which is the same", settings["ridge"], "give one"
+            )
         settings["ridge"] = settings.pop("regularization")
     solver = options.solver or OWN
     # Checked here, too: a name that is not an option of the solver might be an argument of `fit_ratings`.

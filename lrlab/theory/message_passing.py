@@ -83,11 +83,16 @@ def path(problem: Answered, now: State, rate: float) -> Iterator[Point]:
         move = following.b - now.b
         size = float(np.linalg.norm(move))
         changes.append(max(size, abs(following.V - now.V)) / step)
-        cosines.append(float(move @ before) / max(size * float(np.linalg.norm(before)), TINY))
+        cosines.append(cosine(move, before))
         yield Point(now, at, changes[-1], step)
         if oscillates(changes, cosines):
             step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
         now, before = following, move
+
+
+def cosine(a: Array, b: Array) -> float:
+    """Return the cosine of the angle between two vectors, 0 where one of them is 0."""
+    return float(a @ b) / max(float(np.linalg.norm(a)) * float(np.linalg.norm(b)), TINY)
 
 
 def oscillates(changes: list[float], cosines: list[float]) -> bool:

@@ -303,3 +303,14 @@ def test_series_have_bands_and_theory():
     line = next(trace for trace in figure.data if trace.name == "a")
     assert line.error_y is None and line.customdata[0][3] == "a"
     assert any(trace.fill == "toself" for trace in figure.data)
+
+
+def test_a_line_of_a_paper_goes_along_the_axis_once():
+    """Its tables repeat a method without a rank in the rows of every rank."""
+    points = pd.DataFrame({"series": "svm", "x": [0.4, 0.1, 0.2] * 2, "ours": [3.0, 1.0, 2.0] * 2, "paper": np.nan})
+    figure = series.beside(points.assign(spread=0.1, trials=3), axis_title="share", value_title="score")
+    assert list(figure.data[0].x) == [0.1, 0.2, 0.4] and list(figure.data[0].y) == [1.0, 2.0, 3.0]
+    many = pd.concat(points.assign(series=f"method {k}", spread=0.1, trials=3) for k in range(14))
+    assert series.beside(many, axis_title="", value_title="").layout.height > figure.layout.height, (
+        "room for the legend"
+    )

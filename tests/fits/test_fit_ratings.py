@@ -119,6 +119,10 @@ def test_ratings_from_the_shell(files, capsys):
         (["--observed", "0.5"], "--observed must be left out where ratings are fitted"),
         (["--limit", "5"], "--limit must be left out where ratings are fitted, got 5"),
         (["--solver", "biases", "--rank", "3"], "--rank must be left out of biases, which have none, got 3"),
+        (
+            ["--regularization", "2", "--set", "ridge=3"],
+            "ridge must be left out beside regularization, which is the same",
+        ),
         (["--no-areas"], "--areas must be left out where ratings are fitted"),
         (["--save", "m.txt"], "--save must be a .npz file"),
         (["--rank", "9", "--solver", "altmin"], "rank must be in 0..5, the smaller number of independent features"),

@@ -19,19 +19,21 @@ from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import needs_both_answers, needs_samples, needs_some_moment
 from lrlab.theory.channels import Answer
 from lrlab.theory.correlated_overlap import predicted
-from lrlab.theory.message_passing import LEAST_VARIANCE, State, answers, oscillates
+from lrlab.theory.message_passing import LEAST_VARIANCE, State, answers, cosine, oscillates
 from lrlab.theory.predicted_overlap import is_symmetric
 from lrlab.theory.spectral import known_link_weights
 
 LEAST_STEP = 0.3
 OVERSHOT = 10.0
 """Square of a change that is reversed, in multiples of the variance that the estimate claims: more asks for damping."""
-STEADY, FARTHEST = 0.2, 1.0
-"""By which share of its distance from 1 the ratio of changes of log ||b|| may differ from the one before to go on so,
-and how far log ||b|| is moved at most."""
-ALONG, KNOWN = 0.95, 0.25
-"""Cosine between b and its change from which on only its length changes, and the share of its square that its variance
-may be for that: b may also go to 0."""
+STEADY = 0.2
+"""Changes of log ||b|| shrink steadily where their last two ratios differ by at most this share of 1 - ratio."""
+FARTHEST = 1.0
+"""By which log ||b|| is moved at once at most."""
+ALONG = 0.95
+"""Only the length of b changes where b and its change have such a cosine, of either sign."""
+KNOWN = 0.25
+"""The length is moved where the variance of b is below this share of ||b||^2: else b may be going to 0."""
 START = 0.5
 """Overlap that the spectral estimate is taken to have."""
 
@@ -126,11 +128,6 @@ def path(problem: SingleIndexData) -> Iterator[Point]:
         comes_back = cosines[-1] < -0.5 and size**2 > OVERSHOT * variance
         if comes_back or oscillates(changes, cosines):
             step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
-
-
-def cosine(a: Array, b: Array) -> float:
-    """Return the cosine of the angle between two vectors, 0 where one of them is 0."""
-    return float(a @ b) / max(float(np.linalg.norm(a)) * float(np.linalg.norm(b)), LEAST_VARIANCE)
 
 
 def growth(lengths: list[float]) -> float:

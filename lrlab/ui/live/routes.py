@@ -152,7 +152,8 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     logging.disable(logging.WARNING)
     st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
-    # The server's thread gives the interpreter up with each message that it sends.
+    # The server's thread waits so long for the interpreter where a page is being drawn, with Python's own event loop
+    # at each message that it sends.
     sys.setswitchinterval(SWITCH_SECONDS)
     channel = get_channel()
     channel.serving, channel.loop = True, asyncio.get_running_loop()
