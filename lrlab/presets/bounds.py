@@ -37,11 +37,10 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # Yi et al. 2015, eq. 3.9, statistical error without its constant.
     "statistical-error": lambda spec: statistical_error(spec),
     "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),
-    # The same of sparse signals, s log p in the place of p; and eq. 3.12 as it is, both without constants.
+    # The same of sparse signals, s log p in the place of p; eq. 3.12 with the power 5/2; Theorem 3.8: without constants.
     "sparse-error": lambda spec: sparse_error(spec),
-    "sparse-bound": lambda spec: (
-        sparse_error(spec) * math.sqrt(width(spec)) / float(spec.link_function.moments.phi) ** 2
-    ),
+    "sparse-bound": lambda spec: sparse_bound(spec),
+    "minimax-sparse": lambda spec: minimax_sparse(spec),
     # The exact limit for n/p large: sqrt(1 - overlap) of the leading eigenvector of M, see theory.spiked.
     "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
 }
@@ -95,6 +94,28 @@ def contraction(spec: Any) -> float:
 def sparse_error(spec: Any) -> float:
     """Return (phi + 1 - mu_0^2) / phi sqrt(s log p / n)."""
     return statistical_error(spec) * math.sqrt(spec.sparsity * math.log(spec.p) / spec.p)
+
+
+def sparse_bound(spec: Any) -> float:
+    """Return (phi + w)^(5/2) w^(1/2) / phi^3 sqrt(s log p / n) with w = 1 - mu_0^2 (Yi et al. 2015, eq. 3.12).
+
+    The statement prints the power 2/2, the proof 3/2. Theorem 1 of Yuan & Zhang (2013) gives
+    sqrt(s') rho / (phi (1 - kappa)) for a perturbation of order rho = (phi + w) sqrt(log p / n) per entry. Here
+    sqrt(s' / s) = 1 / (kappa^(-1/2) - 1) is of order ((phi + w) w)^(1/2) / phi and 1 / (1 - kappa) of order
+    (phi + w) / phi. Only the sum of these powers, 5/2, leaves the bound unchanged if M is scaled.
+    """
+    phi = float(spec.link_function.moments.phi)
+    return sparse_error(spec) * (phi + width(spec)) ** 1.5 * math.sqrt(width(spec)) / phi**2
+
+
+def minimax_sparse(spec: Any) -> float:
+    """Return sqrt(m (1 - m)) / L sqrt(s log(p / s) / n) (Yi et al. 2015, Theorem 3.8) for flipped logistic regression.
+
+    1 - m = 1 - 2 flip is the supremum of |f|, L = (1 - 2 flip) / 2 its Lipschitz constant; 0 without flips.
+    """
+    margin, slope = 2.0 * spec.flip, (1.0 - 2.0 * spec.flip) / 2.0
+    rate = math.sqrt(spec.sparsity * math.log(spec.p / spec.sparsity) / spec.n)
+    return math.sqrt(margin * (1.0 - margin)) / slope * rate
 
 
 def width(spec: Any) -> float:

@@ -80,7 +80,8 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
             y = last["y"] * (x / last["x"]) ** line["slope"]
         exact = line["series"] if line.get("exact") else np.nan
         table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
-        parts.append(table.sort_values("x").drop_duplicates())
+        # A bound of 0 says nothing, and has no position on a logarithmic axis.
+        parts.append(table[table["y"] > 0].sort_values("x").drop_duplicates())
     return pd.concat(parts, ignore_index=True)
 
 

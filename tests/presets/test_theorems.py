@@ -127,13 +127,28 @@ def test_the_statistical_error_is_that_of_the_noise_and_has_its_limit():
     assert BOUNDS["network-floor"](spec) == pytest.approx(0.2 * np.sqrt(60 * np.log(60) ** 3 / 3000))
 
 
-def test_the_bound_of_sparse_signals_is_equation_3_12():
+def test_the_bound_of_sparse_signals_does_not_change_when_the_moment_is_scaled():
     spec = lrlab.spec("one-bit-phase-retrieval", n=500, p=50, sparsity=4, threshold=1.2)
     moments = spec.link_function.moments
-    phi, width = moments.phi, 1 - moments.mu0**2
     rate = np.sqrt(4 * np.log(50) / 500)
-    assert BOUNDS["sparse-bound"](spec) == pytest.approx((phi + width) * width**0.5 / phi**3 * rate)
+
+    def bound(phi, width, power=2.5):
+        return (phi + width) ** power * width**0.5 / phi**3 * rate
+
+    phi, width = moments.phi, 1 - moments.mu0**2
+    assert BOUNDS["sparse-bound"](spec) == pytest.approx(bound(phi, width))
+    scaled = [bound(2 * phi, 2 * width, power) / bound(phi, width, power) for power in (1, 1.5, 2.5)]
+    assert scaled == pytest.approx([0.354, 0.5, 1.0], abs=1e-3), "the powers of the statement and the proof fail"
     assert BOUNDS["sparse-error"](spec) == pytest.approx((phi + width) / phi * rate)
+
+
+def test_the_minimax_bound_is_that_of_the_margin_and_the_slope_of_the_link():
+    spec = lrlab.spec("flipped-logistic", n=500, p=50, sparsity=4, flip=0.1)
+    z, f = np.linspace(-40, 40, 100001), spec.link_function
+    margin, slope = 1 - np.abs(f(z)).max(), np.abs(np.gradient(f(z), z)).max()
+    expected = np.sqrt(margin * (1 - margin)) / slope * np.sqrt(4 * np.log(50 / 4) / 500)
+    assert BOUNDS["minimax-sparse"](spec) == pytest.approx(expected, rel=1e-4)
+    assert BOUNDS["minimax-sparse"](spec.replace(flip=0.0)) == 0
 
 
 def test_the_bound_of_the_power_iteration_is_equation_3_9():
