@@ -37,7 +37,7 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # Yi et al. 2015, eq. 3.9, statistical error without its constant.
     "statistical-error": lambda spec: statistical_error(spec),
     "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),
-    # The same of sparse signals, s log p in the place of p; eq. 3.12 with the power 5/2; Theorem 3.8: without constants.
+    # The same of sparse signals, s log p in place of p; eq. 3.12 with the power 5/2; Theorem 3.8. Without constants.
     "sparse-error": lambda spec: sparse_error(spec),
     "sparse-bound": lambda spec: sparse_bound(spec),
     "minimax-sparse": lambda spec: minimax_sparse(spec),
