@@ -20,9 +20,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
 
 TRIALS, SEED, MOST_SECONDS = 10, 31000, 2.0
-SOLVERS = (
-    "gauss-newton", "matrix-irls", "tangent-descent", "scaled-gradient", "altmin", "gnimc", "r2rils", "precgd", "svp",
-)  # fmt: skip
+SOLVERS = "gauss-newton", "matrix-irls", "tangent-descent", "scaled-gradient", "altmin", "gnimc", "r2rils", "svp"
 TABLE = ("inductive-completion", {"features": "canonical", "n1": 60, "n2": 60, "rank": 2})
 SENSING = ("rank-one-sensing", {"d1": 30, "d2": 30, "rank": 2})
 NETWORK = ("polynomial-network", {"p": 40, "r": 2})

@@ -13,6 +13,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from lrlab.removed import removed
+
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
 
@@ -192,7 +194,9 @@ def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:
 
 
 def require_known(name: str, known: Mapping[str, object] | tuple[str, ...], what: str) -> None:
-    """Raise InputError naming the closest known word unless `name` is one of `known`."""
+    """Raise InputError unless `name` is one of `known`: with the closest one, or what replaces a removed solver."""
     if name not in known:
+        if what == "solver" and (remedy := removed(name)):
+            raise InputError(what, "one of this version", name, remedy)
         expected = "one of " + ", ".join(known) if known else "left out (there are none here)"
         raise InputError(what, expected, name, nearest(name, known) or f"take one of these as {what}")

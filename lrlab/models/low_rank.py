@@ -215,8 +215,6 @@ FAMILY = Family(
         "r2rils",
         "altmin",
         "scaled-gradient",
-        "precgd",
-        "overparameterised-gradient",
         "svp",
         "trimmed-gauss-newton",
         "robust-gauss-newton",

@@ -15,6 +15,7 @@ from lrlab.fits.ratings_solvers import BIASES, MODEL, OWN, solvers
 from lrlab.fits.ratings_task import RatingsTask, run_task
 from lrlab.models.own_rows import packed
 from lrlab.parameters import InputError, Parameter, Value, nearest
+from lrlab.removed import removed
 from lrlab.ui.own_data.fit_controls import SECONDS, SEED
 from lrlab.ui.own_data.ratings_source import RatingFiles
 from lrlab.ui.shared import code
@@ -84,7 +85,7 @@ def choose_solvers(link: Permalink) -> list[str]:
         given = [word for word in str(link.value(SOLVERS.name, SOLVERS)).split(",") if word]
         for word in given:
             if word not in names:
-                remedy = nearest(word, tuple(names)) or "leave it out"
+                remedy = removed(word) or nearest(word, tuple(names)) or "leave it out"
                 link.add_error(InputError("solvers", "some of " + ", ".join(names), word, remedy))
         st.session_state[key] = [word for word in given if word in names]
     chosen = st.multiselect("Solvers", names, key=key, format_func=title, help="Biases are in every fit.")

@@ -9,6 +9,7 @@ import streamlit as st
 from lrlab import catalog, protocol
 from lrlab.parameters import InputError, Parameter, Value, declared, nearest
 from lrlab.protocol import Limits, Spec
+from lrlab.removed import removed
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets import controls
@@ -132,7 +133,7 @@ def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]
     given = [word for word in str(link.value(parameter.name, parameter)).split(",") if word]
     for word in given:
         if link.arrived and word not in names:
-            remedy = nearest(word, tuple(names)) or "leave it out"
+            remedy = removed(word) or nearest(word, tuple(names)) or "leave it out"
             link.add_error(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
     return [word for word in given if word in names] or str(parameter.default).split(",")
 

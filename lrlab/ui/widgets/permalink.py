@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.parameters import InputError, Parameter, Value, nearest
+from lrlab.removed import removed
 from lrlab.ui.widgets.text import plain
 
 START = "start"
@@ -138,7 +139,7 @@ class Permalink:
         state["values"] = self._values()
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
-                remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
+                remedy = removed(name) or nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
         # An address set by a callback can be lost on a busy machine; setting it twice does no harm.

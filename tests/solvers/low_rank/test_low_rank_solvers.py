@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-import lrlab
 from lrlab import catalog, lowrank
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
@@ -313,7 +312,6 @@ def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
     for name, entry in entries.items():
         refused = [FEATURES] if name in PLAIN else []
         refused += [TABLE] if name == "complete-then-regress" else []
-        refused += [NETWORK] if name in ("precgd", "overparameterised-gradient") else []
         for spec in (SENSING, DENSE, FEATURES, TABLE, LABELS, NETWORK):
             if spec.model in entry.models and spec in refused:
                 with pytest.raises(InputError):
@@ -321,9 +319,3 @@ def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
             elif spec.model in entry.models:
                 entry.refuse(spec, defaults[name])
                 assert entry.workspace(spec, defaults[name]) > 0
-
-
-@pytest.mark.parametrize("name", ["precgd", "overparameterised-gradient"])
-def test_factors_of_one_sign_refuse_networks_of_both(name):
-    with pytest.raises(InputError, match="signs must be positive for this solver.*got mixed: set signs=positive"):
-        lrlab.solve(NETWORK.replace(signs="mixed"), name)

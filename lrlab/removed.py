@@ -1,0 +1,12 @@
+"""Solvers of earlier versions that were removed, each with one to use instead."""
+
+SOLVERS = {
+    "precgd": "gauss-newton",
+    "overparameterised-gradient": "gauss-newton",
+}
+
+
+def removed(name: str) -> str:
+    """Return the sentence for the name of a removed solver, or of an option of one; nothing for other names."""
+    solver = name.partition(".")[0]
+    return f"{solver} was removed in 0.3: use {SOLVERS[solver]}" if solver in SOLVERS else ""
