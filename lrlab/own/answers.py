@@ -6,11 +6,12 @@ from functools import lru_cache
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
-from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.arrays import Array, Intervals, Mask, Vector, frozen
 from lrlab.linalg import unit, varying
 from lrlab.model_entry import Measure
-from lrlab.own.matrices import whitening
+from lrlab.own.matrices import DEPENDENT, whitening
 from lrlab.own.source import HELD_OUT, Own, unpacked
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Problem, proceed
@@ -24,6 +25,9 @@ MEASURES = {
 REFINEMENT = "link-free-refinement"
 WHITENED = 2
 """Rows a column above which columns are whitened."""
+MOST_SEPARATED = 300_000
+"""Entries of X up to which responses are tested for separation: the linear program then takes about a second."""
+SEPARATED = 1e-6
 
 
 class Frame(NamedTuple):
@@ -59,7 +63,8 @@ class OwnAnswersProblem(Problem):
         if spec.scaling == "whitened":
             self.contrasts = frozen(self.frame.sizes[:, None] * self.frame.T)
         self.X, self.y = frozen(self.frame.applied(X[~out])), frozen(y[~out])
-        self.X_held, self.y_held = self.frame.applied(X[out]), y[out]
+        self.given, self.rows_held, self.y_held = frozen(X[~out]), X[out], y[out]
+        self.X_held = self.frame.applied(X[out])
         self.shape = self.X.shape
         self.sparsity = spec.values()["sparsity"] or self.shape[1]
         self._link = lru_cache(maxsize=1)(self._fitted)
@@ -90,22 +95,67 @@ class OwnAnswersProblem(Problem):
             scores["held_out_accuracy"] = float(np.mean((eta > 0) == (self.y_held > 0)))
         return scores
 
-    def standardised(self, estimate: Array) -> Array:
-        """Return the direction in columns of deviation 1 (columns,): what an index of deviation 1 takes of each.
+    def standardised(self, b: Array) -> Array:
+        """Return a direction (columns,) in columns of standard deviation 1, nan for a column that does not vary.
 
-        Deviations are those in these rows: intervals do not count that others have other ones. Where columns are not
-        whitened, the estimate (p,), of length 1.
+        Standard deviations are those in these rows: intervals do not count that others have other ones. If columns are
+        whitened, the index of the direction has standard deviation 1, else the direction has length 1.
         """
-        return unit(estimate) if self.contrasts is None else self.contrasts @ unit(estimate)
+        scaled = np.where(varying(self.given), b * self.frame.sizes, np.nan)
+        size = np.std(self.given @ b) if self.contrasts is not None else np.linalg.norm(np.nan_to_num(scaled))
+        return scaled / (size or 1.0)
 
     def recovered(self, estimate: Array) -> Array:
         """Return the direction (columns,), of length 1, in the units of the given columns."""
-        b = self.frame.T @ estimate
-        return b / (np.linalg.norm(b) or 1.0)
+        return unit(self.frame.T @ estimate)
 
-    def predict(self, estimate: Array, X: Array) -> Array:
-        """Return the log-odds of the larger answer at rows X (n, columns)."""
-        return self.link_at(estimate).log_odds(self.frame.applied(X))
+    def intervals_of(self, known: Intervals) -> Intervals:
+        """Return intervals of all columns: nan for those that the data do not determine, which the note names."""
+        low, high = (np.full(len(self.frame.sizes), np.nan) for _ in range(2))
+        used = varying(self.given)
+        rows = slice(None) if self.contrasts is not None else used
+        low[rows], high[rows] = known.low, known.high
+        apart, words = dependent(self.given), [known.note]
+        if separated(self.given, self.y):
+            apart[:] = True
+            words.append("No intervals: a hyperplane separates the responses, at least in part.")
+        elif apart.any():
+            places = ", ".join(str(place + 1) for place in np.flatnonzero(apart))
+            words.append(f"No intervals for columns {places}: they are combinations of each other.")
+        low[apart | ~used] = high[apart | ~used] = np.nan
+        return Intervals(low, high, " ".join(filter(None, words)))
+
+    def link_along(self, b: Array) -> IndexLink:
+        """Return the link along a direction (columns,) in the units of the given columns."""
+        return IndexLink.fitted(self.given, self.y, b)
+
+    def predict(self, b: Array, X: Array) -> Array:
+        """Return the log-odds of the larger response at rows X (n, columns), along a direction (columns,)."""
+        return self.link_along(b).log_odds(X)
+
+
+def dependent(X: Array) -> Mask:
+    """Return which columns (columns,) of X are exact combinations of others and a constant."""
+    use = varying(X)
+    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
+    apart = np.zeros(X.shape[1], dtype=bool)
+    if use.any():
+        _, s, Vt = np.linalg.svd(np.linalg.qr(rows, mode="r") if len(rows) > rows.shape[1] else rows)
+        rank = int((s > DEPENDENT * s[0]).sum())
+        apart[use] = np.linalg.norm(Vt[rank:], axis=0) > np.sqrt(DEPENDENT)
+    return apart
+
+
+def separated(X: Array, y: Array) -> bool:
+    """Return whether some a + X b has the sign of y (n,) or is 0 in all rows, and is not 0 in all; a linear program."""
+    use = varying(X)
+    if not use.any() or X[:, use].size > MOST_SEPARATED:
+        return False
+    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
+    signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
+    # A box keeps the program bounded; its optimum is 0 unless the responses are separated.
+    best = linprog(-signed.mean(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1.0, 1.0))
+    return bool(best.success and -best.fun > SEPARATED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +200,7 @@ class OwnAnswers(Own):
     def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         X, y = arrays["X"], arrays["y"]
         if len(np.unique(y[given])) < 2:
-            raise InputError("y", "of two values", "one value in all rows that are not held out", "give both answers")
+            raise InputError("y", "of two values", "one in all rows that are not held out", "give rows of both")
         p = Frame.of(X[given], str(settings["scaling"])).T.shape[1]
         if p < 2:
             raise InputError("X", "at least 2 columns that vary", p, "a single one has no direction: plot y against it")

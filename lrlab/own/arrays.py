@@ -29,7 +29,11 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         array = np.asarray(
             value.toarray() if issparse(value) else np.ma.getdata(value) if masked is not None else value
         )
-        array = array.astype(np.complex128 if complex_too and np.iscomplexobj(array) else np.float64, casting="unsafe")
+        if np.iscomplexobj(array) and not complex_too:
+            raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")
+        array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, casting="unsafe")
+    except InputError:
+        raise
     except (TypeError, ValueError) as error:
         got = _first_word(value) or _first_line(error)
         raise InputError(name, f"{what} of numbers", got, "leave words out, or code them") from None
@@ -96,11 +100,16 @@ def answers(y: Any, X: Any, Z: Any) -> Arrays:
     none_of(Z, "one-bit answers")
     values, X = words_or_numbers(y), numbers("X", X, 2)
     rows_of(values, X=X)
+    return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
+
+
+def two_values(values: Vector) -> Vector:
+    """Return both values of one-bit responses; InputError if there are more, or one."""
     kinds = np.unique(values)
     if len(kinds) != 2:
-        remedy = "code the answers as 0 and 1" if len(kinds) > 2 else "give both answers"
-        raise InputError("y", "of two values", f"{len(kinds)} value{'s' * (len(kinds) > 1)}", remedy)
-    return {"X": X, "y": np.where(values == kinds[1], 1.0, -1.0)}
+        remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both responses"
+        raise InputError("y", "of two values", "one" if len(kinds) == 1 else f"{len(kinds)} values", remedy)
+    return kinds
 
 
 def words_or_numbers(y: Any) -> Vector:
@@ -145,14 +154,15 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
     """Return A (m, p) and y (m,), or masks A (count, h, w) and patterns y (count, h, w)."""
     none_of(Z, "magnitudes")
     if 3 in (dimensions(y), dimensions(X)):
-        patterns, masks = numbers("y", y, 3), numbers("X", X, 3, complex_too=True)
+        patterns, masks = numbers("y", y, 3, gaps=True), numbers("X", X, 3, complex_too=True)
         if patterns.shape != masks.shape:
             got = f"{masks.shape}"
             raise InputError("X", f"a mask for each pattern, of shape {patterns.shape}", got, "give X = masks")
         h, w = masks.shape[1:]
         if h * w > MOST_PIXELS or h * w < 2:
             raise InputError("X", f"masks of 2 to {MOST_PIXELS:,} pixels", f"{h} x {w}", "bin or cut the patterns")
-        return {"A": masks, "y": patterns}
+        known = ~np.isnan(patterns)
+        return {"A": masks, "y": np.where(known, patterns, 0.0), **({} if known.all() else {"known": known})}
     arrays = {"A": numbers("X", X, 2, complex_too=True), "y": numbers("y", y, 1)}
     rows_of(arrays["y"], X=arrays["A"])
     if arrays["A"].shape[1] < 2:
@@ -170,7 +180,8 @@ def model_of(y: Any, X: Any, Z: Any) -> str:
         return "rank-one-sensing"
     if X is not None:
         values = words_or_numbers(y)
-        if values.dtype.kind == "U" or len(np.unique(values)) == 2:
+        if values.dtype.kind == "U" or len(np.unique(values)) <= 2:
+            two_values(values)
             return "flipped-logistic"
     remedy = "polynomial-network for y = x^T L x, phase-retrieval for y = |<a, x>|"
     raise InputError("model", "named for numbers y and one table X", "nothing", remedy)

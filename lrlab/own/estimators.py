@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lrlab.arrays import Array
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
-from lrlab.own.recover import job_of
+from lrlab.own.recover import in_units, job_of
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.runs.trace import Trace
 
@@ -34,7 +34,7 @@ class OwnEstimator(BaseEstimator):
         given: Any = self
         limits = {"max_seconds": given.max_seconds, **({} if given.max_iter is None else {"max_iter": given.max_iter})}
         options |= {"held_out": 0.0, "seed": given.seed, **limits, **(given.settings or {})}
-        self.trace_ = solve.run(job_of(y, X, Z, model=self.measured, solver=given.solver, **options))
+        self.trace_ = in_units(solve.run(job_of(y, X, Z, model=self.measured, solver=given.solver, **options)))
         if self.trace_.estimate is None:
             raise RuntimeError(self.trace_.ending)
         self.n_iter_ = len(self.trace_.rows)
@@ -86,8 +86,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y", "of two classes", "one class", "give rows of both")
-        estimate = self.run(2.0 * places - 1.0, X, scaling=self.scaling)
-        self.coef_ = self.trace_.problem.recovered(estimate)[None]
+        self.coef_ = self.run(2.0 * places - 1.0, X, scaling=self.scaling)[None]
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -135,7 +134,7 @@ class FormRegressor(RegressorMixin, OwnEstimator):
         of = "r" if self.measured == "polynomial-network" else "rank"
         rank = {} if self.rank is None else {of: self.rank}
         self.run(np.asarray(y, dtype=np.float64), *self.sides(X), constant=self.constant, **rank)
-        self.matrix_: LowRank = self.trace_.recovered
+        self.matrix_: LowRank = self.trace_.estimate
         self.rank_ = len(self.matrix_.s)
         return self
 

@@ -58,7 +58,7 @@ def digit() -> Measurements:
 
     image = np.pad(load_digits().images[3], 4)
     masks = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(6, *image.shape))
-    return Measurements(np.abs(np.fft.fft2(image * masks, norm="ortho")), masks)
+    return Measurements(np.abs(np.fft.fft2(image * masks)), masks)
 
 
 def drawn_answers() -> Measurements:

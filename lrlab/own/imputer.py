@@ -58,7 +58,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, OwnEstimator):
         if np.count_nonzero(table[known]) < 2:
             return self
         self.run(table, **({} if self.rank is None else {"rank": self.rank}))
-        W = self.trace_.recovered
+        W: Any = self.trace_.estimate
         left, self.components_ = W.U * W.s, W.V
         off = float(np.mean((left @ W.V.T - table)[known] ** 2))
         self.ridge_ = off * np.linalg.pinv(left.T @ left / len(left))

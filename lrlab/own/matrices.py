@@ -141,11 +141,10 @@ class RankOneRegression(OwnMatrixProblem):
         Q, R = np.linalg.qr(self.bases[0] @ estimate.U)
         return lowrank.from_core(Q, (R * (estimate.s * self.unit)) @ R.T, len(estimate.s))
 
-    def predict(self, estimate: LowRank, X: Array, Z: Array | None = None) -> Array:
-        """Return the measurements (n,) of rows X (n, d1), and Z (n, d2) where the matrix is not symmetric."""
+    def predict(self, W: LowRank, X: Array, Z: Array | None = None) -> Array:
+        """Return the measurements (n,) of rows X (n, d1), and Z (n, d2) if the matrix is not symmetric."""
         sides = [with_constant(side, self.spec.constant) for side in (X, Z) if side is not None]
-        white = [side @ T for side, T in zip(sides, self.bases, strict=True)]
-        return np.asarray(((white[0] @ estimate.left) * (white[-1] @ estimate.V)).sum(axis=1) * self.unit)
+        return np.asarray(((sides[0] @ W.left) * (sides[-1] @ W.V)).sum(axis=1))
 
 
 @dataclass(frozen=True, kw_only=True)

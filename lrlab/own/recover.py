@@ -1,6 +1,7 @@
 """lrlab.recover: any solver on a person's own measurements."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lrlab import catalog
@@ -54,10 +55,21 @@ def recover(
     limits; held_out (0.2), the share of the measurements that is held out and scores the estimates; seed; of answers:
     scaling, and what the model says of the link; of tables: biases; of the matrices constant, see `lrlab.own`.
 
-    The trace is as of `lrlab.solve`, without what needs a truth; `trace.recovered` is what was recovered in the units
-    of the given numbers, `trace.link` the link of answers. InputError in one sentence for what cannot be used.
+    The trace is as of `lrlab.solve`, without what needs a truth; `trace.estimate` is what was recovered in the units of
+    the given numbers, `trace.link` the link of responses. InputError in one sentence for what cannot be used.
     """
-    return solve.run(job_of(y, X, Z, model=model, solver=solver, **options))
+    return in_units(solve.run(job_of(y, X, Z, model=model, solver=solver, **options)))
+
+
+def in_units(trace: Trace) -> Trace:
+    """Return a trace of a person's data with its estimate, and the intervals, in the units of the given numbers."""
+    if trace.estimate is None:
+        return trace
+    known = trace.intervals
+    intervals = None if known is None else trace.problem.intervals_of(known)
+    note = trace.note if known is None else trace.note.removesuffix(known.note).strip()
+    note = " ".join(filter(None, [note, intervals.note if intervals else ""]))
+    return replace(trace, estimate=trace.problem.recovered(trace.estimate), intervals=intervals, note=note)
 
 
 def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object) -> Job:

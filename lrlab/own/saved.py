@@ -22,16 +22,15 @@ def save(path: Path, trace: Trace, given: Measurements) -> None:
             path, index=isinstance(trace.problem, OwnTableProblem) and bool(given.rows)
         )
         return
-    what: Any = trace.recovered
-    estimate: Any = trace.estimate
+    what: Any = trace.estimate
     arrays: dict[str, Vector] = what._asdict() if isinstance(what, LowRank) else {"estimate": what}
     if isinstance(trace.problem, OwnTableProblem):
-        arrays["completed"] = trace.problem.completed(estimate)
+        arrays["completed"] = trace.problem.completed(what)
     if trace.intervals is not None:
         arrays |= {
             "low": trace.intervals.low,
             "high": trace.intervals.high,
-            "standardised": trace.problem.standardised(estimate),
+            "standardised": trace.problem.standardised(what),
         }
     np.savez_compressed(path, allow_pickle=False, **arrays, names=np.array(given.names), rows=np.array(given.rows))
 
@@ -45,10 +44,9 @@ def recovered_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     import pandas as pd
 
     problem: Any = trace.problem
-    what: Any = trace.recovered
-    estimate: Any = trace.estimate
+    what: Any = trace.estimate
     if isinstance(problem, OwnTableProblem):
-        completed = problem.completed(estimate)
+        completed = problem.completed(what)
         return pd.DataFrame(completed, index=list(given.rows) or None, columns=list(given.names) or None)
     if isinstance(what, LowRank):
         return pd.DataFrame(what.dense())
@@ -64,14 +62,10 @@ def direction_table(trace: Trace, given: Measurements) -> "pd.DataFrame":
     import pandas as pd
 
     problem: Any = trace.problem
-    what: Any = trace.recovered
-    used = np.abs(problem.frame.T).sum(axis=1) > 0
+    what: Any = trace.estimate
     names = given.names or tuple(str(place + 1) for place in range(len(what)))
-    sizes: dict[str, Any] = {"direction": what, "standardised": np.full(len(what), np.nan)}
-    place = used if problem.contrasts is None else np.ones(len(what), dtype=bool)
-    sizes["standardised"][place] = problem.standardised(trace.estimate)
+    sizes: dict[str, Any] = {"direction": what, "standardised": problem.standardised(what)}
     if trace.intervals is not None:
-        for name, ends in zip(("low", "high"), trace.intervals[:2], strict=True):
-            sizes[name] = np.full(len(what), np.nan)
-            sizes[name][place] = ends
+        sizes |= {"low": trace.intervals.low, "high": trace.intervals.high}
+    used = np.isfinite(sizes["standardised"])
     return pd.DataFrame({"column": names, **sizes})[used].reset_index(drop=True)

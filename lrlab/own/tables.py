@@ -65,11 +65,21 @@ class OwnTableProblem(OwnMatrixProblem):
         left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
         return lowrank.from_product(left * self.unit, right)
 
-    def completed(self, estimate: LowRank) -> Array:
-        """Return the whole table (n1, n2): mean, biases and the part of low rank."""
-        left, right = (F if X is None else X @ F for F, X in zip((estimate.left, estimate.V), self.sides, strict=True))
+    def completed(self, W: LowRank) -> Array:
+        """Return the whole table (n1, n2): entries as they are given, others of mean, biases and X W Z^T.
+
+        Of a row or column without features and without entries that the solver was given, unknown entries are nan.
+        """
+        sides = (self.arrays[k] if k in self.arrays else None for k in "XZ")
+        left, right = (F if X is None else X @ F for F, X in zip((W.left, W.V), sides, strict=True))
         mean, a, c = self.line
-        return np.asarray(mean + a[:, None] + c + self.unit * (left @ right.T))
+        table = np.asarray(mean + a[:, None] + c + left @ right.T)
+        given = ~self.out
+        for k, at, part in (("X", "rows", table), ("Z", "columns", table.T)):
+            if k not in self.arrays:
+                part[np.bincount(self.arrays[at][given], minlength=len(part)) == 0] = np.nan
+        table[self.arrays["rows"], self.arrays["columns"]] = self.arrays["y"]
+        return table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +95,15 @@ class OwnTable(OwnMatrix):
     biases: Annotated[bool, Parameter(meaning="whether rows and columns have a bias each, beside a common mean")] = (
         False
     )
+
+    empty: Annotated[
+        int, Parameter(meaning="rows and columns without given entries and features", low=0, high=2**31, hidden=True)
+    ] = 0
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Say which rank was chosen, and what cannot be completed."""
+        nothing = f"{self.empty:,} rows or columns have neither entries nor features: they stay nan."
+        return " ".join(filter(None, [super().judgement(scores), nothing if self.empty else ""]))
 
     @property
     def measurements(self) -> int:
@@ -117,4 +136,5 @@ class OwnTable(OwnMatrix):
         share = max(1e-4, int(given.sum()) / (n1 * n2))
         features = "correlated" if "X" in arrays or "Z" in arrays else "canonical"
         sizes = {"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]}
-        return {**sizes, "observed": share, "features": features, "fewest": fewest}
+        empty = sum(int((count == 0).sum()) for count in counts)
+        return {**sizes, "observed": share, "features": features, "fewest": fewest, "empty": empty}

@@ -91,15 +91,16 @@ class Trace:
 
     @property
     def recovered(self) -> Any:
-        """The estimate in the units of the given numbers, where they are a person's own; else the estimate."""
-        return self.estimate if self.job.spec.drawn else self.problem.recovered(self.estimate)
+        """The estimate, by its name in older scripts."""
+        return self.estimate
 
     @property
     def link(self) -> IndexLink:
         """The link along the estimate of a single-index model: `table`, a curve with its band, and more."""
         if not isinstance(self.job.spec, SingleIndexSpec) or self.estimate is None:
             raise InputError("link", "that of a direction", self.job.spec.model, "take a single-index model")
-        return IndexLink.fitted(self.problem.X, self.problem.y, self.estimate)
+        along = getattr(self.problem, "link_along", None)
+        return along(self.estimate) if along else IndexLink.fitted(self.problem.X, self.problem.y, self.estimate)
 
     @property
     def metrics(self) -> Row:
@@ -161,7 +162,7 @@ class Trace:
     def interval_rows(self) -> list[dict[str, float | None]]:
         """The last estimate, scaled to unit length, entry by entry, with the ends of its 95% interval or None.
 
-        Of own data that are whitened: the direction in columns of deviation 1 in these rows.
+        Of your data: the direction in columns of standard deviation 1 in these rows.
         """
         if self.intervals is None or self.estimate is None:
             return []

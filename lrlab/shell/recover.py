@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.engine import solve
     from lrlab.own.examples import example
     from lrlab.own.files import Columns, read_measurements
-    from lrlab.own.recover import job_of
+    from lrlab.own.recover import in_units, job_of
     from lrlab.own.saved import save
 
     if options.save:
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         columns = Columns(options.y, options.z, options.triples)
         given = read_measurements(options.file, columns, gaps=model == "inductive-completion")
     job = job_of(given.y, given.X, given.Z, model=model, solver=options.solver, **settings)
-    trace = solve.run(job)
+    trace = in_units(solve.run(job))
     summary = trace.summary()
     if options.save and trace.estimate is not None:
         save(options.save, trace, given)

@@ -151,7 +151,7 @@ def test_wrong_options_end_in_one_sentence(options, match):
 @pytest.mark.parametrize(
     ("words", "match"),
     [
-        (["yes"], "y must be of two values, got 1 value: give both"),
+        (["yes"], "y must be of two values, got one: give rows of both"),
         (["a", "b", "c"], "y must be of two values, got 3 values: code"),
         (["a", "b", None], "y must be a word in each row, got None at place 3: fill it in"),
         (["a", np.nan, "b"], "y must be a word in each row, got nan at place 2: fill it in"),

@@ -65,6 +65,8 @@ def refuse_projections(spec: PhaseRetrieval, options: Options) -> None:
     if spec.m <= spec.p:
         remedy = f"raise m or lower p to {max(2, spec.m - 1)}: else least squares fits whatever phases are guessed"
         raise InputError("m", f"more than p = {spec.p} for this solver", spec.m, remedy)
+    if getattr(spec, "unknown", 0):
+        raise InputError("solver", "one that leaves pixels out", "alternating-projections", "take gauss-newton")
 
 
 def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:

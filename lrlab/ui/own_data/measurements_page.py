@@ -15,7 +15,7 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
 from lrlab.own import saved
 from lrlab.own.answers import REFINEMENT, OwnAnswersProblem
-from lrlab.own.recover import first_solver, kind_of
+from lrlab.own.recover import first_solver, in_units, kind_of
 from lrlab.own.tables import OwnTableProblem
 from lrlab.parameters import InputError
 from lrlab.runs.drawn import measures_of, recoveries
@@ -105,7 +105,7 @@ def draw(kind: str, jobs: Sequence[Job]) -> None:
         if done and not running.alive:
             titles = {run.job.solver: title for title, run in done.items()}
             chosen = st.selectbox("Recovered by", list(titles.values()), key=f"{PAGE}-solver")
-            recovered(done[chosen].trace, about)
+            recovered(in_units(done[chosen].trace), about)
     plot.words(parts[f"{PAGE}.cards"], key=f"{PAGE}.cards")
 
 
@@ -116,7 +116,7 @@ def recovered(shown: Trace, about: OwnProblem) -> None:
     if isinstance(problem, OwnAnswersProblem):
         st.caption("The chance of the larger answer along the direction, with its 95% band.")
         if len(problem.y_held):
-            losses = shown.link.compared(problem.X_held, problem.y_held)
+            losses = shown.link.compared(problem.rows_held, problem.y_held)
             words = ", ".join(f"{name} {loss:.4f}" for name, loss in losses.items())
             st.caption(f"Log loss of held-out answers by link: {words}.")
     table = saved.recovered_table(shown, about.given)
@@ -127,12 +127,11 @@ def recovered(shown: Trace, about: OwnProblem) -> None:
 def figure(shown: Trace) -> Figure:
     """Return the picture of what is recovered: the link of answers, the image, the table, or the units of a form."""
     problem: Any = shown.problem
-    what: Any = shown.recovered
-    estimate: Any = shown.estimate
+    what: Any = shown.estimate
     if isinstance(problem, OwnAnswersProblem):
         return link_figure(shown)
     if isinstance(problem, OwnTableProblem):
-        return picture.measured([Panel("completed table", problem.completed(estimate))], HEIGHT)
+        return picture.measured([Panel("completed table", problem.completed(what))], HEIGHT)
     if isinstance(what, LowRank):
         two = np.shape(what.U) != np.shape(what.V) or not np.allclose(what.U, what.V)
         units = [Panel("left units" if two else "hidden units", (what.U * np.abs(what.s)).T)]
