@@ -3,6 +3,8 @@
 SOLVERS = {
     "precgd": "gauss-newton",
     "overparameterised-gradient": "gauss-newton",
+    "robust-gauss-newton": "trimmed-gauss-newton",
+    "robust-pca": "trimmed-gauss-newton",
 }
 
 

@@ -39,7 +39,7 @@ SHAPES = {
     "multilabel": [(8, 2), (2,), (9, 2)],
     "one-bit-multilabel": [(10, 2), (2,), (8, 2)],
 }
-FREE = "least-squares", "nuclear-norm", "soft-impute", "robust-pca", "binary-relevance", "svm"
+FREE = "least-squares", "nuclear-norm", "soft-impute", "binary-relevance", "svm"
 """Programmes that choose the rank themselves, or do without."""
 BELOW_THRESHOLD = [
     ("flipped-logistic", "pairwise-moment"),

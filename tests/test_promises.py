@@ -33,7 +33,6 @@ SMALLER = {
     "sparse-probit": {"n": 20_000},
     "soft-impute": {"features": "canonical"},
     "als": {"features": "canonical"},
-    "robust-pca": {"features": "canonical", "n1": 1000, "n2": 1000},
     "matrix-irls": {"features": "canonical", "n1": 1000, "n2": 1000},
     "r2rils": {"features": "canonical", "n1": 1000, "n2": 1000},
     "bcs": {"labels": 50},

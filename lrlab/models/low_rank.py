@@ -217,8 +217,6 @@ FAMILY = Family(
         "scaled-gradient",
         "svp",
         "trimmed-gauss-newton",
-        "robust-gauss-newton",
-        "robust-pca",
         "soft-impute",
         "als",
         "ep-rom",

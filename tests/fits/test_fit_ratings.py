@@ -16,7 +16,7 @@ from lrlab.models.ratings_problem import aligned
 from lrlab.parameters import InputError
 
 N1, N2, D, RANK = 40, 30, 4, 2
-PLAIN = ("soft-impute", "als", "matrix-irls", "r2rils", "robust-pca")
+PLAIN = ("soft-impute", "als", "matrix-irls", "r2rils")
 SOLVERS = [e.name for e in catalog.solvers_for(InductiveCompletion.model) if e.name not in PLAIN]
 
 

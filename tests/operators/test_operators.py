@@ -9,7 +9,6 @@ from lrlab.operators import operator as operators
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 from lrlab.operators.rank_one import BLOCK_BYTES, RankOne, SymmetricRankOne, weighted_gram
-from lrlab.operators.weighted import Weighted
 
 M, N1, N2, D1, D2, K = 60, 13, 11, 6, 5, 2
 
@@ -32,24 +31,17 @@ def build(kind: str):
             return SymmetricRankOne(rng.standard_normal((M, D1)))
         case "dense":
             return Dense(rng.standard_normal((M, D1, D2)))
-        case "weighted":
-            return Weighted(entries(True, False), rng.random(M))
-        case "weighted-symmetric":
-            return Weighted(SymmetricRankOne(rng.standard_normal((M, D1))), rng.random(M))
     _, left, right = kind.split("-")
     return entries(left == "features", right == "features")
 
 
 KINDS = ["rank-one", "symmetric", "dense", "entries-features-features", "entries-features-identity"]
 KINDS += ["entries-identity-features", "entries-identity-identity"]
-WEIGHTED = ["weighted", "weighted-symmetric"]
-every_operator = pytest.mark.parametrize("A", [build(kind) for kind in KINDS + WEIGHTED], ids=KINDS + WEIGHTED)
+every_operator = pytest.mark.parametrize("A", [build(kind) for kind in KINDS], ids=KINDS)
 
 
 def matrices(A) -> np.ndarray:
     """Return the measurement matrices (m, d1, d2), one by one from their definition."""
-    if isinstance(A, Weighted):
-        return A.factors[:, None, None] * matrices(A.operator)
     if isinstance(A, Dense):
         return A.A
     if isinstance(A, RankOne):

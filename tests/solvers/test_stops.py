@@ -44,7 +44,6 @@ ENDS_OPTIMAL = {
     "logistic": "a Newton step changes the objective by rounding",
     "probit": "a Newton step changes the objective by rounding",
     "gauss-newton": "the cosine is within rounding of the objective",
-    "robust-gauss-newton": "the cosine is within rounding of the objective",
     "tangent-descent": "the cosine is within rounding of the objective",
 }
 """Solvers that claim to have converged when they end by themselves, and what they have tested."""

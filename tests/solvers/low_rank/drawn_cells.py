@@ -12,7 +12,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.memory import memory_needed
 from lrlab.runs.run import run_job
 
-PENALISED = ("als", "soft-impute", "nuclear-norm", "robust-pca")
+PENALISED = ("als", "soft-impute", "nuclear-norm")
 """Solvers whose minimum is that of another objective; they name the penalty."""
 
 

@@ -63,8 +63,7 @@ def test_every_converged_run_is_stationary(case, name, noise):
         trace = run_job(make_job(SPECS[case].replace(noise=noise, seed=1003), name, max_iter=600), newest=Newest())
     except InputError as refusal:
         pytest.skip(f"refused: {refusal}")
-    # Stationary points of a robust loss have a test of their own, in test_robust and test_robust_pca.
-    if trace.stop is Stop.CONVERGED and name not in ("robust-gauss-newton", "robust-pca"):
+    if trace.stop is Stop.CONVERGED:
         penalty = penalty_of(name, trace.problem, dict(trace.job.options))
         assert cosine(trace.problem, trace.estimate, penalty) < 1e-6
     if noise and name in ("ep-rom", "ap-rom", "gfm", "geco"):

@@ -24,7 +24,7 @@ FEATURES = InductiveCompletion(n1=60, n2=50, d1=10, d2=8, rank=2, observed=0.2)
 TABLE = InductiveCompletion(n1=40, n2=30, rank=2, observed=0.5, features="canonical")
 LABELS = MultilabelRegression(n=100, d=8, labels=20, rank=2, observed=0.3)
 NETWORK = PolynomialNetwork(m=400, p=15, r=3)
-PLAIN = ("soft-impute", "als", "r2rils", "robust-pca")
+PLAIN = ("soft-impute", "als", "r2rils")
 
 CASES = [
     (altmin, SENSING, {}),
