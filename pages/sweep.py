@@ -16,7 +16,7 @@ with st.sidebar:
 page.show_errors(*parts)
 past_sweeps.explain(sweep)
 sweep_run.buttons("sweep", sweep)
-view = sweep_view.choices(link, sweep)
+view = sweep_view.choices(link, sweep, plane=False)
 live.follow("sweep", lambda: sweep_view.draw("sweep", sweep, view), sweep_view.live_view("sweep", sweep, view))
 map_view.refine("sweep", view)
 if sweep:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from lrlab.sweeps import sweep_data
 from lrlab.ui.shared import live, page
 from lrlab.ui.sweep import crosshair, map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 
@@ -16,7 +15,7 @@ with page.controls():
     sweep, parts = sweep_controls.choose(link, plane=True)
 page.show_errors(*parts)
 sweep_run.buttons("transition", sweep)
-view = map_view.toggles(link, sweep_data.first_shown(sweep) if sweep else "", apart=False)
+view = sweep_view.choices(link, sweep, plane=True)
 crossed = crosshair.wanted(link)
 left, right = st.columns([3, 2], gap="medium") if crossed else (st.container(), st.container())
 with left:

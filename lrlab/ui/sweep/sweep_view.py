@@ -19,23 +19,35 @@ from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 
-def choices(link: Permalink, sweep: Sweep | None) -> View:
-    """Show the choices about the figure."""
-    if sweep is None:
+def choices(link: Permalink, sweep: Sweep | None, *, plane: bool) -> View:
+    """Show the choices about the figure, of the sweep that is drawn: the settings may be those of another model.
+
+    plane: the page shows one metric, that of the map.
+    """
+    results = sweep_run.results(link.page, sweep)
+    if results is None:
         # In the place of what would be there.
-        st.container(key="sweep-choices")
-        return View(SHARE, True, True, False)
+        st.container(key=f"{link.page}-choices")
+        return View(SHARE, not plane, True, False)
+    drawn, first = results.sweep, sweep_data.first_shown(results.sweep)
+    if plane:
+        return map_view.toggles(link, first)
+    meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{link.page}-choices"):
+        with st.container(width=260):
+            scope = f"{drawn.spec.model}.{first}"
+            show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
+            if sweep and show not in _shown(sweep):
+                link.leave_out("show")
+        return map_view.toggles(link, show, maps=len(drawn.grid) == 2, apart=True)
+
+
+def _shown(sweep: Sweep) -> dict[str, str]:
+    """Return the titles, by name, of what can be shown of a sweep."""
     scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
     if not sweep.spec.best_known:
         scores.pop("excess_risk", None)
-    shown = {SHARE: "share of successes"} | scores
-    first = sweep_data.first_shown(sweep)
-    meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
-    with st.container(horizontal=True, vertical_alignment="bottom", key="sweep-choices"):
-        with st.container(width=260):
-            scope = f"{sweep.spec.model}.{first}"
-            show = controls.choose_one(link, "show", shown, meaning, "Show", default=first, scope=scope)
-        return map_view.toggles(link, show, maps=len(sweep.grid) == 2, apart=True)
+    return {SHARE: "share of successes"} | scores
 
 
 def draw(page: str, sweep: Sweep | None, view: View) -> None:

@@ -124,6 +124,10 @@ class Permalink:
         self.put(parameter.name, st.session_state[key], parameter)
         return st.session_state[key]
 
+    def leave_out(self, name: str) -> None:
+        """Take a name out of the address: with the settings that are there it would be refused."""
+        self._now.pop(name, None)
+
     def accept(self, names: Iterable[str]) -> None:
         """Accept names in the address that no widget shows at present."""
         self._known.update(names)

@@ -1,0 +1,75 @@
+"""Every page is clicked through: opened, run, switched to every model and back twice, opened again by its address."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog
+from tests.ui.driving import components, drawn, errors, finished
+
+pytestmark = pytest.mark.usefixtures("engine")
+
+PAGES = Path(__file__).parents[2] / "pages"
+TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "3", "model": "one-bit-sensing"}
+WITH_MODELS = {
+    "converge": {"n": "60", "p": "5", "max_iter": "3"},
+    "spectrum": {"n": "60", "p": "5", "points": "2", "trials": "2"},
+    "sweep": TINY,
+    "transition": TINY,
+}
+
+
+def opened(page, **address):
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    at.query_params.update(address)
+    return drawn(at.run())
+
+
+def models_on(page):
+    return [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along or page != "spectrum"]
+
+
+def controls(at):
+    """Return the labels of all controls of a page."""
+    kinds = (at.selectbox, at.multiselect, at.number_input, at.text_input, at.toggle, at.checkbox, at.button)
+    return sorted(one.label for kind in kinds for one in kind)
+
+
+def switched(at, page, model):
+    """Choose another model while a result is shown; the result stays, and the page can be run."""
+    drawn(at.selectbox(key=f"{page}.model").set_value(model).run())
+    assert not errors(at) and at.selectbox(key=f"{page}.model").value == model
+    assert not at.button(key=f"{page}-run").disabled and f"{page}:run" in at.session_state
+    assert any(data.get("figure") for data in components(at))
+    return at
+
+
+@pytest.mark.parametrize("trips", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("page", WITH_MODELS)
+def test_models_are_switched_while_a_result_is_shown(page, trips):
+    at, models, seen = finished(opened(page, **WITH_MODELS[page]), page), models_on(page), {}
+    for model in trips * [*models, *reversed(models)] or models:
+        switched(at, page, model)
+        assert controls(at) == seen.setdefault(model, controls(at)), model
+    again = opened(page, **at.query_params)
+    assert not errors(again) and controls(again) == controls(opened(page, model=model))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["sweep", "transition"])
+def test_a_result_of_each_family_stays_while_every_model_is_chosen(page):
+    at, models = opened(page, **TINY), models_on(page)
+    for shown in {catalog.family(model).name: model for model in models}.values():
+        drawn(at.selectbox(key=f"{page}.model").set_value(shown).run())
+        run = finished(at, page).session_state[f"{page}:run"]
+        assert run.results.done
+        for model in models:
+            assert switched(at, page, model).session_state[f"{page}:run"] is run
+
+
+@pytest.mark.parametrize("page", ["sweep", "transition"])
+def test_a_result_stays_while_a_setting_is_refused(page):
+    at = finished(opened(page, **TINY), page)
+    drawn(at.number_input(key=f"{page}.trials").set_value(0).run())
+    assert errors(at) and any(data.get("figure") for data in components(at))
