@@ -5,6 +5,7 @@ SOLVERS = {
     "overparameterised-gradient": "gauss-newton",
     "robust-gauss-newton": "trimmed-gauss-newton",
     "robust-pca": "trimmed-gauss-newton",
+    "raar": "hybrid-input-output",
 }
 
 

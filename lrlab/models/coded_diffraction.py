@@ -172,7 +172,7 @@ FAMILY = Family(
         ),
     },
     goal=Goal("error", RECOVERED),
-    solvers=("reweighted-amplitude-flow", "gauss-newton", "raar"),
+    solvers=("reweighted-amplitude-flow", "gauss-newton", "truncated-amplitude-flow"),
     solvers_of=("phase-retrieval",),
     measured=measured,
     verdict=verdict,
@@ -180,7 +180,6 @@ FAMILY = Family(
     order=(
         "alternating-projections",
         "hybrid-input-output",
-        "raar",
         "wirtinger-flow",
         "truncated-amplitude-flow",
         "reweighted-amplitude-flow",

@@ -189,7 +189,6 @@ FAMILY = Family(
     order=(
         "alternating-projections",
         "hybrid-input-output",
-        "raar",
         "wirtinger-flow",
         "truncated-amplitude-flow",
         "reweighted-amplitude-flow",

@@ -1,0 +1,53 @@
+"""Hybrid input-output: its step as the paper prints it, and where it ends."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import lrlab
+from lrlab.models.coded_diffraction import CodedDiffraction
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.protocol import Stop
+from lrlab.solvers.phase_retrieval.hybrid_input_output import hybrid_input_output
+
+NAME = "hybrid-input-output"
+CODED = CodedDiffraction(side=8, masks=3, oversampling=2)
+SPECS = [PhaseRetrieval(m=60, p=10), PhaseRetrieval(m=60, p=10, field="real"), CODED]
+
+
+def dense(problem):
+    """Return A as a matrix."""
+    return problem.A @ np.eye(problem.shape[1])
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+def test_steps_are_those_of_the_paper_by_an_orthogonal_projection(spec):
+    problem, beta = spec.build(), 0.7
+    A, b = dense(problem), problem.magnitude
+    P = A @ np.linalg.pinv(A)
+    iterates = list(itertools.islice(hybrid_input_output(problem, relaxation=beta, rng=np.random.default_rng(3)), 6))
+    # The first v has the phases of A z_0 and lies in the range of A; M v is all that its first estimate shows of it.
+    start = lrlab.catalog.solver("alternating-projections", spec.model).run(problem, rng=np.random.default_rng(3))
+    v = A @ next(start).estimate
+    for iterate in iterates:
+        M = b * v / np.abs(v)
+        assert np.allclose(iterate.estimate, np.linalg.pinv(A) @ M)
+        inside, outside = M, v - beta * M
+        after = P @ inside + outside - P @ outside
+        assert iterate.residual == pytest.approx(np.linalg.norm(after - v) / np.linalg.norm(b))
+        v = after
+
+
+@pytest.mark.slow
+def test_it_recovers_where_error_reduction_stagnates():
+    spec = CodedDiffraction(side=16, masks=3, truth="digit-5", seed=4)
+    stuck, free = (lrlab.solve(spec, solver, max_iter=300) for solver in ("alternating-projections", NAME))
+    assert stuck.metrics["error"] > 0.1 and free.metrics["error"] < 1e-3
+    assert stuck.stop is not Stop.CONVERGED
+
+
+def test_it_wanders_under_noise():
+    spec = CodedDiffraction(side=16, photons=100.0)
+    wandering, near = (lrlab.solve(spec, name, max_iter=500) for name in (NAME, "truncated-amplitude-flow"))
+    assert wandering.stop is Stop.MAX_ITER and near.metrics["error"] < wandering.metrics["error"]
