@@ -6,6 +6,8 @@ SOLVERS = {
     "robust-gauss-newton": "trimmed-gauss-newton",
     "robust-pca": "trimmed-gauss-newton",
     "raar": "hybrid-input-output",
+    "partial-trace": "gamp",
+    "vamp": "gamp",
 }
 
 

@@ -4,17 +4,13 @@ c_k = E[f(Z) He_k(Z)], Z ~ N(0, 1), with He_k of leading coefficient 1. The info
 with c_k other than 0. Of binary answers all E[He_k(Z) | y] are multiples of c_k, so that it is the generative exponent,
 too, and known fast methods (statistical queries, polynomials of low degree) need n of order p^max(1, k/2) (Damian,
 Pillaud-Vivien, Lee & Bruna 2024, "Computational-statistical gaps in Gaussian single-index models", Theorems 1.3-1.6).
-
-The partial trace of mean (y - mu_0) He_k(x) over j = (k - 1) // 2 pairs of its indices is A_j x for odd k, with
-A_j = (-2)^j j! L_j^{(p/2)}(|x|^2 / 2), and A_{j+} x x^T - A_j I for even k, with L_j^{(p/2 + 1)} in A_{j+}: the
-contracted derivatives of exp(-|x|^2 / 2). Their means are c_k b and c_k b b^T.
 """
 
 import math
 from functools import lru_cache, partial
 
 import numpy as np
-from scipy.special import eval_genlaguerre, eval_hermitenorm
+from scipy.special import eval_hermitenorm
 
 from lrlab.arrays import Array
 from lrlab.theory.links import Link
@@ -61,32 +57,14 @@ def coefficient(link: Link, k: int) -> float:
 def answers_needed(link: Link, p: int) -> float | None:
     """Return n = C p^(k/2), the order of what known fast methods need at k >= 3; None for other links.
 
-    C = 2^j j! (1 - mu_0^2) / c_k^2: for even k the partial trace has an eigenvalue outside its bulk from there on, for
-    odd k its overlap is 1 / sqrt(p), the root of which is far above that of a guess.
+    C = 2^j j! (1 - mu_0^2) / c_k^2, j = (k - 1) // 2: from there on the Hermite tensor, traced over j pairs of indices
+    (Algorithms 1 and 2 there), has an eigenvalue outside its bulk for even k, and for odd k an overlap of 1 / sqrt(p),
+    the root of which is far above that of a guess.
     """
     k = information_exponent(link)
     if k is None or k < 3:
         return None
     return _noise(link, k) * p ** (k / 2.0) / coefficient(link, k) ** 2
-
-
-def trace_overlap(link: Link, k: int, n: int, p: int) -> float:
-    """Return the squared overlap of the partial trace with b, for large p.
-
-    Odd k: the squared norm of the noise has the mean (1 - mu_0^2) E[A_j^2 |x|^2] / n. Even k: the noise is nearly a
-    Wigner matrix, whose leading eigenvector has the overlap 1 - n_k / n above n_k = `answers_needed`.
-    """
-    square, j = coefficient(link, k) ** 2, (k - 1) // 2
-    if k % 2:
-        rising = math.prod(p / 2.0 + i for i in range(j + 1))
-        noise = (1.0 - link.moments.mu0**2) * 2.0 ** (2 * j + 1) * math.factorial(j) * rising / n
-        return square / (square + noise)
-    return max(0.0, 1.0 - _noise(link, k) * p ** (k / 2.0) / (n * square))
-
-
-def trace_factor(square: Array, p: int, j: int, further: int = 0) -> Array:
-    """Return A_j at the squared lengths |x|^2; further: 1 for A_{j+}."""
-    return (-2.0) ** j * math.factorial(j) * np.asarray(eval_genlaguerre(j, p / 2.0 + further, square / 2.0))
 
 
 def _noise(link: Link, k: int) -> float:

@@ -54,7 +54,7 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     method's own estimate of its overlap; where nothing can be recovered b falls to 0 and its direction has no meaning.
     A fixed point of a symmetric link that the answers do not prefer to b = 0 by five nats is SETTLED, not CONVERGED:
     near a threshold it may be far off, however sure of itself. So are fixed points where X shows that its rows are no
-    independent Gaussian ones; the note then gives no overlap (`vamp` does, of dense signals in correlated designs).
+    independent Gaussian ones; the note then gives no overlap.
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1, first with scalar variances.
     """

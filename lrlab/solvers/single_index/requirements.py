@@ -160,7 +160,7 @@ def needs_some_moment(spec: SingleIndexSpec, options: Options) -> None:
     needs_some_coefficient(spec, options)
     k, needed = information_exponent(link), answers_needed(link, spec.p)
     got = f"0 on {spec.model}, whose information exponent is {k}"
-    remedy = f"take partial-trace: known fast methods need n of order p^{(k or 0) / 2:g}, here {needed or 0:.2g}"
+    remedy = f"change the formula: polynomial-time methods need n of order p^{(k or 0) / 2:g}, here {needed or 0:.2g}"
     raise InputError("link", "one with mu_1 or mu_2 - mu_0 other than 0 for this solver", got, remedy)
 
 
