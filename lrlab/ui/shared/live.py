@@ -19,6 +19,7 @@ from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY, base
 from lrlab.ui.live.tabs import Tab, View
+from lrlab.ui.shared import progress
 from lrlab.ui.widgets import permalink, plot
 from lrlab.ui.widgets.text import show_error
 
@@ -191,7 +192,10 @@ def announce(page: str) -> None:
     running, words = current(page), ""
     if running is not None:
         shown_alive = st.session_state.get(f"{page}:shown-alive")
-        words = "The run has begun." if shown_alive else f"The run is over. {_end(running)}"
+        # Of a sweep that was only opened nothing has run.
+        opened = getattr(running, "state", "") == "new"
+        begun, over = ("", "") if opened else ("The run has begun.", "The run is over. ")
+        words = begun if shown_alive else f"{over}{_end(running)}"
     plot.send("status", f"{page}-status", {"words": words}, height=1, on_over_change=turns.give_way)
 
 
@@ -199,7 +203,7 @@ def _end(running: Any) -> str:
     if hasattr(running, "runs"):
         ends = [(run.job.entry.title, run.trace.ending) for run in running.runs if run.trace and run.trace.stop]
         return " ".join(f"{title}: {words}" for title, words in ends)
-    return f"{running.done:,} of {running.total:,} trials are computed." if hasattr(running, "total") else ""
+    return progress.ending(running) if hasattr(running, "total") else ""
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:

@@ -51,12 +51,15 @@ def show_batch_progress(batch: Any, name: str, changed: bool = False) -> None:
 
 
 def ending(batch: Any) -> str:
-    """Return how a batch or a sweep ended, as a sentence."""
+    """Return how a batch or a sweep ended, or what the store has of a sweep that was only opened, as a sentence."""
     done, state = f"{batch.done:,} of {batch.total:,} trials", batch.state
     if state in ("paused", "cancelled"):
         return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
     if not state and batch.done < batch.total:
         return f"Cancelled: {done} were computed; their results are shown."
+    if state in ("new", "done") and batch.done < batch.total:
+        spared = f"Done; {batch.total - batch.done:,} of {batch.total:,} trials were not needed."
+        return spared if batch.results.complete else f"{done} are stored. Press Run to compute the others."
     return f"{done} are computed." if batch.done else ""
 
 

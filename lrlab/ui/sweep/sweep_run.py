@@ -101,7 +101,7 @@ def _left(page: str, sweep: Sweep) -> str:
 
 
 def _size(page: str, sweep: Sweep, run: SweepRun | None) -> str:
-    if run is not None and run.state == "done":
+    if run is not None and run.results.complete:
         return COMPUTED
     size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
     return f"{size[0].upper()}{size[1:]}; what is stored is not computed again."
