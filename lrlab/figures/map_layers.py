@@ -29,9 +29,17 @@ LABEL: dict[str, Any] = {
     "borderpad": 2,
 }
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
-INFERRED = 8
-"""Size of the squares of inferred cells, px."""
-HOVER = "%{text}<br>at %{customdata[0]:.4g}, %{customdata[1]:.4g}<extra></extra>"
+INFERRED = "inferred from other grid points"
+PALE = 0.55
+"""Opacity of inferred cells."""
+HATCH = {
+    "shape": "\\",
+    "size": 6,
+    "solidity": 0.2,
+    "fgcolor": "rgba(255, 255, 255, 0.9)",
+    "bgcolor": "rgba(0, 0, 0, 0)",
+}
+"""Of inferred cells: it leans to the other side than that of regions of theory."""
 
 
 class Region(NamedTuple):
@@ -44,11 +52,12 @@ class Region(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """An axis of the map: its title, the values of its cells in rising order, and "linear" or "log"."""
+    """An axis of the map: its title, the values of its cells in rising order, "linear" or "log", its name on hover."""
 
     title: str
     values: Sequence[float]
     spacing: str = "linear"
+    name: str = ""
 
     @property
     def edges(self) -> Array:
@@ -71,7 +80,7 @@ class Layers:
         self._named: set[str] = set()
 
     def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str], place: Place) -> None:
-        """Colour the cells of a solver; inferred ones are small squares, those without a value have a cross.
+        """Colour the cells of a solver; inferred ones are paler and hatched, those without a value have a cross.
 
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
@@ -82,15 +91,36 @@ class Layers:
         text[at] = texts
         z = np.full((2, *shape), np.nan)
         z[cells["inferred"].to_numpy(dtype=np.intp), *at] = cells["value"]
+        look: dict[str, Any] = {"x": self._x.edges, "y": self._y.edges, "coloraxis": "coloraxis", "xgap": 1, "ygap": 1}
+        names = (f"{axis.name or axis.title} = %{{customdata[{k}]:.4g}}" for k, axis in enumerate((self._x, self._y)))
+        hover = f"{', '.join(names)}<br>%{{text}}<extra></extra>"
         # It answers the pointer on all cells.
-        x, y = self._x.edges, self._y.edges
-        look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1, "hovertemplate": HOVER}
-        self._add(trace("heatmap", x=x, y=y, z=z[0], name="measured", customdata=info, text=text, **look), place)
+        measured = trace("heatmap", z=z[0], name="measured", customdata=info, text=text, hovertemplate=hover, **look)
+        self._add(measured, place)
+        self._add(trace("heatmap", z=z[1], name="inferred", opacity=PALE, hoverinfo="skip", **look), place)
         known = np.isfinite(z)
-        # Of the size of a cell they could be taken for measured ones, and faint for others of another value.
-        small: dict[str, Any] = {"symbol": "square", "size": INFERRED, "color": z[1].ravel(), "coloraxis": "coloraxis"}
-        self._marks(known[1], place, "inferred from other cells (small)", **small)
+        self._hatch(known[1], place)
         self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5, color=theme.INK)
+
+    def _hatch(self, inferred: Mask, place: Place) -> None:
+        """Hatch inferred cells; the outlines of all others are nan, so that only what has changed is sent."""
+        rows, columns = np.indices(inferred.shape).reshape(2, -1, 1)
+        x, y = self._x.edges[columns + [0, 1, 1, 0, 0, 0]], self._y.edges[rows + [0, 0, 1, 1, 0, 0]]
+        y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
+        outlines = trace(
+            "scatter",
+            x=x.ravel(),
+            y=y.ravel(),
+            mode="lines",
+            line={"width": 0},
+            fill="toself",
+            fillcolor="rgba(0, 0, 0, 0)",
+            fillpattern=HATCH,
+            name=INFERRED,
+            hoverinfo="skip",
+            showlegend=bool(inferred.any()),
+        )
+        self._add(outlines, place)
 
     def _places(self, cells: pd.DataFrame) -> tuple[Indices, Indices]:
         """Return the rows and the columns of cells."""
@@ -220,7 +250,7 @@ def cell_texts(cells: pd.DataFrame, score: str) -> list[str]:
 
 def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
     if not trials:
-        return f"{score} {value:.3g}, inferred" if math.isfinite(value) else "not measured"
+        return f"{score} {value:.3g}, {INFERRED}" if math.isfinite(value) else "not measured"
     if math.isfinite(successes):
         return f"{successes:.0f} of {trials} succeed, 95% interval {low:.2f} to {high:.2f}"
     return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"

@@ -51,7 +51,7 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     ),
     "side": (
         Derived(
-            "rows and columns of the matrix, with the measurements per row held",
+            "rows and columns at fixed measurements per row, d₁",
             "d1",
             lambda spec, side: round(side),
             LowRankSpec,
@@ -82,6 +82,13 @@ def axes(model: type[Spec]) -> dict[str, str]:
     own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
+
+
+@cache
+def short_names(model: type[Spec]) -> dict[str, str]:
+    """Return what an axis is called beside a value of it, by name: "rank", "n/p"."""
+    own = {name: derived(model, name) for name in axes(model)}
+    return {name: q.title.rpartition(", ")[2] if q else name.replace("_", " ") for name, q in own.items()}
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:

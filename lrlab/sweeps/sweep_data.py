@@ -75,9 +75,10 @@ class SweepData:
     @cached_property
     def scales(self) -> list[Scale]:
         """The axes as they are drawn."""
-        titles = axes.axes(type(self.sweep.spec))
+        model, grid = type(self.sweep.spec), self.sweep.grid
+        titles, names = axes.axes(model), axes.short_names(model)
         return [
-            Scale(titles[name], sorted(map(float, self.sweep.grid[name])), spacing(given))
+            Scale(titles[name], sorted(map(float, grid[name])), spacing(given), names[name])
             for name, given in self.sweep.axes
         ]
 
@@ -114,4 +115,4 @@ def title(sweep: Sweep, show: str) -> str:
     if show != SHARE:
         return f"mean {display_name(show)}"
     rule = sweep.contour
-    return f"share of trials with {display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g}"
+    return f"success rate ({display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g})"

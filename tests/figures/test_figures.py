@@ -232,11 +232,12 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
     score = transition.Score("share of trials")
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
-    measured, inferred = values(figure.data[0].z), named(figure, "inferred from other cells (small)")
+    measured, inferred = values(figure.data[0].z), values(figure.data[1].z)
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
-    # In the colours of the others, and small: faint ones would look like others of a low value.
-    assert marked(inferred) == {(1.0, 2.0)} and list(inferred.marker.color)[2] == 0.3
-    assert inferred.marker.coloraxis == "coloraxis" and inferred.marker.size < 10 and inferred.marker.opacity is None
+    assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5 and figure.data[1].opacity < 1
+    hatch = named(figure, map_layers.INFERRED)
+    assert np.isfinite(hatch.y).sum() == 5 and len(hatch.x) == len(hatch.y) == 6 * 6, "the outline of one cell"
+    assert {*hatch.x[np.isfinite(hatch.y)]} == {0.75, 1.25} and hatch.fillpattern.shape
     assert marked(named(figure, "not measured")) == {(0.5, 2.0), (0.5, 20.0)}
     np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
     np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
@@ -249,7 +250,7 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
 def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
     figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
     heat = figure.data[0]
-    assert list(heat.customdata[1][2]) == [1.0, 20.0, "a"] and "%{text}<br>at %{customdata[0]" in heat.hovertemplate
+    assert list(heat.customdata[1][2]) == [1.0, 20.0, "a"] and heat.hovertemplate.startswith("noise = %{customdata[0]")
     line = "9 of 10 succeed, 95% interval 0.60 to 0.98"
     assert heat.text[1][2] == f"a: {line}<br>b: {line}" and heat.text[0][1].startswith("a: not measured<br>")
     assert heat.text[1][0].startswith("a: mean overlap 0.8 ± 0.02, 4 trials")

@@ -46,6 +46,12 @@ def figures(at):
     return [json.loads(data["figure"]) for data in components if data.get("figure")]
 
 
+def status(at):
+    """Return what screen readers say of the run of a page."""
+    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [data["words"] for data in components if "words" in data]
+
+
 def figure(at, name):
     """Return the figure of a name on a page, as Plotly gets it."""
     components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
@@ -244,7 +250,7 @@ def test_transition_counts_successes_of_low_rank_models(model):
     small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
     at = finished(opened("transition", model=model, **small), "transition")
     [chart] = figures(at)
-    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"].startswith("share of trials with")
+    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"].startswith("success rate (")
     if model in ("phase-retrieval", "rank-one-sensing"):
         assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
 
@@ -409,7 +415,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     run = at.session_state["transition:run"]
     assert run.state == "done" and run.sweep.adaptive and run.done <= 8, run.error
     heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
-    assert [heat["name"] for heat in heats] == ["measured"] and heats[0]["z"]["shape"] == "2, 2"
+    assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
     whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
     assert whole.session_state["transition:run"].done == 8
     assert not any(trace.get("name") == "asymptotic threshold" for trace in figures(whole)[0]["data"])
@@ -420,6 +426,18 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert list(table["shown"]) == list(table["mean"]) and not table["inferred"].any()
     assert list(table["seed"]) == [trial_spec(cell.job.spec, 0).seed for cell in run.sweep.cells]
     assert len(whole.get("download_button")) == 4 and not whole.exception
+
+
+def test_a_finished_adaptive_map_is_filled_and_says_how_many_trials_it_spared():
+    wanted = {"x-points": "4", "y-points": "4", "budget": "64", "x-to": "1", "y-from": "2", "y-to": "100"}
+    at = finished(opened("transition", **TINY | wanted | {"trials": "4"}), "transition")
+    run, table = at.session_state["transition:run"], at.session_state["transition:data"][1].cells("overlap")
+    assert 0 < run.done < run.total == 64 and table["inferred"].any() and table["value"].notna().all()
+    sentence = f"Done; {64 - run.done} of 64 trials were not needed."
+    assert sentence in [caption.value for caption in at.caption] and f"The run is over. {sentence}" in status(at)
+    measured, inferred = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
+    assert "hoverinfo" not in measured and measured["hovertemplate"].startswith("σ² = %{customdata[0]")
+    assert inferred["opacity"] < 1 and inferred["hoverinfo"] == "skip"
 
 
 def test_the_first_map_is_of_rank_one_sensing():
@@ -493,7 +511,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert chart["layout"]["xaxis"]["type"] == "log"
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
     [chart] = figures(at)
-    assert chart["layout"]["yaxis"]["title"]["text"] == "share of trials with overlap > 0.5"
+    assert chart["layout"]["yaxis"]["title"]["text"] == "success rate (overlap > 0.5)"
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share_of_best").run()
     [chart] = figures(at)
     assert chart["layout"]["yaxis"]["title"]["text"] == "median overlap / best possible overlap"
@@ -517,6 +535,8 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
     at.run()
     assert not at.button(key="sweep-run").disabled
+    stored = f"0 of {run.total:,} trials are stored. Press Run to compute the others."
+    assert stored in [caption.value for caption in at.caption] and stored in status(at)
     again = opened("sweep", **address(known.sweep))
     again.session_state["code"] = True
     again.run()

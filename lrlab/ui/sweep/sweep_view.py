@@ -32,7 +32,7 @@ def choices(link: Permalink, sweep: Sweep | None, *, plane: bool) -> View:
     drawn, first = results.sweep, sweep_data.first_shown(results.sweep)
     if plane:
         return map_view.toggles(link, first)
-    meaning = "what is drawn of each cell: the share of trials that succeed, or a score"
+    meaning = "what is drawn of each grid point: the success rate, or a metric"
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{link.page}-choices"):
         with st.container(width=260):
             scope = f"{drawn.spec.model}.{first}"
@@ -47,7 +47,7 @@ def _shown(sweep: Sweep) -> dict[str, str]:
     scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
     if not sweep.spec.best_known:
         scores.pop("excess_risk", None)
-    return {SHARE: "share of successes"} | scores
+    return {SHARE: "success rate"} | scores
 
 
 def draw(page: str, sweep: Sweep | None, view: View) -> None:
@@ -95,7 +95,7 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
     plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
     plot.words(said(shown), key=f"{page}.said")
-    band = "95% intervals of the shares" if view.show == SHARE else "from the first to the third quartile"
+    band = "95% intervals of the success rates" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
     own = "Pale and dotted: a solver's own limit for large sizes. " * shown.own_limit
