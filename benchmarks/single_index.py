@@ -4,7 +4,7 @@ python benchmarks/single_index.py [--trials 20] [--cells TEXT] [--solvers NAME,N
 
 For each cell: median error and seconds, time as a multiple of link-free refinement's on the same data (median over
 trials, the solvers taking turns), and the error of link-free refinement over that of the best solver that knows the
-link, or stands for one that does: logistic and probit regression, best subsets where b is sparse, phase-likelihood.
+link, or stands for one that does: logistic and probit regression, phase-likelihood.
 """
 
 import argparse
@@ -22,8 +22,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 
 LINK_FREE = "link-free-refinement"
-INFORMED = ("logistic", "probit", "subset-logistic", "phase-likelihood")
-FOR_SPARSE = ("sparse-", "subset-")
+INFORMED = ("logistic", "probit", "phase-likelihood")
 MAX_SECONDS = 60.0
 
 WIDE = {"n": 1000, "p": 1000, "sparsity": 10}
@@ -55,7 +54,7 @@ def title(spec: SingleIndexSpec) -> str:
 def accepted(spec: SingleIndexSpec, wanted: list[str]) -> Iterator[str]:
     """Yield the solvers that take this spec; those for sparse signals only where it is sparse."""
     for entry in catalog.solvers_for(spec.model):
-        made_for_sparse = entry.name.startswith(FOR_SPARSE)
+        made_for_sparse = entry.name.startswith("sparse-")
         if (wanted and entry.name not in wanted) or (made_for_sparse and not spec.sparsity):
             continue
         try:

@@ -6,6 +6,9 @@ SOLVERS = {
     "robust-gauss-newton": "trimmed-gauss-newton",
     "robust-pca": "trimmed-gauss-newton",
     "raar": "hybrid-input-output",
+    "sparse-logistic": "link-free-refinement",
+    "sparse-probit": "link-free-refinement",
+    "subset-logistic": "link-free-refinement",
     "partial-trace": "gamp",
     "vamp": "gamp",
 }

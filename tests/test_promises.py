@@ -29,8 +29,6 @@ SIZES = {
 }
 """Data of some 50 MB, so that what is not data counts for little."""
 SMALLER = {
-    "sparse-logistic": {"n": 20_000},
-    "sparse-probit": {"n": 20_000},
     "soft-impute": {"features": "canonical"},
     "als": {"features": "canonical"},
     "matrix-irls": {"features": "canonical", "n1": 1000, "n2": 1000},
@@ -40,8 +38,6 @@ SMALLER = {
 """Other sizes for those that would take long, or that need a table without features."""
 SVM = {"multilabel": {"labels": 4, "rank": 4}, "one-bit-multilabel": {"d2": 4}}
 OPTIONS = {
-    "sparse-logistic": {"folds": 3},
-    "sparse-probit": {"folds": 3},
     "kernel-leml": {"landmarks": 500},
     "least-squares": {"inner_steps": 6},
     "svm": {"regularization": 1000.0},

@@ -83,7 +83,7 @@ def test_without_an_engine_a_sweep_says_what_to_install(without):
 def test_without_scikit_learn_a_solver_says_what_to_install(without):
     without("sklearn")
     with pytest.raises(InputError, match=r"scikit-learn must be .*pip install 'lrlab\[fit\]'"):
-        lrlab.solve(lrlab.spec("one-bit-sensing", n=300), "sparse-logistic", worker=False)
+        lrlab.solve(lrlab.spec("multilabel", n=50, labels=4, rank=2), "svm", worker=False)
 
 
 def test_another_missing_module_is_not_explained_away():

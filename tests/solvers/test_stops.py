@@ -39,7 +39,6 @@ HARD = {
 """Fewer measurements than unknowns, or answers that are mostly noise."""
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
 ENDS_OPTIMAL = {
-    "subset-logistic": "no move improves the support",
     "one-bit-power": "the estimate agrees with every sign",
     "logistic": "a Newton step changes the objective by rounding",
     "probit": "a Newton step changes the objective by rounding",

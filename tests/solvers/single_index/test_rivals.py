@@ -13,8 +13,6 @@ import lrlab
 from lrlab import catalog, metrics
 from lrlab.linalg import unit
 from lrlab.models import single_index
-from lrlab.solvers.single_index import sparse_regression
-from lrlab.solvers.single_index.regression import LOGISTIC, PROBIT
 from lrlab.theory import principal_hessian
 from lrlab.theory.predicted_overlap import least_squares_overlap
 
@@ -130,7 +128,7 @@ def test_answers_that_are_all_the_same_give_no_direction_and_no_error(name):
     assert np.isfinite(estimate(problem, name)).all()
 
 
-@pytest.mark.parametrize("name", ["marginal-mean", "sir", "phd", "save", "nbiht", "logistic", "sparse-probit"])
+@pytest.mark.parametrize("name", ["marginal-mean", "sir", "phd", "save", "nbiht", "logistic"])
 def test_memory_stays_within_the_claim_of_the_catalogue(name):
     spec = lrlab.spec("flipped-logistic", n=1500, p=500, intercept=1.0, noise=0.5)
     problem, entry = spec.build(), catalog.solver(name)
@@ -253,78 +251,6 @@ def test_separable_answers_give_a_direction_that_parts_them(name):
     assert median_error(SENSING.replace(noise=0, n=2000), name, seeds=3) < 0.02
 
 
-def penalised_by_lbfgs(loss, X, y, rho):
-    """Minimise mean loss + rho ||b||_1 over (c, b+, b-), both parts non-negative."""
-    p = X.shape[1]
-
-    def value(t):
-        return loss(y * (X @ (t[1 : p + 1] - t[p + 1 :]) + t[0])).mean() + rho * t[1:].sum()
-
-    bounds = [(None, None), *[(0, None)] * (2 * p)]
-    options = {"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000, "maxfun": 10**6}
-    trace = minimize(value, np.zeros(2 * p + 1), bounds=bounds, method="L-BFGS-B", options=options)
-    return trace.x[1 : p + 1] - trace.x[p + 1 :], trace.fun
-
-
-@pytest.mark.parametrize("name", ["logistic", "probit"])
-def test_each_level_of_the_path_is_the_optimum_of_its_problem(name):
-    likelihood = {"logistic": LOGISTIC, "probit": PROBIT}[name]
-    problem = TILTED.replace(p=6, n=150).build()
-    X, y = problem.X, problem.y
-    levels = sparse_regression.path_levels(likelihood, X, y)
-    thetas = list(sparse_regression.path(likelihood, X, y, levels[:12], 1e-9 * levels[0]))
-    assert not thetas[0][1:].any() and thetas[1][1:].any()
-    for k in (3, 11):
-        b, value = penalised_by_lbfgs(LOSSES[name], X, y, levels[k])
-        assert sparse_regression.objective(likelihood, X, y, thetas[k], levels[k]) <= value + 1e-10
-        np.testing.assert_allclose(thetas[k][1:], b, atol=2e-5)
-        assert sparse_regression.optimality(likelihood, X, y, thetas[k], levels[k]) <= 1e-9 * levels[0]
-
-
-def test_the_path_agrees_with_scikit_learn():
-    problem = SPARSE.build()
-    X, y = problem.X, problem.y
-    levels = sparse_regression.path_levels(LOGISTIC, X, y)
-    *_, theta = sparse_regression.path(LOGISTIC, X, y, levels[:9], 1e-9 * levels[0])
-    other = LogisticRegression(l1_ratio=1.0, C=1 / (300 * levels[8]), solver="saga", tol=1e-12, max_iter=20_000)
-    np.testing.assert_allclose(theta[1:], other.fit(X, y).coef_[0], atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ["sparse-logistic", "sparse-probit"])
-def test_sparse_regression_falls_along_the_path_to_the_level_best_on_held_out_data(name):
-    loss, problem = LOSSES[name.removeprefix("sparse-")], SPARSE.build()
-    X, y = problem.X, problem.y
-    trace = iterates(problem, name)
-    assert len(trace) > 5 and trace[-1].residual < 1e-7
-    assert np.diff([i.objective for i in trace]).max() < 0
-    assert np.count_nonzero(trace[0].estimate) == 0 < np.count_nonzero(trace[-1].estimate) < 60
-    rho = float(trace[-1].note.split()[1].rstrip(","))
-    for iterate in trace[1:]:
-        b = iterate.estimate
-        best = minimize(lambda c, b=b: loss(y * (X @ b + c[0])).mean() + rho * np.abs(b).sum(), [0.0]).fun
-        assert iterate.objective == pytest.approx(best, rel=2e-3)
-
-
-def test_held_out_losses_are_those_of_fits_without_the_fold():
-    problem = SPARSE.replace(p=12, sparsity=3).build()
-    X, y = problem.X, problem.y
-    levels = sparse_regression.path_levels(LOGISTIC, X, y)
-    fold = np.arange(300) % 3
-    losses = sparse_regression.held_out_losses(LOGISTIC, problem, levels, fold)
-    assert losses.shape[1] == 3 and len(losses) <= sparse_regression.LEVELS
-    level = 6
-    for k in range(3):
-        inside, outside = fold != k, fold == k
-        model = LogisticRegression(l1_ratio=1.0, C=1 / (200 * levels[level]), solver="saga", tol=1e-8, max_iter=9000)
-        margin = y[outside] * model.fit(X[inside], y[inside]).decision_function(X[outside])
-        assert losses[level, k] == pytest.approx(np.logaddexp(0, -margin).mean(), abs=2e-3)
-    mean = losses.mean(axis=1)
-    best = sparse_regression.chosen_level(losses, "best")
-    cautious = sparse_regression.chosen_level(losses, "one-standard-error")
-    assert mean[best] == mean.min() and cautious <= best
-    assert mean[cautious] <= mean[best] + losses[best].std(ddof=1) / np.sqrt(3)
-
-
 # All of them
 
 
@@ -355,7 +281,7 @@ def test_normalised_biht_on_a_signal_of_equal_entries(noise, known):
     assert np.median(errors) < 1.25 * known
 
 
-@pytest.mark.parametrize("name", ["sparse-logistic", "nbiht", "logistic"])
+@pytest.mark.parametrize("name", ["nbiht", "logistic"])
 def test_same_seed_same_trace_and_inputs_unchanged(name):
     problem = SPARSE.build()
     X, y = problem.X.copy(), problem.y.copy()
@@ -367,7 +293,7 @@ def test_same_seed_same_trace_and_inputs_unchanged(name):
     np.testing.assert_array_equal(problem.y, y)
 
 
-BLIND_FIRST = ["marginal-mean", "sir", "biht", "nbiht", "logistic", "probit", "sparse-logistic", "sparse-probit"]
+BLIND_FIRST = ["marginal-mean", "sir", "biht", "nbiht", "logistic", "probit"]
 
 
 def test_what_cannot_work_is_refused_beforehand():
@@ -384,7 +310,5 @@ def test_what_cannot_work_is_refused_beforehand():
     assert lrlab.solve(PHASE.replace(n=15), "phd", whitening="identity").stop.name == "FINISHED"
     with pytest.raises(lrlab.InputError, match=r"kept must be in 0\.\.p = 8, got 9"):
         lrlab.solve(SENSING, "nbiht", kept=9)
-    with pytest.raises(lrlab.InputError, match="n must be at least twice the folds = 10 for this solver, got 9"):
-        lrlab.solve(SENSING.replace(n=9), "sparse-logistic")
     with pytest.raises(lrlab.InputError, match=r"step must be a number in 0.001\.\.100, got 0"):
         lrlab.solve(SENSING, "biht", step=0)
