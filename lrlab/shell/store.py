@@ -1,8 +1,7 @@
-"""python -m lrlab store: lists, exports, prunes and repairs stored trials."""
+"""python -m lrlab store: lists, exports and prunes stored trials."""
 
 import argparse
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from lrlab.shell.common import DONE, add_json, print_json, say
@@ -10,44 +9,31 @@ from lrlab.shell.common import DONE, add_json, print_json, say
 
 def add(commands: Any) -> None:
     """Add the command."""
-    store = commands.add_parser("store", help="list, export, prune or repair the stored trials of sweeps")
+    store = commands.add_parser("store", help="list, export or prune the stored trials of sweeps")
     store.add_argument("file", metavar="FILE", type=Path, help="a file that `sweep --store` has written")
     store.add_argument("--export", type=Path, metavar="OUT", help="write all trials to a .csv or .parquet file")
     store.add_argument("--prune", action="store_true", help="remove trials of code that has changed since")
-    words = "drop what is damaged, and retain the damaged file as FILE.damaged"
-    store.add_argument("--repair", action="store_true", help=words)
     add_json(store)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Repair, prune and export if requested; list the trials."""
-    from lrlab.store import store_file
+    """Prune and export if requested; list the trials."""
     from lrlab.store.export import export
-    from lrlab.store.repair import repair
     from lrlab.store.store import Store
 
-    repaired = repair(options.file) if options.repair else None
-    only_read = options.export and not options.prune
-    with (
-        TemporaryDirectory() as folder,
-        Store(store_file.readable(options.file, Path(folder)) if only_read else options.file, create=False) as store,
-    ):
+    with Store(options.file, create=False) as store:
         pruned = store.prune() if options.prune else 0
         exported = export(store, options.export) if options.export else 0
         groups = store.groups()
     if options.json:
         listed = [{**group._asdict(), "stale": group.stale} for group in groups]
-        damaged = str(repaired.damaged) if repaired and repaired.damaged else None
-        print_json({"groups": listed, "trials_pruned": pruned, "trials_exported": exported, "damaged_file": damaged})
+        print_json({"groups": listed, "trials_pruned": pruned, "trials_exported": exported})
         return DONE
     for group in groups:
         settings = " ".join(f"{name}={value}" for name, value in group.settings.items())
         state = "stale" if group.stale else "current"
         say(f"{group.model}  {group.solver}  {group.trials} trials in {group.cells} cells  {state}  {settings}")
     say(f"{sum(group.trials for group in groups)} trials in {options.file}.")
-    if repaired:
-        found = f"What was damaged is dropped; the damaged file is {repaired.damaged}"
-        say(f"{found if repaired.damaged else 'Nothing is damaged'}; {repaired.trials} trials stay.")
     if options.prune:
         say(f"{pruned} stale trials removed.")
     if options.export:

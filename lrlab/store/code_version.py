@@ -83,14 +83,5 @@ def text(values: dict[str, Value]) -> str:
 def key(job: Job) -> bytes:
     """Return what tells the trials of a job from all others: a hash of all its values and of the code's version."""
     model, solver = job.spec.model, job.solver
-    return cell_key(model, spec_text(job.spec), solver, text(settings(job)), version(model, solver))
-
-
-def cell_key(model: str, spec: str, solver: str, settings: str, version: str) -> bytes:
-    """Return the same for values that are texts, see `text`."""
-    return hashlib.blake2b("\0".join((model, spec, solver, settings, version)).encode(), digest_size=16).digest()
-
-
-def is_key(key: object, *texts: object) -> bool:
-    """Tell whether a stored key is that of the stored texts, in the order of `cell_key`."""
-    return all(isinstance(text, str) for text in texts) and cell_key(*map(str, texts)) == key
+    texts = (model, spec_text(job.spec), solver, text(settings(job)), version(model, solver))
+    return hashlib.blake2b("\0".join(texts).encode(), digest_size=16).digest()

@@ -3,9 +3,7 @@
 from typing import Literal, NamedTuple, get_args
 
 from lrlab.parameters import require_known
-from lrlab.store.rows import sweep_checksum
 from lrlab.store.store import Store
-from lrlab.store.store_file import damaged
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.toml import parse
 
@@ -34,26 +32,23 @@ class Past(NamedTuple):
         return parse(self.definition)
 
 
+COLUMNS = ", ".join(Past._fields)
+
+
 def note(store: Store, line: Past) -> None:
     """Put a sweep on its session's list, or bring its line there up to date: it has one, however often it was run."""
     require_known(line.state, get_args(State), what="state")
     with store.writing() as connection:
-        connection.execute(
-            "INSERT OR REPLACE INTO sweeps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (*line, sweep_checksum(line))
-        )
+        connection.execute(f"INSERT OR REPLACE INTO sweeps ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", line)
 
 
 def past(store: Store, session: str, most: int = 100) -> list[Past]:
-    """Return the sweeps of a session, the newest first; InputError where one is damaged."""
+    """Return the sweeps of a session, the newest first."""
     with store.reading() as connection:
         rows = connection.execute(
-            "SELECT session, definition, title, page, state, done, total, changed, checksum FROM sweeps"
-            " WHERE session = ? ORDER BY changed DESC, definition LIMIT ?",
-            (session, most),
+            f"SELECT {COLUMNS} FROM sweeps WHERE session = ? ORDER BY changed DESC, definition LIMIT ?", (session, most)
         ).fetchall()
-    if any(stored != sweep_checksum(line) for *line, stored in rows):
-        raise damaged(store.path, "a past sweep does not match its checksum")
-    return [Past(*line) for *line, _ in rows]
+    return [Past(*row) for row in rows]
 
 
 def forget(store: Store, session: str, definition: str) -> None:

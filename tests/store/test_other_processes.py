@@ -47,12 +47,7 @@ def one_by_one(function, items):
     return LocalStream(function, items, chunk_seconds=0.0)
 
 
-def all_of(path):
-    with Store(path, create=False) as store:
-        return [store.results(job, SWEEP.trials) for job in SWEEP.jobs]
-
-
-def remove(path):
+def remove_one(path):
     path.unlink()
 
 
@@ -67,54 +62,36 @@ def replace_by_another(path):
         store.add_items({b"another": 1})
 
 
-@pytest.mark.attempt("a store removed or replaced during a sweep", "written anew at the next commit")
-@pytest.mark.parametrize("remove", [remove, remove_all, replace_by_another])
-def test_a_store_that_is_removed_during_a_sweep_is_written_anew(path, remove):
-    with Store(path) as store:
-        store.add_items({b"before": [1.5]})
-
-        def progress(done, total):
-            if done == TOTAL // 2:
-                remove(path)
-
-        done = run(SWEEP, store, one_by_one, progress)
-        assert (done.computed, done.reused) == (TOTAL, 0)
-        expected = [store.results(job, SWEEP.trials) for job in SWEEP.jobs]
-    assert all_of(path) == expected and sum(map(len, expected)) == TOTAL
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-    with Store(path) as store:
-        assert store.items([b"before"]) == {b"before": [1.5]} and store.groups()[0].trials == TOTAL // 2
+def replace_by_text(path):
+    path.unlink()
+    path.write_text("my thesis")
 
 
-def test_two_that_notice_it_lose_nothing(path):
-    with Store(path) as first, Store(path) as second:
-        run(SWEEP, first, one_by_one, stop=lambda: first.groups() != [] and first.groups()[0].trials > 9)
-        remove_all(path)
-        run(SWEEP, second, LocalStream)
-        expected = [second.results(job, SWEEP.trials) for job in SWEEP.jobs]
-        first.add_items({b"last": 1})
-    assert all_of(path) == expected and sum(map(len, expected)) == TOTAL
-    with Store(path) as store:
-        assert store.items([b"last"]) == {b"last": 1}
-
-
-@pytest.mark.attempt("a store replaced by something else during a sweep", "a sentence and status 1")
-def test_a_store_that_is_replaced_by_something_else_ends_the_sweep(path, tmp_path, capsys, monkeypatch):
-    definition = tmp_path / "sweep.toml"
+@pytest.mark.attempt("a store removed or replaced during a sweep", "a sentence and status 1; run again, it resumes")
+@pytest.mark.parametrize("remove", [remove_one, remove_all, replace_by_another, replace_by_text])
+def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, monkeypatch, remove):
+    definition = tmp_path.parent / f"{tmp_path.name}.toml"
     definition.write_text(to_toml(SWEEP))
 
-    def spoiling(trial):
-        if trial.number == 3:
-            path.unlink(missing_ok=True)
-            path.write_text("my thesis")
+    def removing(trial):
+        if trial.number == 3 and not removed:
+            removed.append(remove(path))
         return run_trial(trial)
 
-    monkeypatch.setattr(running, "run_trial", spoiling)
+    removed = []
+    monkeypatch.setattr(running, "run_trial", removing)
     monkeypatch.setattr("lrlab.engine.engine.Engine.map", lambda self, *work: one_by_one(*work))
-    assert main(["sweep", str(definition), "--store", str(path)]) == 1
+    command = ["sweep", str(definition), "--store", str(path)]
+    assert main(command) == 1
     sentence = capsys.readouterr().err
-    assert "was removed or replaced while it was in use" in sentence and sentence.count("\n") == 1
-    assert path.read_text() == "my thesis"
+    assert "was removed or replaced while it was in use: run this again" in sentence and sentence.count("\n") == 1
+    if remove is replace_by_text:
+        assert path.read_text() == "my thesis"
+        return
+    if remove is remove_one:
+        assert main(command) == 2 and "remove store.sqlite-wal" in capsys.readouterr().err
+        remove_all(path)
+    assert main(command) == 0 and stored_trials(path) == TOTAL
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The store: nothing is computed twice, nothing that was finished is lost, nothing that is not its own is touched."""
 
 import csv
+import errno
 import json
 import math
 import os
@@ -12,6 +13,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +27,7 @@ from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.export import export
+from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
@@ -228,7 +231,16 @@ def spoil(path, start, bytes_):
         (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, 5000), "a sound store, got .*: it is damaged"),
-        (lambda path: path.unlink() or path.mkdir(), "a file that can be read and written"),
+        (
+            lambda path: spoil(path, 60, (2).to_bytes(4, "big")),
+            r"of format 3, got .*: an older lrlab wrote it \(format 2",
+        ),
+        (lambda path: path.unlink() or path.mkdir(), "a file that can be read and written, .*: it is not a regular"),
+        (lambda path: path.unlink() or os.mkfifo(path), "a file that can be read and written, .*: it is not a regular"),
+        (
+            lambda path: path.unlink() or path.symlink_to("/dev/null"),
+            "a file that can be read and written, .*: it is not a regular",
+        ),
     ],
 )
 def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
@@ -300,6 +312,43 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
     with pytest.raises(InputError, match="store must be a file that can be read and written"):
         Store(path.parent / "nowhere" / "store.sqlite")
+
+
+@pytest.mark.parametrize("way", ["shell", "python", "server"])
+def test_memory_is_no_name_of_a_file(way, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = "store must be a file, got :memory:: name a file, or give no store to keep trials in memory alone"
+    if way == "shell":
+        Path("sweep.toml").write_text(to_toml(SWEEP))
+        assert main(["sweep", "sweep.toml", "--store", ":memory:"]) == 2 and words in capsys.readouterr().err
+        Path("sweep.toml").unlink()
+    elif way == "python":
+        with pytest.raises(InputError, match=words):
+            lrlab.sweep(SWEEP.spec, {"noise": [0.1]}, ["sir"], 1, store=":memory:")
+    else:
+        assert words in SharedStore(Path(":memory:")).warning
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_system_without_hard_links_has_stores(path, monkeypatch):
+    def refused(*names, **options):
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    for name in ("link", "symlink"):
+        monkeypatch.setattr(os, name, refused)
+    with Store(path) as store:
+        assert swept(SWEEP, store)[0] == TOTAL
+
+
+def test_several_make_a_store_at_once(path):
+    def add(number):
+        with Store(path) as store:
+            store.add(made(number))
+
+    with ThreadPoolExecutor(8) as threads:
+        [*threads.map(add, range(8))]
+    with Store(path) as store:
+        assert store.finished(SWEEP.jobs[0], 9) == {*range(8)}
 
 
 def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):

@@ -1,16 +1,10 @@
-"""The list of past sweeps, and stores of other formats."""
+"""The list of past sweeps."""
 
-import csv
-import shutil
-import sqlite3
 import time
-from contextlib import closing
-from pathlib import Path
 
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.__main__ import main
 from lrlab.store.store import Store
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -18,8 +12,6 @@ from lrlab.sweeps.toml import parse, titled, to_toml
 
 SWEEP = Sweep(spec=spec("one-bit-sensing", p=5), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
 OTHER = Sweep(spec=spec("one-bit-sensing", p=6), axes={"ratio": [5, 20]}, solvers=["marginal-mean"], trials=3)
-
-OLD = Path(__file__).parents[1] / "store" / "format2.sqlite"
 
 
 def noted(store, sweep=SWEEP, session="me", state="running", done=0):
@@ -43,34 +35,6 @@ def test_a_session_sees_its_own_sweeps_newest_first():
         assert len(history.past(store, "somebody else")) == 1
         with pytest.raises(InputError, match="state must be one of running, .*, got lost"):
             noted(store, state="lost")
-
-
-@pytest.fixture
-def older(tmp_path):
-    """Return a store of format 1, with trials."""
-    path = tmp_path / "older.sqlite"
-    shutil.copy(OLD, path)
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript("DROP TABLE sweeps; PRAGMA user_version = 1")
-    return path
-
-
-@pytest.mark.parametrize("form", [1, 2])
-def test_an_older_store_is_refused_and_exported(older, form, tmp_path, capsys):
-    path = older if form == 1 else Path(shutil.copy(OLD, tmp_path / "format 2.sqlite"))
-    before = path.read_bytes()
-    with pytest.raises(InputError, match=rf"store must be of format 3, got .*\(format {form}\): `store FILE --export"):
-        Store(path)
-    assert main(["store", str(path), "--export", str(tmp_path / "trials.csv")]) == 0
-    assert "40 trials written" in capsys.readouterr().out
-    with (tmp_path / "trials.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 40 and {row["stale"] for row in rows} == {"True"}
-    assert sum(float(row["overlap"] or "nan") > 0.0 for row in rows) > 10
-    assert path.read_bytes() == before and main(["store", str(path)]) != 0
-    path.write_bytes(before[:4096])
-    assert main(["store", str(path), "--export", str(tmp_path / "more.csv")]) != 0
-    assert "sound store" in capsys.readouterr().err
 
 
 def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):
