@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, ClassVar, TypeVar, get_origin
 
+from lrlab.code_graph import docstring
 from lrlab.model_entry import Family, Goal, Measure, ModelEntry
 from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec
@@ -171,7 +172,7 @@ def _check_solver(where: str, entry: SolverEntry, models: Mapping[str, Family]) 
         require(getattr(entry, part), where, f"the SolverEntry of {entry.name} has no {part}: {remedy}")
     read = callable(entry.run) and {"problem", "rng"} <= inspect.signature(entry.run).parameters.keys()
     require(read, where, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
-    documented = inspect.getdoc(entry.run) or entry.reference == UNPUBLISHED
+    documented = docstring(entry.run) or entry.reference == UNPUBLISHED
     require(documented, where, f"{entry.name} has no docstring: say what it minimises, and the update")
     # Where functions share code, a keyword of another kind is no option of a person.
     empty = inspect.Parameter.empty

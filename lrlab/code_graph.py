@@ -5,6 +5,8 @@ Functions whose modules have no source, as those of a notebook, are read by `fun
 
 import ast
 import hashlib
+import inspect
+import sys
 import uuid
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -42,6 +44,16 @@ class Module(NamedTuple):
 
     statements: dict[str, list[ast.stmt]]
     imports: code_sources.Imports
+
+
+def docstring(value: Any) -> str:
+    """Return the docstring of a function or class, or ""; from its source where Python was started with -OO."""
+    if (text := inspect.getdoc(value)) is None and sys.flags.optimize > 1:
+        tree = module(value.__module__)
+        for node in tree.statements.get(value.__name__, ()) if tree else ():
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                text = ast.get_docstring(node)
+    return text or ""
 
 
 def root(value: Any) -> Definition:

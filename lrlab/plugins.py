@@ -47,7 +47,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
 
 def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry:
     """Return the entry of a function without one: made for these models, needing as much memory as the data."""
-    words = (inspect.getdoc(function) or "").partition("\n")[0]
+    words = code_graph.docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"

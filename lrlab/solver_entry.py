@@ -1,6 +1,5 @@
 """What the lab knows about a solver, beside its code."""
 
-import inspect
 import math
 import re
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Mask
+from lrlab.code_graph import docstring
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, limits
 
@@ -139,7 +139,7 @@ class SolverEntry:
 
     def __post_init__(self) -> None:
         """Take name and reference from the generator function where they are not given."""
-        written = re.search(r"^References?: (.*?)(\n\n|\Z)", inspect.getdoc(self.run) or "", re.DOTALL | re.MULTILINE)
+        written = re.search(r"^References?: (.*?)(\n\n|\Z)", docstring(self.run), re.DOTALL | re.MULTILINE)
         object.__setattr__(self, "name", self.name or getattr(self.run, "__name__", "").replace("_", "-"))
         object.__setattr__(self, "reference", self.reference or " ".join(written[1].split() if written else ()))
 

@@ -1,6 +1,5 @@
 """Shows what stands below the figures of a run: why it works, all numbers, the table of iterates, the code."""
 
-import inspect
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from lrlab.catalog import family
+from lrlab.code_graph import docstring
 from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
@@ -94,7 +94,7 @@ def _why(spec: Spec, jobs: Sequence[Job]) -> None:
             st.latex(entry.update)
             st.caption(" ".join(part for part in (job.given, entry.reference) if part))
             with st.popover(f"Docstring of {entry.name}", type="tertiary", width="content"):
-                st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
+                st.code(docstring(entry.run), language=None, wrap_lines=True)
 
 
 def cards(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
