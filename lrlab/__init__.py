@@ -3,8 +3,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lrlab import extras
-
 if TYPE_CHECKING:
     from lrlab.catalog import spec
     from lrlab.engine.solve import solve
@@ -85,6 +83,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use, so that the home page and `models` do not wait for scipy and pandas."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from lrlab import extras
+
     with extras.named():
         value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value

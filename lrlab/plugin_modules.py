@@ -21,7 +21,8 @@ SETTING = "LRLAB_PLUGINS"
 GROUPS = "lrlab.solvers", "lrlab.models"
 """Groups of entry points by which an installed package names modules, or entries in them."""
 PREFIX = "lrlab_plugin"
-
+FAILURES = Exception, SystemExit, KeyboardInterrupt
+"""What a file may raise while it is imported. A plugin is left out, whichever it is, and everything else works."""
 
 Source = tuple[str, bytes] | bytes | str
 
@@ -62,7 +63,7 @@ def imported(name: str, label: str = "") -> ModuleType:
     """Import and return a module; CatalogError with its name, or its label, where that fails."""
     try:
         return import_module(name)
-    except Exception as error:
+    except FAILURES as error:
         raise failure(label or name, error) from error
 
 
@@ -95,7 +96,7 @@ def from_text(path: str, text: bytes) -> Plugin:
         code_sources.texts[name] = text
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             del sys.modules[name]
             raise failure(label, error) from error
     return Plugin(sys.modules[name], label, (path, text))
@@ -171,7 +172,7 @@ def _of_point(point: Any, label: str) -> Plugin:
         return Plugin(module, label)
     try:
         entry = point.load()
-    except Exception as error:
+    except FAILURES as error:
         raise failure(label, error) from error
     return _of_entry(entry, point.name, None, label)
 

@@ -9,10 +9,11 @@ from typing import Any
 from entries import model_page, plain, raw, solver_page, solvers
 
 from lrlab import catalog
-from lrlab.__main__ import COMMANDS, main
+from lrlab.__main__ import main
 from lrlab.presets import misprints
 from lrlab.presets.papers import PAPERS
 from lrlab.settings import SETTINGS, TEXTS
+from lrlab.shell.commands import COMMANDS
 
 
 def pages() -> dict[str, Any]:

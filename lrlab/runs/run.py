@@ -153,6 +153,11 @@ def run_job(
     except (np.linalg.LinAlgError, ArithmeticError) as error:
         iterations = max(trace.iterations, newest.iterations if newest else 0)
         raise NumericalBreakdown(job.solver, iterations, error) from error
+    except (KeyboardInterrupt, SystemExit) as error:
+        # Ctrl-C reaches the main thread alone: elsewhere the solver's own code raises it.
+        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+            raise
+        raise RuntimeError(f"{job.solver} raised {type(error).__name__}: correct the solver.") from error
     if newest is not None and newest.held is not None:
         score(*newest.held)
     trace.seconds = 0.0 if trace.rows else clock() - began

@@ -1,13 +1,15 @@
 """Shared by all commands: exit statuses, errors on one line, strict JSON, progress."""
 
 import argparse
+import errno
 import json
 import math
+import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
@@ -16,17 +18,49 @@ from lrlab.parameters import InputError, printable
 DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
+OUTPUT = "Standard output"
+"""Its name in messages."""
+_output: TextIO | None = None
+"""Standard output, while everything else that is printed goes to standard error; see `separate_output`."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C, as opposed to a KeyboardInterrupt that a plugin raises."""
+
+
 class Terminated(KeyboardInterrupt):
     """The signal SIGTERM, which ends what is under way as Ctrl-C does."""
+
+
+@contextmanager
+def separate_output() -> Iterator[None]:
+    """Let `say` and `print_json` alone write to standard output: plugins that print write to standard error."""
+    global _output
+    # Python sets a stream that is closed at the start to None.
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
+    before, _output = _output, sys.stdout
+    with suppress(AttributeError):
+        # An encoding such as cp1252 lacks characters that texts have: a code takes the place of each.
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        _output = before
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports an error in one line on standard error, with exit status 2."""
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # Help and version, which argparse would print to the `sys.stdout` of the moment.
+        say(message.rstrip("\n"))
+
     def error(self, message: str) -> NoReturn:
         """Refuse the command line."""
         # argparse appends its list of choices in its own form; the message stays whole and on one line.
-        self.exit(BAD_INPUT, f"{self.prog}: {printable(' '.join(message.split()))}: see {self.prog} --help\n")
+        complain(f"{self.prog}: {' '.join(message.split())}: see {self.prog} --help")
+        self.exit(BAD_INPUT)
 
 
 def add_format(option: Callable[..., object]) -> None:
@@ -56,7 +90,42 @@ def require_left_out(options: argparse.Namespace, defaults: Mapping[str, object]
 
 def say(text: object = "", file: TextIO | None = None) -> None:
     """Print a text; all that the shell prints goes through here, for names in files may hold control characters."""
-    print(printable(text), file=file)
+    _write(printable(text), file or _output)
+
+
+def complain(sentence: object) -> None:
+    """Print what ended the command, on standard error as far as it can be written."""
+    with suppress(OSError):
+        say(sentence, sys.stderr)
+
+
+def _write(text: str, file: TextIO | None = None, end: str = "\n") -> None:
+    with _named_output():
+        print(text, file=file, end=end, flush=file is sys.stderr)
+
+
+@contextmanager
+def _named_output() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, OUTPUT) from error
+
+
+def flush() -> None:
+    """Write what is left of standard output; OSError if that fails."""
+    with _named_output():
+        if _output is None:
+            raise OSError(errno.EBADF, "closed")
+        _output.flush()
+
+
+def drop_output() -> None:
+    """Drop what is left of standard output, which would raise an error again at the end of the process."""
+    with suppress(OSError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _output.fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
@@ -81,7 +150,7 @@ def resumable(words: Callable[[], str]) -> Iterator[None]:
 
 def print_json(document: Any, indent: int | None = None) -> None:
     """Print a document as strict JSON."""
-    print(json.dumps(plain(document), allow_nan=False, indent=indent))
+    _write(json.dumps(plain(document), allow_nan=False, indent=indent), _output)
 
 
 def add_settings(command: argparse.ArgumentParser, words: str) -> None:
@@ -107,4 +176,4 @@ def report(done: int, total: int) -> None:
 def show_progress(words: str, end: str = "\r") -> None:
     """Show progress on standard error if it is a terminal, in place of what was shown last."""
     if sys.stderr.isatty():
-        print(f"\r{printable(words)}", end=end, file=sys.stderr, flush=True)
+        _write(f"\r{printable(words)}", sys.stderr, end)

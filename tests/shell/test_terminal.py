@@ -32,7 +32,7 @@ def test_printable_writes_what_moves_the_cursor_as_codes():
 def test_the_shell_prints_through_one_function(file):
     calls = [node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call)]
     plain = [node.lineno for node in calls if isinstance(node.func, ast.Name) and node.func.id == "print"]
-    assert len(plain) == (3 if file.stem == "common" else 0), plain
+    assert len(plain) == (1 if file.stem == "common" else 0), plain
 
 
 @pytest.mark.attempt("the same in arguments and names of files", "written as codes")

@@ -1,0 +1,99 @@
+"""The commands of the shell, and what becomes of everything that ends one."""
+
+import errno
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import lrlab
+from lrlab import extras
+from lrlab.parameters import InputError
+from lrlab.shell import app, common, explain, fit, models, new, paper, predict, recover, solve, store, sweep
+from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Interrupted, Parser, Terminated
+
+COMMANDS = {
+    "app": app,
+    "models": models,
+    "solve": solve,
+    "recover": recover,
+    "sweep": sweep,
+    "store": store,
+    "paper": paper,
+    "fit": fit,
+    "predict": predict,
+    "explain": explain,
+    "new": new,
+}
+FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
+"""Errors that another path on the same device would meet too."""
+
+
+def parser() -> Parser:
+    """Return the parser of the command line."""
+    top = Parser(
+        prog="python -m lrlab", description="Recover structured signals from few, quantised or missing measurements."
+    )
+    top.add_argument("--version", action="version", version=f"lrlab {lrlab.__version__}")
+    commands = top.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
+    for command in COMMANDS.values():
+        command.add(commands)
+    return top
+
+
+def interrupt(*_: object) -> NoReturn:
+    """Raise what Ctrl-C means, which no plugin raises by itself."""
+    raise Interrupted
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Run a command and return its exit status; whatever ends it is one sentence on standard error."""
+    try:
+        try:
+            options = parser().parse_args(arguments)
+        except SystemExit as end:
+            # After --help or --version, or a wrong argument.
+            status = int(end.code or DONE)
+        else:
+            with extras.named():
+                status = COMMANDS[options.command].run(options)
+        common.flush()
+        return status
+    except BrokenPipeError:
+        # The reader has closed the pipe, as `head` does.
+        common.drop_output()
+        return DONE
+    except (Interrupted, Terminated) as end:
+        # Trials may be running: the engine cannot cancel them quietly once the interpreter ends.
+        if engine := sys.modules.get("lrlab.engine.engine"):
+            engine.close_engines()
+        terminated = isinstance(end, Terminated)
+        common.complain(f"{'Terminated' if terminated else 'Interrupted'}. {end}".rstrip())
+        return TERMINATED if terminated else INTERRUPTED
+    except OSError as error:
+        reason = error.strerror or error
+        if error.filename == common.OUTPUT:
+            common.drop_output()
+        if error.filename is None or error.errno in FULL:
+            where = error.filename or "A file"
+            common.complain(f"{where} cannot be used ({reason}): free space, or write elsewhere.")
+            return FAILED
+        common.complain(InputError("file", f"one that can be used ({reason})", error.filename, "name another"))
+        return BAD_INPUT
+    except InputError as error:
+        common.complain(error)
+        return BAD_INPUT
+    except RuntimeError as error:
+        # The engine's message about a failed trial or lost workers, or a solver's numerical breakdown.
+        common.complain(error)
+        return FAILED
+    except MemoryError:
+        common.complain("There is not enough memory: take a smaller problem.")
+        return FAILED
+    except (KeyboardInterrupt, SystemExit) as error:
+        # Ctrl-C is `Interrupted`: this comes from code that lrlab was given.
+        *_, last = traceback.extract_tb(error.__traceback__)
+        file, what = Path(last.filename).name, type(error).__name__
+        common.complain(f"{file} raised {what} on line {last.lineno}: correct the file.")
+        return FAILED

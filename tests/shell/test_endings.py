@@ -1,0 +1,104 @@
+"""However a command ends, it ends with one sentence and the right exit status."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lrlab
+from lrlab import catalog
+
+LRLAB = [sys.executable, "-m", "lrlab"]
+SOLVE = ["solve", "one-bit-sensing", "--solver", "marginal-mean", "--set", "n=200"]
+
+
+def run(*arguments, **environment):
+    environment = {**os.environ, **environment}
+    return subprocess.run([*LRLAB, *arguments], capture_output=True, text=True, env=environment, errors="replace")
+
+
+def shell(line, **environment):
+    command = line.replace("lrlab", " ".join(LRLAB), 1)
+    environment = {**os.environ, **environment}
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, errors="replace")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("line", "status", "sentence"),
+    [
+        ("lrlab models > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
+        ("lrlab --help > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
+        ("lrlab models --json > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
+        ("lrlab sweep nothing.toml >&-", 2, "sweep file must be"),
+        ("lrlab new solver mine --dir /proc", 2, "file must be one that can be used"),
+        ("lrlab models 2>&- | head -1 > /dev/null", 0, ""),
+        ("lrlab sweep nothing.toml 2>&-", 2, ""),
+        ("lrlab paper jain2013-fig1d --quick --out /proc/x", 2, "out must be "),
+    ],
+)
+def test_output_that_cannot_be_written_is_one_sentence(line, status, sentence):
+    done = shell(line)
+    assert done.returncode == status, done.stderr
+    assert sentence in done.stderr and done.stderr.count("\n") == bool(sentence) and done.stdout == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
+def test_an_encoding_that_lacks_characters_gets_codes(encoding):
+    done = run("models", PYTHONIOENCODING=encoding)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "one-bit-sensing" in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["1", "2"])
+def test_optimized_python_reads_the_same_catalog(level):
+    done = run("models", "--json", PYTHONOPTIMIZE=level)
+    assert done.returncode == 0, done.stderr
+    listed = {(m["model"], s["solver"]): s["reference"] for m in json.loads(done.stdout) for s in m["solvers"]}
+    assert listed == {(m, e.name): e.reference for m in catalog.MODELS for e in catalog.solvers_for(m)}
+
+
+def test_version_is_that_of_the_package():
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"lrlab {lrlab.__version__}\n", "")
+
+
+PLUGIN = """
+import os, signal
+from lrlab import Iterate, SolverEntry
+print("hello from the file")
+def noisy(problem, *, rng):
+    "Guess."
+    print("hello from the solver")
+    {first}
+    yield Iterate(rng.standard_normal(problem.spec.p))
+{last}
+ENTRY = SolverEntry(title="Noisy", summary="A guess.", update="x", reference="None.", run=noisy,
+                    models=("one-bit-sensing",), workspace=lambda spec, options: 0)
+"""
+CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "last", "status", "sentence"),
+    [
+        ("pass", "", 0, ""),
+        (CTRL_C, "", 130, "\nInterrupted.\n"),
+        ("pass", CTRL_C, 130, "\nInterrupted.\n"),
+        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 8: correct the file."),
+        ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
+        ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
+        ("pass", "raise SystemExit", 2, "own.py: does not import (SystemExit"),
+    ],
+)
+def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):
+    (tmp_path / "own.py").write_text(PLUGIN.format(first=first, last=last))
+    done = run(*SOLVE[:3], "noisy", "--json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
+    assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
+    assert "hello from the file" in done.stderr
+    assert done.stdout == "" if status else json.loads(done.stdout)["solver"] == "noisy"
