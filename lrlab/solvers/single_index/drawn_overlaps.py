@@ -45,8 +45,10 @@ def _correlated_overlaps(
     for k in range(count):
         b, link = correlated_designs.drawn_signal(spec, k)
         problem = drawn_problem(link, spec.n, spec.p, k)
-        q = _overlap(direction(problem, dict(options)))
-        overlaps[k] = correlated_designs.overlap_with_signal(spec, b, q, problem.rng)
+        estimate = direction(problem, dict(options))
+        q = _overlap(estimate)
+        # An estimate of zeros has no direction that is as good as a random one.
+        overlaps[k] = correlated_designs.overlap_with_signal(spec, b, q, problem.rng) if estimate.any() else 0.0
     return frozen(overlaps)
 
 

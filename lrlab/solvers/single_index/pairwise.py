@@ -41,6 +41,7 @@ Moment = Annotated[
         choices=("auto", "M", "M'"),
     ),
 ]
+NO_PAIRS = "The data have no such pair, so this matrix is 0. Raise n, or set pairs=all."
 
 
 @needs_both_answers
@@ -67,11 +68,13 @@ def pairwise_moment(
     transform".
     """
     M, note = chosen_moment(problem, pairs, moment)
+    if not M.any():
+        yield Iterate(np.zeros(len(M)), note=f"{note} {NO_PAIRS}")
+        return
     b = unit(rng.standard_normal(len(M))) if eigensolver == "power" else top_eigenpairs(M, 1)[1][:, 0]
     while True:
         Mb = M @ b
         value = float(b @ Mb)
-        # Both vanish where no pair survived.
         residual = length(Mb - value * b) / value if value > 0 else 0.0
         yield Iterate(b, objective=-value, residual=residual, note=note)
         if eigensolver == "lanczos":
@@ -84,7 +87,7 @@ def leading_direction(problem: SingleIndexData, options: Options) -> Array:
     if of_one_kind(problem):
         return np.zeros(problem.shape[1])
     M, _ = chosen_moment(problem, str(options["pairs"]), str(options["moment"]))
-    return top_eigenpairs(M, 1)[1][:, 0]
+    return top_eigenpairs(M, 1)[1][:, 0] if M.any() else M[0]
 
 
 def stacked_moments(
@@ -95,7 +98,7 @@ def stacked_moments(
     M = np.stack([chosen_moment(problem, pairs, moment)[0].T for problem in problems])
     b = np.stack([unit(rng.standard_normal(len(M[0]))) for rng in rngs])
     # Not a number, so that they run alone.
-    b[[of_one_kind(problem) for problem in problems]] = np.nan
+    b[[of_one_kind(problem) for problem in problems] | ~M.any(axis=(1, 2))] = np.nan
     while True:
         Mb = (b[:, None, :] @ M)[:, 0, :]
         values = np.vecdot(b, Mb)
