@@ -62,14 +62,12 @@ class Connection:
             raise self._worded(error) from error
 
     @contextmanager
-    def writing(self, synchronised: bool = True) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Iterator[sqlite3.Connection]:
         """Yield the connection in a transaction, committed if all goes well; errors as of `reading`.
 
-        RuntimeError if the file was removed or replaced meanwhile. synchronised: on the disk when this returns.
+        RuntimeError if the file was removed or replaced meanwhile.
         """
         with self.reading():
-            if not synchronised:
-                self._connection.execute("PRAGMA synchronous = NORMAL")
             self._begin()
             try:
                 yield self._connection
@@ -77,8 +75,6 @@ class Connection:
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
-                if not synchronised:
-                    self._connection.execute("PRAGMA synchronous = FULL")
             self._require_file()
 
     def _begin(self) -> None:

@@ -35,15 +35,12 @@ CREATE TABLE IF NOT EXISTS sweeps (
     PRIMARY KEY (session, definition)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS claims (
-    key BLOB NOT NULL, trial INTEGER NOT NULL, owner TEXT NOT NULL, until REAL NOT NULL, PRIMARY KEY (key, trial)
-) WITHOUT ROWID;
 """
 """groups: trials alike but for their spec. cells: spec (JSON, with the sweep's seed). trials: by their number in the
 cell; `scores` is a JSON list of what `measures` names: null for what is not a number, text for infinities. sweeps: what
 a browser session has run (`history`), as TOML; `changed` in seconds since 1970. items: results of other things than
-trials: traces, draws of spectra, fits to data sets, as JSON. claims: trials that a process computes, until then (see
-`claims`). Files of this format may have more columns: read and write columns by their names."""
+trials: traces, draws of spectra, fits to data sets, as JSON. A file of this format may have more tables and columns:
+read and write columns by their names."""
 MAKE = f"""
 BEGIN IMMEDIATE; {SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT}; COMMIT;
 """

@@ -1,7 +1,8 @@
 """Runs a sweep: takes finished trials from a store, computes the missing ones, and stores them as they arrive."""
 
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
@@ -16,7 +17,6 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
-from lrlab.store.claims import Claims
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lrlab.sweeps.sweep_table import SweepTable
 
 OTHERS_SECONDS = 0.2
-"""Between two looks at what other processes with the same store have computed."""
+"""Between two looks at what other sweeps of this process have computed."""
 
 
 def sweep(
@@ -74,7 +74,8 @@ def run(
 ) -> Results:
     """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
 
-    What another process with the same store computes at the same time is left to it, and read when it is stored.
+    A trial that another sweep of this process computes for the same store is left to it, and read when it is stored.
+    Two processes may compute a trial twice, and store it once.
     It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
     called again, it resumes. `results` are filled, or new ones: first with what the store has, a cell at a time. A
     trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails,
@@ -85,7 +86,7 @@ def run(
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
     rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
-    claims = Claims(store)
+    claims = _Claims(store)
     try:
         for requested in rounds:
             number = sum(map(len, requested.values()))
@@ -141,6 +142,37 @@ def missing(requested: Requested, store: Store) -> Iterator[Trial]:
         first, end = end, 2 * end
 
 
+class _Claims:
+    """The trials that one sweep of this process has begun: thirty students with one sweep compute each trial once."""
+
+    _all = set[tuple[Path, Trial]]()
+    _lock = threading.Lock()
+
+    def __init__(self, store: Store) -> None:
+        self._path, self._own = store.path, set[Trial]()
+
+    def granted(self, trials: Iterable[Trial]) -> Iterator[Trial]:
+        """Yield those of some trials that no other sweep has begun; nobody shares a store in memory."""
+        if self._path is None:
+            yield from trials
+            return
+        for trial in trials:
+            with self._lock:
+                free = (self._path, trial) not in self._all
+                if free:
+                    self._all.add((self._path, trial))
+                    self._own.add(trial)
+            if free:
+                yield trial
+
+    def release(self, *trials: Trial) -> None:
+        """Leave trials to others: some, or all that this sweep has begun."""
+        with self._lock:
+            ended = set(trials) or set(self._own)
+            self._own -= ended
+            self._all.difference_update((self._path, trial) for trial in ended if self._path)
+
+
 class _Round:
     """Computes the trials of a round that a store does not have, and puts them into the store and into the results."""
 
@@ -148,7 +180,7 @@ class _Round:
         self,
         store: Store,
         results: Results,
-        claims: Claims,
+        claims: _Claims,
         progress: Progress,
         total: int,
         stop: Callable[[], bool],
@@ -172,7 +204,6 @@ class _Round:
     def _compute(self, stream: ResultStream) -> None:
         try:
             while stream.alive and not self._stop():
-                self._claims.renew()
                 if new := stream.take():
                     self._take(new)
                     self._progress(self._results.done, self._total)
@@ -185,6 +216,7 @@ class _Round:
         for _, trial, result in new:
             if isinstance(result, Failure):
                 self._results.failures[trial] = result.sentence
+                self._claims.release(trial)
             elif result.stop != Stop.CANCELLED.name:
                 self._pending[trial] = result
         if self._pending:
