@@ -4,7 +4,7 @@ python benchmarks/known_link.py [--trials 40] [--first-seed 0] [--links "sin z,b
 
 For each link: median of the ratios of errors, ratio of the median errors, and the median errors. Without noise a link
 that jumps has no maximum of its likelihood but a set of them: such a link is widened, as if the index had noise, until
-the width is half the error that the Fisher information then allows (as `phase-likelihood` does).
+the width is half the error that the Fisher information then allows.
 
 The likelihood of jumps to a level between 0 and 1 has many maxima. Newton steps from the truth end in the nearest one,
 which is closer to the truth than the highest, and closer than the posterior mean (`gamp`), which no estimate without
@@ -21,9 +21,9 @@ import numpy as np
 
 from lrlab import catalog, metrics
 from lrlab.arrays import Array
+from lrlab.linalg import unit
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.run import solve
-from lrlab.solvers.methods.sphere import DAMPING, newton_directions, normalised, shortened
 from lrlab.theory.channels import answer
 from lrlab.theory.formula_link import READY
 from lrlab.theory.links import Link, normal_density
@@ -32,7 +32,7 @@ SOLVER = "link-free-refinement"
 GRID = np.linspace(-9.0, 9.0, 18_001)
 WIDEST, NARROWEST = 0.5, 1e-4
 STEPS, HALVINGS, SETTLED = 60, 20, 1e-6
-SLACK = 1e-12
+SLACK, DAMPING, LONGEST_STEP = 1e-12, 1e-6, 0.5
 
 
 class Likelihood(NamedTuple):
@@ -89,15 +89,13 @@ def climbed(problem: SingleIndexProblem, likelihood: Likelihood, b: Array) -> Ar
     X, y = problem.X, problem.y
     for _ in range(STEPS):
         z = X @ b
-        weights, descent = np.interp(z, GRID, likelihood.information), (X.T @ likelihood.descent(z, y))[:, None]
-        B, damping = b[:, None], np.maximum(b @ descent, 0.0) + DAMPING * weights.sum()
-
-        def curved(V: Array, weights: Array = weights) -> Array:
-            return X.T @ (weights[:, None] * (X @ V))
-
-        D = shortened(newton_directions(curved, B, descent, np.ones_like(B), damping))
+        weights, descent = np.interp(z, GRID, likelihood.information), X.T @ likelihood.descent(z, y)
+        # On the sphere the Hessian of a loss is P H P - <b, gradient> I.
+        P, damping = np.eye(len(b)) - np.outer(b, b), max(float(b @ descent), 0.0) + DAMPING * weights.sum()
+        D = np.linalg.solve(P @ ((X.T * weights) @ X) @ P + damping * np.eye(len(b)), P @ descent)
+        D *= min(1.0, LONGEST_STEP / max(float(np.linalg.norm(D)), LONGEST_STEP))
         allowed = likelihood.loss(z, y) * (1.0 + SLACK)
-        trials = (normalised(B + D / 2.0**k)[:, 0] for k in range(HALVINGS))
+        trials = (unit(b + D / 2.0**k) for k in range(HALVINGS))
         lower = next((trial for trial in trials if likelihood.loss(X @ trial, y) <= allowed), b)
         moved, b = float(np.linalg.norm(lower - b)), lower
         if moved < SETTLED:

@@ -4,7 +4,7 @@ python benchmarks/single_index.py [--trials 20] [--cells TEXT] [--solvers NAME,N
 
 For each cell: median error and seconds, time as a multiple of link-free refinement's on the same data (median over
 trials, the solvers taking turns), and the error of link-free refinement over that of the best solver that knows the
-link, or stands for one that does: logistic and probit regression, phase-likelihood.
+link, or stands for one that does: logistic and probit regression, approximate message passing.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 
 LINK_FREE = "link-free-refinement"
-INFORMED = ("logistic", "probit", "phase-likelihood")
+INFORMED = ("logistic", "probit", "gamp")
 MAX_SECONDS = 60.0
 
 WIDE = {"n": 1000, "p": 1000, "sparsity": 10}

@@ -6,6 +6,7 @@ SOLVERS = {
     "robust-gauss-newton": "trimmed-gauss-newton",
     "robust-pca": "trimmed-gauss-newton",
     "raar": "hybrid-input-output",
+    "phase-likelihood": "gamp",
     "sparse-logistic": "link-free-refinement",
     "sparse-probit": "link-free-refinement",
     "subset-logistic": "link-free-refinement",

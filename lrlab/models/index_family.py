@@ -42,7 +42,6 @@ FAMILY = Family(
     order=(
         "pairwise-moment",
         "sparse-pairwise-moment",
-        "phase-likelihood",
         "link-free-refinement",
         "gamp",
         "spectral-optimal",

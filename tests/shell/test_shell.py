@@ -57,7 +57,7 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert main(["models"]) == 0
     text = capsys.readouterr().out
     assert "--set noise" in text
-    for name, known in {"tangent-descent": "rank", "phase-likelihood": "link", "biht": "sparsity"}.items():
+    for name, known in {"tangent-descent": "rank", "gamp": "link, sparsity", "biht": "sparsity"}.items():
         [line, *_] = [line for line in text.splitlines() if f"--solver {name} " in line]
         assert line.endswith(f"Given beyond the data: {known}.")
     assert "Given" not in next(line for line in text.splitlines() if "--solver pairwise-moment " in line)
@@ -126,7 +126,7 @@ def test_the_advice_on_memory_fits_the_solver(monkeypatch, capsys):
     large = ["--set", "n=1000000", "--set", "p=10000"]
     for model, solver, advised in (
         ("one-bit-sensing", "logistic", "marginal-mean"),
-        ("one-bit-phase-retrieval", "phase-likelihood", ""),
+        ("one-bit-phase-retrieval", "gamp", ""),
         ("one-bit-sensing", "pairwise-moment", ""),
     ):
         assert main(["solve", model, "--solver", solver, *large]) == 2

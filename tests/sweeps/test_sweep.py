@@ -124,7 +124,7 @@ def test_the_predicted_line_is_where_the_overlap_leaves_zero():
         exact = spiked.predict(spec.replace(threshold=x).link_function.moments, y).threshold
         assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
     small = {"noise": [0.0, 1.0], "n": [100, 200]}
-    assert lines(Sweep(spec=spec, axes=small, solvers=["phase-likelihood"])).dropna().empty
+    assert lines(Sweep(spec=spec, axes=small, solvers=["link-free-refinement"])).dropna().empty
     assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["pairwise-moment"])).empty, "there is no plane"
 
 

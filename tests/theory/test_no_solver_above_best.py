@@ -23,7 +23,7 @@ from lrlab.theory.formula_link import READY
 
 SOLVERS = (
     "gamp", "link-free-refinement", "spectral-optimal", "pairwise-moment", "sparse-pairwise-moment", "sir",
-    "phase-likelihood", "logistic", "probit",
+    "logistic", "probit",
 )  # fmt: skip
 SEEDS, FIRST, DRAWN = 40, 10, 50
 FAR_BEHIND = -6.0

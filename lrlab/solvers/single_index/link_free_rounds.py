@@ -9,7 +9,6 @@ from scipy.special import expit
 
 from lrlab.arrays import Array, Mask
 from lrlab.linalg import hard_threshold
-from lrlab.solvers.methods.sphere import DAMPING, LONGEST_STEP, least_damping
 from lrlab.solvers.single_index.index_links import Link, Rows, Steps, chosen, loss
 
 # The number of steps of the link is chosen anew in this many rounds at most, until it stays the same in three.
@@ -19,6 +18,10 @@ NEARLY_SETTLED = 0.05
 # The least width of jumps of the link, in errors of the direction.
 NARROWEST_ERROR = 1.0
 HALVINGS = 8
+# A singular direction would take an infinite step; this share of the summed weights is no obstacle to any other.
+DAMPING = 1e-6
+# Radians of a step, farther than which a quadratic model says nothing; far beyond, a length that no other step reaches.
+LONGEST_STEP, LONGEST_SOLVED = 0.5, 1e12
 # What rounding may add to a sum of losses, relative to it.
 SLACK = 1e-12
 # What a row at least leaves of its own information to others.
@@ -248,3 +251,8 @@ def last_rounds(data: Data, last: Round) -> Iterator[Round]:
         step = Newton.of(data, at, last.link, support, exact=True)
         yield last._replace(at=at, newton=step, choosing=False, exchanges=0)
         at, _ = step.moved(data, at, last.link)
+
+
+def least_damping(right: Array) -> Array:
+    """Return damping (...) by which no step (..., p) overflows, also where nothing bends."""
+    return np.abs(right).max(axis=-1) / LONGEST_SOLVED + TINY
