@@ -1,4 +1,4 @@
-r"""Predictions for correlated Gaussian designs of methods that linear changes of x leave as they are.
+r"""Limits for correlated Gaussian designs of methods that linear changes of x leave as they are.
 
 With x = A g, g ~ N(0, I), the index <x, b> is <g, t>, t = A^T b, and a method whose estimate from A g is A^{-T} times
 its estimate from g finds t as it does for independent entries and a link scaled by ||t||. By symmetry the estimate is
@@ -7,13 +7,8 @@ is A^{-T} t-hat. For large p and a signal that is not aligned with the covarianc
 ||t|| tends to 1 and the overlap to q / (q + (1 - q) tr(S^{-1}) / p).
 """
 
-import numpy as np
-
-from lrlab.arrays import Array
 from lrlab.models import designs
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.theory.links import Link
-from lrlab.theory.scaled_link import scaled
 
 
 def limit(overlap: float, p: int, correlation: float) -> float:
@@ -32,19 +27,3 @@ def limits(known: dict[str, float], spec: SingleIndexSpec) -> dict[str, float]:
         return {}
     of_overlaps = {name for name in known if name.startswith("limit_overlap")}
     return known | {name: limit(known[name], spec.p, spec.correlation) for name in of_overlaps}
-
-
-def overlap_with_signal(spec: SingleIndexSpec, b: Array, q: float, rng: np.random.Generator) -> float:
-    """Return the overlap with b (p,) of A^{-T} t-hat for an estimate t-hat whose overlap with t is q."""
-    t = designs.of_index(b, spec.correlation)
-    t /= np.linalg.norm(t)
-    w = rng.standard_normal(spec.p)
-    w -= (w @ t) * t
-    estimate = designs.of_signal(np.sqrt(q) * t + np.sqrt(1.0 - q) * w / np.linalg.norm(w), spec.correlation)
-    return float((estimate @ b) ** 2 / (estimate @ estimate) / (b @ b))
-
-
-def drawn_signal(spec: SingleIndexSpec, number: int) -> tuple[Array, Link]:
-    """Return b of a draw and the link of <g, t / ||t||>."""
-    b = spec.replace(seed=number).draw_truth()
-    return b, scaled(spec.link_function, float(np.linalg.norm(designs.of_index(b, spec.correlation))))

@@ -11,8 +11,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Value
 from lrlab.protocol import Solver
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index import correlated_designs
-from lrlab.solvers.single_index.drawn_moments import MANY, drawn_problem, drawn_problems
+from lrlab.solvers.single_index.drawn_moments import MANY, drawn_problems
 from lrlab.theory.links import Link
 
 Direction = Callable[[Any, Options], Array]
@@ -20,12 +19,7 @@ Direction = Callable[[Any, Options], Array]
 
 
 def drawn_overlaps(direction: Direction, spec: SingleIndexSpec, options: Options, count: int) -> Array:
-    """Return the overlaps (count,) of a method of moments with b, on draws at the n and p of a spec.
-
-    On a correlated design the method is taken for one that linear changes of x leave as it is.
-    """
-    if spec.design == "correlated":
-        return _correlated_overlaps(direction, spec.replace(seed=0), tuple(options.items()), count)
+    """Return the overlaps (count,) of a method of moments with b, on draws at the n and p of a spec."""
     return _overlaps(direction, spec.link_function, spec.n, spec.p, tuple(options.items()), count)
 
 
@@ -35,21 +29,6 @@ def _overlaps(
 ) -> Array:
     problems = drawn_problems(link, n, p, count)
     return frozen(np.array([_overlap(direction(problem, dict(options))) for problem in problems]))
-
-
-@lru_cache(maxsize=1024)
-def _correlated_overlaps(
-    direction: Direction, spec: SingleIndexSpec, options: tuple[tuple[str, Value], ...], count: int
-) -> Array:
-    overlaps = np.empty(count)
-    for k in range(count):
-        b, link = correlated_designs.drawn_signal(spec, k)
-        problem = drawn_problem(link, spec.n, spec.p, k)
-        estimate = direction(problem, dict(options))
-        q = _overlap(estimate)
-        # An estimate of zeros has no direction that is as good as a random one.
-        overlaps[k] = correlated_designs.overlap_with_signal(spec, b, q, problem.rng) if estimate.any() else 0.0
-    return frozen(overlaps)
 
 
 def _overlap(estimate: Array) -> float:

@@ -18,13 +18,12 @@ from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_esti
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance
 from lrlab.solvers.single_index.requirements import (
     VANISHING,
-    always,
     moment_entry,
     needs_both_answers,
     needs_samples,
     needs_second_moment,
 )
-from lrlab.theory import principal_hessian, sliced_variance
+from lrlab.theory import principal_hessian
 
 
 @needs_both_answers
@@ -76,8 +75,7 @@ def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 S = L L^T the sample covariance of x, p_+- the shares of both answers
     solution    b = L^{-T} v
     converges   the error is O(sqrt(p / n)) wherever an answer changes the variance of <x, b>: both for links with
-                mu_2 other than mu_0 and, since Var(<x, b> | y) falls with mu_1^2, for odd ones; exactly, see
-                `theory.sliced_variance`
+                mu_2 other than mu_0 and, since Var(<x, b> | y) falls with mu_1^2, for odd ones
 
     One pass over X (n, p) by blocks, n > p. Yields once: objective -v^T K v.
     Reference: Cook & Weisberg (1991), discussion of Li (1991); Cook & Lee (1999), "Dimension reduction in binary
@@ -139,11 +137,6 @@ def refuse_save(spec: SingleIndexSpec, options: Options) -> None:
         raise InputError("link", expected, f"none on {spec.model}", "lower the noise or flip, or move the threshold")
 
 
-def predict_save(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the overlap of sliced average variance estimation."""
-    return {"limit_overlap": sliced_variance.predict(spec.link_function.moments, spec.n / spec.p).overlap}
-
-
 ENTRIES = (
     moment_entry(
         title="Principal Hessian directions (PHD)",
@@ -164,8 +157,6 @@ ENTRIES = (
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
         refuse=refuse_save,
-        predict=predict_save,
-        equivariant=always,
         draw=partial(drawn_overlaps, first_estimate(save)),
         draw_seconds=moments_seconds,
     ),

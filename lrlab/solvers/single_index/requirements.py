@@ -34,29 +34,26 @@ def always(options: Options) -> bool:
 def single_index_entry(**parts: Any) -> SolverEntry:
     """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim.
 
-    equivariant(options): whether its estimate from A x is A^{-T} times that from x, for every A, so that theory for
-    independent entries tells that for correlated ones; by default it is not.
+    equivariant(options): whether its estimate from A x is A^{-T} times that from x, for every A, so that limits for
+    independent entries tell those for correlated ones; by default it is not.
     """
     predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
     draw_seconds = parts.pop("draw_seconds", never)
     equivariant = parts.pop("equivariant", lambda options: False)
 
-    def transformed(spec: SingleIndexSpec, options: Options) -> bool:
-        return spec.design == "correlated" and equivariant(options)
-
     def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-        if transformed(spec, options):
+        if spec.design == "correlated" and equivariant(options):
             return correlated_designs.limits(predict(spec, options), spec)
         return predict(spec, options) if spec.theory_holds else {}
 
     def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-        if spec.theory_holds or transformed(spec, options):
+        if spec.theory_holds:
             return draw(spec, options, count)
         # No law is known: the problem itself is drawn, where it is small.
         return None if draw is not_drawn else drawn_runs(parts["run"], spec, options, count)
 
     def seconds(spec: SingleIndexSpec, options: Options) -> float:
-        if spec.theory_holds or transformed(spec, options):
+        if spec.theory_holds:
             return draw_seconds(spec, options)
         return run_seconds(spec, draw_seconds(spec, options))
 
