@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ TOLERANCE = Parameter(
 BUDGET = Parameter(
     name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
 )
+MOST_CELLS = 50_000
+"""Grid points of all solvers, each of which is checked before the first trial; that takes some 5 s."""
 SHARE = 0.3
 """Of the trials of the whole grid: the budget of an adaptive sweep where none is given."""
 
@@ -81,6 +83,10 @@ class Sweep:
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
         object.__setattr__(self, "trials", COUNT.check(self.trials))
+        # Before any value is looked at: two axes of 10,000 values have 10^8 grid points.
+        lengths = [given.steps if isinstance(given, Span) else len(given) for _, given in self.axes]
+        if (cells := math.prod(lengths) * len(self.solvers)) > MOST_CELLS:
+            raise InputError("axes", f"at most {MOST_CELLS:,} grid points, over all solvers", cells, "take fewer values")
         if not 1 <= len(self.grid) <= 2:
             raise InputError("axes", "one or two axes", ", ".join(self.grid) or "none", "keep one or two of them")
         if len(set(self.decided)) < len(self.decided):
@@ -178,7 +184,7 @@ def _given(axis: str, given: object) -> Given:
         return given
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(axis, "a list of numbers, or a range", given, "write for example [1, 2, 4]")
-    return tuple(given)
+    return tuple(islice(given, MOST_CELLS + 1))
 
 
 def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:

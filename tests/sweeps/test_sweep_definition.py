@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lrlab
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.sweeps.definition import Span, Success, Sweep
@@ -177,6 +178,25 @@ def test_a_mistake_is_one_sentence(text, sentence):
     with pytest.raises(InputError, match=sentence) as error:
         parse(text)
     assert "\n" not in str(error.value)
+
+
+HUGE = "m = { from = 1, to = 20000, steps = 10000 }"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: parse(changed("m = [200, 400, 800]", HUGE).replace("steps = 5", "steps = 10000")),
+        lambda: parse(changed("m = [200, 400, 800]", HUGE).replace("steps = 5", "steps = 6")),
+        lambda: lrlab.sweep(spec("one-bit-sensing"), {"n": range(2, 10**8)}, ["sir"]),
+        lambda: lrlab.sweep(spec("one-bit-sensing"), {"n": range(2, 1000), "p": range(2, 500)}, ["sir"]),
+    ],
+)
+def test_too_many_grid_points_are_refused_before_they_are_enumerated(make, monkeypatch):
+    monkeypatch.setattr("lrlab.sweeps.definition.make_job", None)
+    monkeypatch.setattr("lrlab.parameters.Parameter.check", lambda self, value: value)
+    with pytest.raises(InputError, match="axes must be at most 50,000 grid points, over all solvers, got .*: take"):
+        make()
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
