@@ -10,7 +10,7 @@ ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfil
 # The tests start some hundred processes, which share what was compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast tests soak wheel docs bench bench-check lock licences audit lowest check style types clean
+.PHONY: app test test-fast tests golden soak wheel docs bench bench-check lock licences audit lowest check style types clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -21,6 +21,11 @@ test: style chromium
 
 test-fast: style
 	@$(MAKE) --no-print-directory -j 2 types tests ONLY='-m "not slow and not soak"'
+
+# Compares all golden numbers (tests/golden) with those of today, and takes some minutes; `make golden WRITE="NAME..."`
+# records the named entries anew.
+golden: $(VENV)/.test
+	$(BIN)/python -m tests.golden.record $(if $(WRITE),--write $(WRITE))
 
 # The wheel and the sdist, and the wheel in an environment that has nothing else.
 wheel: $(VENV)/.test chromium

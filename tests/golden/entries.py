@@ -1,0 +1,216 @@
+"""What golden numbers are of: solvers on models, theory, claims of papers, addresses of pages, sweeps.
+
+`wanted` names every entry. A name begins with the file that has it, as `low-rank/gnimc/rank-one-sensing/hard`, so that
+a pattern selects those of a family, a solver or a model.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from lrlab import catalog, presets
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
+from lrlab.presets import shipped
+from lrlab.presets import sweeps as library
+from lrlab.presets.result import lines
+from lrlab.protocol import Spec, Stop
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import run_job
+from lrlab.runs.theory import described
+from lrlab.runs.trial import Trial
+from lrlab.solver_entry import SolverEntry, not_drawn, nothing_known
+from lrlab.spectra import moments, pairwise
+from lrlab.sweeps import toml
+from lrlab.ui.shared import code
+from lrlab.ui.spectrum.plan import python_script
+from lrlab.ui.sweep import sweep_offers
+from tests.golden.settings import ADDRESSES, BEST, HARD, SPECTRA, SWEEPS, THEORY
+
+PAGES = Path(__file__).parents[2] / "pages"
+ITERATES = 20
+"""Iterates of a run whose objective and error are recorded."""
+LONGEST_SECONDS, PRESET_SECONDS = 1.5, 1.0
+"""Longest processor time of a run that is recorded to its end, and of what a preset computes."""
+DRAWS = 40
+"""Draws of which predicted means and bands are."""
+TIMED = ("ProductTrial",)
+"""Items of presets whose results are times."""
+LEAVING = (
+    "precgd", "overparameterised-gradient", "robust-gauss-newton", "robust-pca", "raar", "phase-likelihood",
+    "subset-logistic", "sparse-logistic", "sparse-probit", "partial-trace", "vamp",
+)  # fmt: skip
+"""Solvers that are about to go."""
+
+
+class Entry(NamedTuple):
+    """A function of this module and its arguments; it is given the recorded numbers, too, None where there are none."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+def timed(name: str, entry: Entry, recorded: Any) -> tuple[str, Any, float]:
+    """Return an entry's name, its numbers of today, or what went wrong, and its seconds."""
+    began = time.perf_counter()
+    try:
+        today = plain(entry.function(*entry.arguments, recorded=recorded))
+    except Exception as error:
+        today = {"failed": f"{type(error).__name__}: {error}"}
+    return name, today, time.perf_counter() - began
+
+
+def wanted() -> dict[str, Entry]:
+    """Return all entries by name."""
+    entries = {
+        f"{catalog.family(model).name}/{solver.name}/{model}/{setting}": Entry(run, (spec, solver.name))
+        for model in catalog.MODELS
+        for setting, values in (("default", {}), ("hard", HARD.get(model, {})))
+        for spec in [catalog.spec(model, **values)]
+        for solver in staying(model)
+    }
+    for name in shipped.names():
+        entries |= dict(of_preset(name))
+    for model, settings in THEORY.items():
+        for number, values in enumerate(settings, 1):
+            spec = catalog.spec(model, **values)
+            entries[f"theory/limits/{model}/{number}"] = Entry(limits, (spec,))
+            for solver in staying(model):
+                if (solver.draw, solver.predict) != (not_drawn, nothing_known):
+                    entries[f"theory/{solver.name}/{model}/{number}"] = Entry(predicted, (spec, solver.name))
+    for model, settings in BEST.items():
+        for number, values in enumerate(settings, 1):
+            entries[f"theory/best/{model}/{number}"] = Entry(best, (catalog.spec(model, **values),))
+    for model, (values, axis, at) in SPECTRA.items():
+        entries[f"theory/eigenvalues/{model}"] = Entry(eigenvalues, (catalog.spec(model, **values), axis, at))
+    texts = {name: toml.to_toml(library.load(name).sweep) for name in library.names()}
+    texts |= {name: text.replace("; ", "\n") for name, text in SWEEPS.items()}
+    entries |= {f"sweeps/{name}": Entry(cells, (text,)) for name, text in texts.items()}
+    return entries | {f"pages/{one[0]}/{name}": Entry(opened, one) for name, one in ADDRESSES.items()}
+
+
+def staying(model: str) -> list[SolverEntry]:
+    """Return the solvers of a model that are recorded."""
+    return [entry for entry in catalog.solvers_for(model) if entry.name not in LEAVING]
+
+
+def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
+    """Yield the verdicts of a preset, and the first of its items of each kind, solver and settings."""
+    yield f"claims/{name}", Entry(verdicts, (name,))
+    plan, seen = shipped.plan(shipped.load(name)), set[Any]()
+    for item in plan.items:
+        kind: Any = (item.job.solver, item.job.options) if isinstance(item, Trial) else (type(item).__name__,)
+        if kind in seen or kind[0] in (*TIMED, *LEAVING):
+            continue
+        seen.add(kind)
+        if isinstance(item, Trial):
+            model = item.job.spec.model
+            where = f"{catalog.family(model).name}/{item.job.solver}/{model}/{name}-{len(seen)}"
+            yield where, Entry(run_shortly, (item.seeded, PRESET_SECONDS))
+        elif not presets.load(name).data:
+            yield f"presets/{name}-{len(seen)}", Entry(computed, (plan.function, item))
+
+
+def run(spec: Spec, solver: str, recorded: Any) -> Any:
+    """Return what a solver does on a spec with its default settings, or that it refuses the spec."""
+    try:
+        return run_shortly(make_job(spec, solver), LONGEST_SECONDS, recorded=recorded)
+    except InputError:
+        return {"refused": True}
+
+
+def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
+    """Return how a run begins and ends; where it takes longer, how it begins, or None of a preset's.
+
+    most: iterates at most; of a run that is recorded, as many as there.
+    """
+    most = recorded["most"] if recorded and "most" in recorded else 0
+    limits = job.limits._replace(max_seconds=86_400.0 if most else seconds, max_iter=most or job.limits.max_iter)
+    trace = run_job(Job(job.spec, job.solver, job.options, limits), clock=time.thread_time)
+    if trace.stop is Stop.TIMEOUT:
+        again = {"most": max(1, min(ITERATES, trace.iterations))}
+        return None if seconds == PRESET_SECONDS else run_shortly(job, seconds, recorded=again)
+    first = trace.rows[:ITERATES]
+    measure = "error" if first and "error" in first[0] else catalog.family(job.spec.model).goal.measure
+    columns = {key: [row[key] for row in first] for key in ("objective", measure)}
+    return {"most": limits.max_iter, "stop": trace.stop.name, "iterations": len(trace.rows), **columns}
+
+
+def verdicts(name: str, recorded: Any) -> list[str]:
+    """Return the verdict of each claim of a preset, from the numbers of its shipped result."""
+    return [line.verdict for line in lines(shipped.made_anew(shipped.load(name)).table)]
+
+
+def computed(function: Callable[[Any], Any], item: Any, recorded: Any) -> Any:
+    """Return what a preset's function makes of an item; None if that takes long."""
+    began = time.thread_time()
+    result = function(item)
+    return result if recorded or time.thread_time() - began < PRESET_SECONDS else None
+
+
+def limits(spec: Spec, recorded: Any) -> Any:
+    """Return what no method exceeds for large sizes."""
+    return catalog.family(spec.model).asymptotics(spec)
+
+
+def predicted(spec: Spec, solver: str, recorded: Any) -> Any:
+    """Return the limits of a solver, and mean and band of its draws at the size of a spec."""
+    try:
+        job = make_job(spec, solver)
+    except InputError:
+        return {"refused": True}
+    overlaps = job.entry.draw(spec, dict(job.options), DRAWS)
+    return job.entry.predict(spec, dict(job.options)) | ({} if overlaps is None else described(overlaps))
+
+
+def best(spec: Spec, recorded: Any) -> Any:
+    """Return the best of all methods on average over signals, with standard errors."""
+    return catalog.family(spec.model).best(spec)
+
+
+def eigenvalues(spec: Spec, axis: str, at: Sequence[float], recorded: Any) -> Any:
+    """Return the predicted eigenvalues of a moment along an axis."""
+    predict = pairwise.predictions if isinstance(spec, SingleIndexSpec) else moments.predictions
+    return predict(spec, axis, at).to_dict("list")
+
+
+def opened(page: str, address: dict[str, str], recorded: Any) -> Any:
+    """Return what an address asks a page to run, and the code that the page gives of it."""
+    at, given = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=120), []
+    at.query_params.update(address)
+    module = {"converge": "converge.run_controls", "spectrum": "shared.live"}.get(page, "sweep.sweep_run")
+    with mock.patch(f"lrlab.ui.{module}.buttons", lambda *asked, about=None, **more: given.append(about or asked[1])):
+        at.run()
+    [asked] = given
+    if page == "converge":
+        jobs = [[job.solver, dict(job.options), job.limits._asdict()] for job in asked]
+        return {"spec": asked[0].spec.public_values(), "jobs": jobs, "code": [code.python(asked), code.shell(asked)]}
+    if page == "spectrum":
+        return {"spec": asked.spec.public_values(), "along": asked.along.values, "code": python_script(asked)}
+    written = [sweep_offers.python(asked), sweep_offers.shell(asked)]
+    return {"spec": asked.spec.public_values(), "jobs": len(asked.jobs), "code": written}
+
+
+def cells(text: str, recorded: Any) -> Any:
+    """Return the cells of a sweep, each with the parameters that its axes decide; None of what is refused."""
+    sweep = toml.parse(text)
+    decided = [cell.job and [cell.job.spec.values()[name] for name in sweep.decided] for cell in sweep.cells]
+    rows = [[dict(cell.axes), cell.solver] for cell in sweep.cells]
+    return {"cells": rows, "decided": decided, "total": sweep.total, "written": toml.to_toml(sweep)}
+
+
+def plain(value: Any) -> Any:
+    """Return numbers as JSON holds them, to 14 digits, without seconds; None for nan and the infinities."""
+    value = value._asdict() if hasattr(value, "_asdict") else value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, dict):
+        return {str(key): plain(part) for key, part in value.items() if key != "seconds"}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(part) for part in value]
+    if isinstance(value, float):
+        return float(f"{value:.14g}") if np.isfinite(value) else None
+    return value

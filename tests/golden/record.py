@@ -1,0 +1,174 @@
+"""Records golden numbers, and compares the numbers of today with them.
+
+python -m tests.golden.record                      compares all; the status is 1 if an entry differs
+python -m tests.golden.record --tenth SEED         compares a tenth of the entries, drawn by a seed
+python -m tests.golden.record --write NAME...      records the named entries anew; a name may be a pattern ("*/gnimc/*")
+
+An entry that no solver, preset or page has any more is a difference, too: `--write` of its name deletes it.
+"""
+
+import argparse
+import gzip
+import json
+import multiprocessing
+import os
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any, NamedTuple
+
+# Read when numpy is imported: sums on more threads are rounded in another order.
+os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
+os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
+
+from tests.golden.entries import Entry, timed, wanted  # noqa: E402
+
+FOLDER = Path(__file__).parent
+PROCESSES = 2
+TOLERANCE = 1e-10
+"""Largest relative difference of the numbers of two machines, where a run is deterministic to rounding."""
+SMALL = 1e-3
+"""Differences of numbers below this fraction of the largest in a list are relative to that fraction."""
+LOOSE: dict[str, tuple[float, int, str]] = {}
+"""Tolerance, difference of iteration counts, and why, by pattern of entries."""
+Numbers = dict[str, Any]
+
+
+class Difference(NamedTuple):
+    """Where an entry differs, what was recorded and what is there today, and by how much, relative."""
+
+    where: str
+    recorded: Any
+    today: Any
+    size: float
+
+    def __str__(self) -> str:
+        size = f" (relative {self.size:.1e})" if self.size < float("inf") else ""
+        return f"{self.where}: recorded {short(self.recorded)}, now {short(self.today)}{size}"
+
+
+def short(value: Any) -> str:
+    """Return a value as text of one line."""
+    text = repr(value)
+    return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def read() -> Numbers:
+    """Return the recorded numbers by name."""
+    return {k: v for file in sorted(FOLDER.glob("*.json.gz")) for k, v in json.loads(gzip.open(file).read()).items()}
+
+
+def write(numbers: Numbers) -> None:
+    """Write the numbers that differ from the recorded ones, a file per first part of their names."""
+    recorded = read()
+    changed = {name for name in {*recorded, *numbers} if recorded.get(name) != numbers.get(name)}
+    for first in {name.partition("/")[0] for name in changed}:
+        own = {name: numbers[name] for name in sorted(numbers) if name.startswith(f"{first}/")}
+        text = json.dumps(own, separators=(",", ":"), indent=0)
+        (FOLDER / f"{first}.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def compute(entries: Mapping[str, Entry], recorded: Numbers, here: bool = False) -> Iterator[tuple[str, Any, float]]:
+    """Yield name, numbers of today and seconds of the entries, computed in two processes, or here."""
+    work = list(entries), list(entries.values()), [recorded.get(name) for name in entries]
+    if here:
+        yield from map(timed, *work)
+        return
+    with ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(timed, *work)
+
+
+def differences(recorded: Any, today: Any, tolerance: float, slack: int = 0, where: str = "") -> Iterator[Difference]:
+    """Yield where two entries differ by more than a tolerance."""
+    if isinstance(recorded, dict) and isinstance(today, dict):
+        for key in dict.fromkeys([*recorded, *today]):
+            place = f"{where}.{key}".lstrip(".")
+            if key == "iterations" and slack and abs(recorded[key] - today[key]) <= slack:
+                continue
+            yield from differences(recorded.get(key), today.get(key), tolerance, slack, place)
+    elif isinstance(recorded, list) and isinstance(today, list) and len(recorded) == len(today):
+        numbers = [abs(one) for one in recorded if isinstance(one, float)]
+        for k, (one, other) in enumerate(zip(recorded, today, strict=True)):
+            if isinstance(one, float) and isinstance(other, float):
+                yield from apart(one, other, SMALL * max(numbers), tolerance, f"{where}[{k}]")
+            else:
+                yield from differences(one, other, tolerance, slack, f"{where}[{k}]")
+    elif isinstance(recorded, float) and isinstance(today, float):
+        yield from apart(recorded, today, SMALL, tolerance, where)
+    elif recorded != today:
+        yield Difference(where, recorded, today, float("inf"))
+
+
+def apart(one: float, other: float, least: float, tolerance: float, where: str) -> Iterator[Difference]:
+    """Yield the difference of two numbers if it is too large."""
+    size = abs(one - other) / max(abs(one), abs(other), least, 1e-300)
+    if size > tolerance:
+        yield Difference(where, one, other, size)
+
+
+def allowed(name: str) -> tuple[float, int]:
+    """Return the tolerance of an entry, and by how much its number of iterations may differ."""
+    return next((rule[:2] for pattern, rule in LOOSE.items() if fnmatch(name, pattern)), (TOLERANCE, 0))
+
+
+def compare(names: Iterable[str] | None = None, here: bool = False) -> list[str]:
+    """Return a line per entry that differs, of all entries or of some; those on one side only are named in any case."""
+    recorded, entries = read(), wanted()
+    report = [f"{name}: recorded, but there is no such entry now" for name in recorded.keys() - entries.keys()]
+    report += [
+        f"{name}: not recorded"
+        for name in entries.keys() - recorded.keys()
+        if (FOLDER / f"{name.partition('/')[0]}.json.gz").exists()
+    ]
+    chosen = set(recorded if names is None else names)
+    known = {name: entry for name, entry in entries.items() if name in chosen and recorded.get(name) is not None}
+    for name, today, _ in compute(known, recorded, here):
+        apart = list(differences(recorded[name], today, *allowed(name)))
+        more = f" (and {len(apart) - 1} more)" if len(apart) > 1 else ""
+        report += [f"{name}: {apart[0]}{more}"] if apart else []
+    return sorted(report)
+
+
+def record(patterns: Iterable[str]) -> list[str]:
+    """Record the entries that match a pattern, delete those that are no more, and return a line per change."""
+    recorded, entries, patterns = read(), wanted(), list(patterns)
+
+    def chosen(name: str) -> bool:
+        return any(fnmatch(name, pattern) for pattern in patterns)
+
+    again = {}
+    for name, today, seconds in compute({name: entry for name, entry in entries.items() if chosen(name)}, {}):
+        again[name] = today
+        print(f"{seconds:7.2f} s  {name}", file=sys.stderr, flush=True)
+    # Read once more: another command may have recorded other entries meanwhile.
+    numbers = {name: value for name, value in read().items() if not chosen(name)} | again
+    write(numbers)
+    return [name for name in sorted({*recorded, *numbers}) if recorded.get(name) != numbers.get(name)]
+
+
+def tenth(seed: int) -> list[str]:
+    """Return the names of a tenth of the entries."""
+    names = sorted(read())
+    return random.Random(seed).sample(names, len(names) // 10)
+
+
+def main() -> int:
+    """Compare or record, as the command line says, and return the status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--write", nargs="+", metavar="NAME")
+    parser.add_argument("--tenth", type=int, metavar="SEED")
+    given = parser.parse_args()
+    began = time.perf_counter()
+    report = record(given.write) if given.write else compare(None if given.tenth is None else tenth(given.tenth))
+    print(*report, sep="\n")
+    what = "changed" if given.write else "differ"
+    print(f"{len(report)} entries {what}, {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    return int(bool(report) and not given.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""A tenth of the golden numbers, each day another, is what was recorded; a change of a constant is seen."""
+
+import os
+
+import pytest
+
+from tests import thorough  # noqa: F401  (sets the seed)
+from tests.golden import record
+
+
+@pytest.mark.slow
+def test_a_tenth_of_the_numbers_is_what_was_recorded():
+    report = record.compare(record.tenth(int(os.environ["LRLAB_TEST_SEED"])), here=True)
+    assert not report, "\n".join([*report, "meant? make golden WRITE='NAME...'"])
+
+
+@pytest.mark.parametrize(
+    ("constant", "value", "name"),
+    [
+        ("lrlab.solvers.low_rank.starts.CLIPPED", 2.1, "low-rank/gauss-newton/polynomial-network/hard"),
+        ("lrlab.solvers.methods.sphere.CG_TOLERANCE", 0.02, "single-index/link-free-refinement/one-bit-sensing/hard"),
+    ],
+)
+def test_a_changed_constant_is_a_difference(monkeypatch, constant, value, name):
+    assert not [line for line in record.compare([name], here=True) if line.startswith(name)]
+    monkeypatch.setattr(constant, value)
+    assert [line for line in record.compare([name], here=True) if line.startswith(name)]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "today", "number"),
+    [
+        ([1.0, 1e-9], [1.0, 1.0001e-9], 0),
+        ([1.0, 1e-3], [1.0, 1.00001e-3], 1),
+        ({"stop": "CONVERGED"}, {"stop": "STALLED"}, 1),
+        ({"a": 1.0}, {}, 1),
+        ([1.0], [1.0, 2.0], 1),
+        (None, 1.0, 1),
+    ],
+)
+def test_numbers_differ_by_more_than_rounding(recorded, today, number):
+    assert len(list(record.differences(recorded, today, record.TOLERANCE))) == number
