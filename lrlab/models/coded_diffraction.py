@@ -11,7 +11,7 @@ from scipy.fft import fftshift
 
 from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel, recovery
-from lrlab.models import phase_retrieval
+from lrlab.models import phase_retrieval, signals
 from lrlab.models.phase_retrieval import PhaseRetrievalProblem
 from lrlab.models.pictures import NAMES, picture
 from lrlab.operators.coded import CodedFourier
@@ -78,11 +78,16 @@ class CodedDiffraction(Spec):
         return 16 * self.masks * self.p + 8 * self.m
 
     @property
-    def remark(self) -> str:
-        """Say where no method can recover the image."""
-        if self.m >= 2 * self.p - 1:
-            return ""
-        return f"Fewer counts ({self.m:,}) than real unknowns ({2 * self.p - 1:,}): many images fit them."
+    def measurements(self) -> int:  # noqa: D102
+        return self.m
+
+    @property
+    def degrees_of_freedom(self) -> int:  # noqa: D102
+        return signals.phase_unknowns(self)
+
+    @property
+    def remark(self) -> str:  # noqa: D102
+        return signals.phase_remark(self)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "CodedDiffractionProblem":
         """Make the image; masks and counts are drawn when they are read."""
@@ -135,7 +140,7 @@ def measured(spec: CodedDiffraction) -> Measured:
     low = max(0, (wide - SHOWN) // 2)
     pattern = pattern[low : low + SHOWN, low : low + SHOWN]
     counts = f"counts, {spec.photons:g} a pixel on average," if spec.photons else "numbers"
-    words = f"{spec.m:,} {counts} for {2 * spec.p - 1:,} real unknowns; brighter is larger."
+    words = f"{spec.m:,} {counts} for {spec.degrees_of_freedom:,} real unknowns; brighter is larger."
     return Measured(words, [Panel("first pattern, roots of its counts", pattern, "sizes")])
 
 

@@ -137,8 +137,12 @@ class LowRankProblem(Problem, ABC):
         return misfit > CLEARLY * noise + left
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether an estimate fits data without noise, but for rounding, and is not the truth."""
+        """Return whether an estimate fits all data, but for rounding, and is not the truth.
+
+        Noisy data are fitted so only if they are fewer than the degrees of freedom, or by methods that fit anything.
+        """
         rounding = float(np.finfo(self.b.dtype).eps) ** (2 / 3)
         differs = row["weakest_error"] > max(DIFFERENT, rounding * self.truth_condition)
         exact = self.spec.values()["noise"] == 0 and not self.spec.outliers
-        return exact and row["misfit"] <= rounding and differs
+        few = self.spec.measurements < self.spec.degrees_of_freedom
+        return (exact or few) and row["misfit"] <= rounding and differs

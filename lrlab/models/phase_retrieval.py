@@ -53,6 +53,18 @@ class PhaseRetrieval(PicturedSpec):
         """Memory of all measurements, held at once."""
         return self.m * (self.entry_bytes * self.p + 8)
 
+    @property
+    def measurements(self) -> int:  # noqa: D102
+        return self.m
+
+    @property
+    def degrees_of_freedom(self) -> int:  # noqa: D102
+        return signals.phase_unknowns(self)
+
+    @property
+    def remark(self) -> str:  # noqa: D102
+        return signals.phase_remark(self)
+
     def build(self, checkpoint: Checkpoint = proceed) -> "PhaseRetrievalProblem":
         """Draw the truth; the measurements are drawn when they are read."""
         return PhaseRetrievalProblem(self, checkpoint)
@@ -80,6 +92,8 @@ def standard(rng: np.random.Generator, out: Vector) -> Vector:
 
 CLEARLY = 1.3
 """Times the misfit of the truth: minima of other losses (of intensities, with weights) lie within 1.2 times it."""
+DIFFERENT, FITTED = 1e-3, 1e-4
+"""Error from which on an estimate is not the truth, and misfit over error up to which it fits: see `another_fits`."""
 
 
 class PhaseRetrievalProblem(Problem):
@@ -163,6 +177,12 @@ class PhaseRetrievalProblem(Problem):
         noise = self.score(self.truth)["misfit"] if self.noise else 0.0
         judged = not self.noise or math.isfinite(row["objective"])
         return judged and row["misfit"] > CLEARLY * noise + math.sqrt(tol)
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether an estimate fits data that it could not fit near the truth, as any noise of few data."""
+        few = self.spec.measurements <= self.spec.degrees_of_freedom
+        fits = row["misfit"] <= FITTED * row["error"] and row["error"] > DIFFERENT
+        return fits and (few or not self.noise)
 
 
 def align_phase(estimate: Vector, truth: Vector) -> Vector:

@@ -92,11 +92,23 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
     return f"{words}: n/p = {ratio:.4g} is {side} its threshold for large n and p, {threshold:.3g}"
 
 
+def phase_unknowns(spec: Any) -> int:
+    """Return the number of real unknowns of a signal, up to one global phase or sign."""
+    return 2 * spec.p - 1 if spec.field == "complex" else int(spec.p)
+
+
+def phase_remark(spec: Any) -> str:
+    """Return a warning if the magnitudes of almost every signal are those of others, too."""
+    if spec.m > spec.degrees_of_freedom:
+        return ""
+    return f"Only {spec.m:,} measurements for {spec.degrees_of_freedom:,} real unknowns: other signals fit them, too."
+
+
 def phase_measured(spec: Any) -> Measured:
     """Return the first answers of a spec."""
-    few, unknowns = min(spec.m, SHOWN), 2 * spec.p - 1 if spec.field == "complex" else spec.p
+    few = min(spec.m, SHOWN)
     name = "magnitudes" if spec.data == "magnitude" else "intensities"
-    words = f"{spec.m:,} {name} for {unknowns:,} real unknowns; brighter is larger."
+    words = f"{spec.m:,} {name} for {spec.degrees_of_freedom:,} real unknowns; brighter is larger."
     return Measured(words, [Panel(f"the first {few} {name}", strip(spec.replace(m=few).build().y), "sizes")])
 
 
@@ -144,8 +156,8 @@ def _rate(spec: Any) -> dict[str, bool]:
 
 
 def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether there are at least as many measurements as real unknowns, up to one global phase or sign."""
-    return {"degrees of freedom": spec.m >= (2 * spec.p - 1 if spec.field == "complex" else spec.p)}
+    """Return whether there are at least as many measurements as real unknowns."""
+    return {"degrees of freedom": spec.m >= spec.degrees_of_freedom}
 
 
 def index_asymptotics(spec: Any) -> dict[str, float]:

@@ -95,6 +95,10 @@ class OwnMagnitudesProblem(PhaseRetrievalProblem):
         """Return False: no truth is known."""
         return False
 
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether there are too few measurements to decide a signal."""
+        return bool(self.spec.measurements <= self.spec.degrees_of_freedom)
+
     def recovered(self, estimate: Vector) -> Vector:
         """Return the signal (p,), or the image, in the units of the given numbers, up to a phase."""
         return (estimate * self.unit).reshape(self.image or -1)

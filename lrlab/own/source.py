@@ -108,7 +108,10 @@ class Own(Spec):
         """Return what is said of NOT_UNIQUE, for no truth is known here; of other stops nothing."""
         if stop is not Stop.NOT_UNIQUE:
             return ""
-        return f"Not unique: {self.undecided}; others fit as well. Take more data, features, or a smaller rank."
+        return (
+            f"Not unique: {self.undecided}; others fit as well. Take more data, or for matrices features or a smaller"
+            " rank."
+        )
 
     @property
     def undecided(self) -> str:

@@ -122,7 +122,9 @@ class Trace:
             words = f"in large problems, where the overlap of this method tends to 0 at this n/p{here}"
             return f"Stopped at the iteration limit. More iterations do not help {words}."
         if limited and self.job.spec.measurements < unknowns:
-            return "Stopped at the iteration limit. More iterations do not help: the data do not decide the matrix."
+            return (
+                "Stopped at the iteration limit. More iterations do not help: the data do not determine the estimate."
+            )
         if self.stop is Stop.TIMEOUT and not self.rows:
             ran = f"after {self.seconds:.3g} s, before the first iterate"
             return str(self.stop.value).replace("at the time limit", f"at the time limit {ran}")

@@ -150,7 +150,7 @@ def test_what_is_said_of_a_run():
     exact = family.verdict(spec.replace(photons=0.0), [outcome])
     assert exact.startswith("The image is recovered by 0 of 1 solvers")
     assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
-    assert CodedDiffraction(masks=1).remark.startswith("Fewer counts (4,096) than real unknowns (8,191)")
+    assert CodedDiffraction(masks=1).remark.startswith("Only 4,096 measurements for 8,191 real unknowns")
     assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}
     for values, sentence in (({"side": 4}, "side must be"), ({"truth": "upload"}, "truth must be one of phantom")):
         with pytest.raises(InputError, match=sentence):

@@ -71,6 +71,32 @@ def test_another_table_with_the_same_entries_is_not_called_converged():
     others = [trace for trace in traces if trace.stop is lrlab.Stop.NOT_UNIQUE]
     assert others and all(trace.metrics["error"] > 1e-3 and trace.metrics["misfit"] < 1e-10 for trace in others)
     assert all(trace.metrics["error"] < 1e-6 for trace in traces if trace.stop is lrlab.Stop.CONVERGED)
-    assert "take more data or a smaller rank" in others[0].summary()["message"]
+    assert "take more data, or for matrices a smaller rank" in others[0].summary()["message"]
     noisy = solve(lrlab.spec("inductive-completion", **table, noise=0.1, seed=others[0].job.spec.seed), "gauss-newton")
     assert noisy.stop is not lrlab.Stop.NOT_UNIQUE
+
+
+TOO_FEW = [
+    ("phase-retrieval", {"m": 36, "p": 24}),
+    ("phase-retrieval", {"m": 36, "p": 24, "noise": 0.05}),
+    ("phase-retrieval", {"m": 22, "p": 24, "field": "real", "data": "intensity"}),
+    ("coded-diffraction", {"masks": 1, "side": 12}),
+    ("coded-diffraction", {"masks": 1, "side": 12, "photons": 1000.0}),
+    ("rank-one-sensing", {"m": 90, "d1": 20, "d2": 20, "rank": 3, "noise": 0.05}),
+    ("polynomial-network", {"m": 60, "p": 25, "r": 3, "noise": 0.05}),
+]
+
+
+@pytest.mark.parametrize(("model", "parameters"), TOO_FEW)
+def test_fewer_measurements_than_unknowns_are_never_said_to_give_the_answer(model, parameters):
+    specs = [lrlab.spec(model, **parameters, seed=seed) for seed in range(7000, 7003)]
+    traces = [solve(spec, "gauss-newton", max_iter=1000) for spec in specs]
+    assert all(trace.stop not in (lrlab.Stop.CONVERGED, lrlab.Stop.FINISHED) for trace in traces)
+    [one, *_] = [trace for trace in traces if trace.stop is lrlab.Stop.NOT_UNIQUE]
+    assert one.metrics["error"] > 0.1 and "unknowns" in one.job.spec.remark
+
+
+def test_enough_exact_magnitudes_are_not_called_ambiguous():
+    for solver in ("gauss-newton", "wirtinger-flow", "reweighted-amplitude-flow"):
+        trace = solve(lrlab.spec("phase-retrieval", m=96, p=24, seed=7000), solver, max_iter=2000)
+        assert trace.stop is lrlab.Stop.CONVERGED and not trace.job.spec.remark

@@ -76,8 +76,8 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
     A (m, p), entries of variance 1. Knows the standard deviation of the noise. Yields endlessly z, scaled to the
     posterior mean of ||x||^2; residual the larger of ||z_next - z|| and |V_next - V|, both relative to ||x||. Where
     answers are exact, the misfit || |A z| - y || / ||y|| is part of the residual, so that nothing converges that does
-    not fit; a fixed point that does not is STALLED. V falls by p/m (2p/m) an iteration at the end, which Gauss-Newton
-    steps cut short (`refine`). Two passes over A an iteration, memory O(m).
+    not fit; a fixed point that does not is STALLED. With noise a fixed point is SETTLED. V falls by p/m (2p/m) an
+    iteration at the end, which Gauss-Newton steps cut short (`refine`). Two passes over A an iteration, memory O(m).
     References: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1 with scalar variances; Maillard, Loureiro, Krzakala, Zdeborova (2020), "Phase retrieval in high
     dimensions: statistical and computational phase transitions".
@@ -95,7 +95,8 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", refine: Refine = "gaus
         misfit = unfitted(problem, scale * now.Az) if channel.sharp else 0.0
         damped = "" if step == 1.0 else f"; steps damped to {step:.2g}"
         note = f"Own estimate of the overlap {1.0 - now.V / c:.4g}{damped}."
-        yield Iterate(scale * now.z, residual=max(change, misfit), note=note)
+        # With noise a fixed point is that of the update alone: no objective tells that another is not better.
+        yield Iterate(scale * now.z, residual=max(change, misfit), note=note, optimal=channel.sharp)
         if channel.sharp and refine == "gauss-newton" and now.V < RECOVERED * c:
             return (yield from refined(problem, scale * now.z))
         if channel.sharp and change < STATIONARY and misfit > FITTED:
