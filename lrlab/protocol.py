@@ -176,6 +176,7 @@ class Stop(Enum):
     LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former also
     where the truth has a lower `Iterate.loss`, and from solvers that know how well it must fit, and that no end does.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
+    NO_MINIMUM: the solver has seen that its objective has none, as likelihoods of separable answers.
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
 
@@ -183,6 +184,7 @@ class Stop(Enum):
     LOCAL_MINIMUM = "Local minimum: the truth fits the data better; take another start, seed or solver, or more data."
     NOT_UNIQUE = "Not unique: this fits all data, yet is not the truth; take more data, or for matrices a smaller rank."
     SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimise the misfit."
+    NO_MINIMUM = "No minimum: the objective falls for ever while the estimate grows; only its direction has a meaning."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
     STALLED = "Stalled: no step improves the estimate, which is not optimal; take another start or seed, or more data."

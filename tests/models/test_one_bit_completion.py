@@ -68,14 +68,12 @@ def test_with_many_bits_the_factors_are_efficient():
 
 
 @pytest.mark.parametrize("name", ["one-bit-factors", "one-bit-trace-norm"])
-def test_some_noise_is_better_than_much_and_for_the_convex_programme_than_none(name):
-    few, some, much = (
+def test_some_noise_is_better_than_much(name):
+    some, much = (
         np.mean([lrlab.solve(SMALL.replace(noise=noise, seed=seed), name).metrics["error"] for seed in range(4)])
-        for noise in (0.02, 0.3, 5.0)
+        for noise in (0.3, 5.0)
     )
     assert some < 0.8 * much
-    if name == "one-bit-trace-norm":
-        assert some < 0.8 * few
 
 
 def test_what_is_said_of_a_run():

@@ -1,5 +1,7 @@
 """Trace-norm multi-label learning: convex, so that the optimum is known, at the price of a d x L matrix."""
 
+import math
+
 import numpy as np
 from numpy.random import Generator
 from scipy.sparse import issparse
@@ -8,7 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
-from lrlab.protocol import Iterate, Iterates
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.methods.proximal import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
@@ -18,6 +20,8 @@ from lrlab.solvers.multilabel.leml_squared import WholeTable
 from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry
 
 INTERCEPT_STEPS, INTERCEPT_ACCURACY = 50, 1e-10
+FLAT = 1e-8
+"""Share of the gradient at W = 0 at which labels that can be separated end a run without a penalty."""
 FARTHEST = 30.0
 """Intercepts of labels that are never on, or always, stop here; farther out nothing changes."""
 
@@ -45,11 +49,11 @@ def trace_norm_logistic(problem: LabelData, *, regularization: Regularization = 
     minimise    F(W) = sum over observed (i, j) of log(1 + exp(-Y_ij x_i^T w_j)) + lambda ||W||_*
     update      accelerated proximal gradient steps (see `accelerated`), on the observed entries alone
 
-    Convex, one optimum at most. The rank of the problem is not used. Forms matrices (d, L), yields as
-    trace_norm_squared.
+    Convex, one optimum at most; none without a penalty if W separates the labels (NO_MINIMUM). The rank of the problem
+    is not used. Forms matrices (d, L), yields as trace_norm_squared.
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; LRT in Qiu et al. (2017).
     """
-    yield from penalised(problem, LOGISTIC, regularization)
+    return (yield from penalised(problem, LOGISTIC, regularization))
 
 
 def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterates:
@@ -65,7 +69,11 @@ def penalised(problem: LabelData, loss: Loss, weight: float) -> Iterates:
         residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
         value = at.f + weight * float(W.s.sum())
         estimate = labels.estimate(W, risk.intercepts(at.A, W.V))
-        yield Iterate(estimate, value, residual, f"Rank {np.count_nonzero(W.s)}.")
+        # Below the logistic loss of one margin of 0 every sign is right: without a penalty F falls for ever.
+        endless = loss is LOGISTIC and not weight and value < math.log(2.0)
+        yield Iterate(estimate, value, None if endless else residual, f"Rank {np.count_nonzero(W.s)}.")
+        if endless and residual <= FLAT:
+            return Stop.NO_MINIMUM
 
 
 class Losses:

@@ -51,10 +51,11 @@ def one_bit_trace_norm(
     converges   to the minimum: the programme is convex
 
     Tables are formed, with one singular value decomposition for each projection. Yields endlessly: objective F, at
-    most that of the truth in the end; residual ||grad F + Z|| / ||grad F(0)||, Z normal to the set at W.
+    most that of the truth in the end; residual ||grad F + Z|| / ||grad F||, Z normal to the set at W. With little noise
+    the gradient falls by many orders of size while W still moves, so that its size at 0 would be no scale.
     Reference: Davenport, Plan, van den Berg, Wootters (2014), "1-bit matrix completion", eq. 3 and section 4.1.
     """
-    A, y, size = problem.operator, problem.y, problem.operator.shape
+    A, size = problem.operator, problem.operator.shape
     most = problem.trace_norm if radius == "table" else problem.largest * math.sqrt(problem.rank * math.prod(size))
     both = BoundedTraceBall(most, problem.largest)
 
@@ -65,12 +66,11 @@ def one_bit_trace_norm(
     def prox(V: Array, t: float) -> LowRank:
         return both.nearest(V, t) if bounded else trace_ball(V, most)
 
-    # At W = 0 every bit has the same slope, but for its sign.
-    scale = float(np.linalg.norm(losses(problem, 0.0 * y)[1]))
     split = Split(value, A.adjoint, prox, LowRank.dense)
     for state in fasta(split, lowrank.zero(size, 1), first_step(problem)):
         note = f"Rank {np.count_nonzero(state.x.s)}; trace norm {state.x.s.sum() / most:.3g} of its bound."
-        yield Iterate(state.x, state.f, float(np.linalg.norm(state.gradient + state.z)) / scale, note)
+        rest, scale = (float(np.linalg.norm(part)) for part in (state.gradient + state.z, state.gradient))
+        yield Iterate(state.x, state.f, rest / scale if scale else 0.0, note)
 
 
 def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
@@ -83,8 +83,8 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     update      (U, V) <- P((U, V) - t grad F), P shortens rows; t and the line search as in FASTA
     converges   to stationary points; the bound keeps them finite where bits can be separated
 
-    Yields endlessly: objective F; residual ||grad F + Z|| over the norm of what each bit alone would add to grad F at
-    most, Z normal to the bound. Time O(m k) a step, memory O(m + (n1 + n2) k).
+    Yields endlessly: objective F; residual ||grad F + Z|| over the norm of what each bit alone adds to grad F, Z normal
+    to the bound. Time O(m k) a step, memory O(m + (n1 + n2) k).
     References: Bhaskar & Javanmard (2015), "1-bit matrix completion under exact low-rank constraint"; Ni & Gu (2016),
     "Optimal statistical and computational rates for one bit matrix completion", for gradient steps of the factors;
     Cai & Zhou (2013), "A max-norm constrained minimization approach to 1-bit matrix completion", for the bound.
@@ -107,13 +107,11 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     prox = lambda F, t: short_rows(F, longest)  # noqa: E731
     # A step of the factors moves the table by about the square of their norm times as much.
     step = first_step(problem) / (float(sizes[0]) or 1.0)
-    even = np.full_like(y, steepest / problem.width / len(y))
     for state in fasta(Split(value, gradient, prox, lambda F: F), short_rows(first, longest), step):
         F = state.x
-        scale = math.hypot(
-            float(np.linalg.norm(A.pull_left(even, np.abs(F[n1:])))),
-            float(np.linalg.norm(A.pull_right(even, np.abs(F[:n1])))),
-        )
+        each = np.abs(losses(problem, A.pair(F[:n1], F[n1:]))[1])
+        sides = A.pull_left(each, np.abs(F[n1:])), A.pull_right(each, np.abs(F[:n1]))
+        scale = math.hypot(*(float(np.linalg.norm(side)) for side in sides))
         rest = float(np.linalg.norm(state.gradient + state.z))
         yield Iterate(lowrank.from_product(F[:n1], F[n1:]), state.f, rest / scale if scale else 0.0)
 

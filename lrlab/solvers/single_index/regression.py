@@ -31,6 +31,8 @@ HALVINGS = 30
 ROUNDING = 64 * np.finfo(float).eps
 TINY = np.finfo(float).tiny
 SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
+FLAT = 1e-8
+"""Share of the gradient at 0 at which the way along separable answers ends: the direction of b hardly moves then."""
 
 SHORTEST_STEP = 1e-8
 DAMPING = 1e-10
@@ -80,8 +82,9 @@ def logistic(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 link with mu_1 other than 0, and efficient when the link is logistic
     separable   answers, as of one-bit sensing without noise or whenever n < p, have no maximum: F falls to 0 while b
                 grows without end. Its direction tends to one that parts the answers, and is what is returned when the
-                gradient has fallen to the tolerance; the note says so. On Gaussian x and for large p they are separable
-                below an n/p that the link decides, and above it the overlap is known: `theory.m_estimators`
+                gradient has fallen to 1e-8 of that at 0: the run ends as NO_MINIMUM. On Gaussian x and for large p they
+                are separable below an n/p that the link decides, and above it the overlap is known:
+                `theory.m_estimators`
 
     X (n, p), y (n,) in +-1. Yields after each Newton step, ends when rounding stops it: objective F, residual the
     largest entry of the gradient relative to its size at 0. Memory O(n + p).
@@ -133,8 +136,11 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         residual, value = float(np.abs(now.gradient).max()) / steepest, now.value
         separated = now.margin.min() > 0
         if started:
-            note = SEPARABLE if separated else ""
-            yield Iterate(now.theta[1:], objective=value / n, residual=residual, note=note)
+            # Without a maximum there is no distance from it.
+            known = {"note": SEPARABLE, "optimal": False} if separated else {"residual": residual}
+            yield Iterate(now.theta[1:], objective=value / n, **known)
+            if separated and residual <= FLAT:
+                return Stop.NO_MINIMUM
         direction = newton_direction(X, now, min(0.5, residual))
         # What a step promises, against the rounding of the objective.
         promised = float(now.gradient @ direction)
@@ -143,9 +149,8 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         if lower is None:
             if not started:
                 yield Iterate(now.theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
-            # The likelihood of separable answers has no maximum: as far as it goes is where the method ends.
             improvable = promised > ROUNDING * value
-            return Stop.FINISHED if separated else Stop.STALLED if improvable else Stop.CONVERGED
+            return Stop.NO_MINIMUM if separated else Stop.STALLED if improvable else Stop.CONVERGED
         now, started = lower, True
 
 

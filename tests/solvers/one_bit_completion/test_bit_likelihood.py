@@ -89,6 +89,17 @@ def test_factors_end_at_a_minimum_that_another_minimiser_does_not_leave(link):
     assert trace.metrics["objective"] <= problem.truth_loss
 
 
+@pytest.mark.parametrize("name", ["one-bit-trace-norm", "one-bit-factors"])
+@pytest.mark.parametrize("noise", [0.03, 0.05, 0.3])
+def test_a_run_that_has_converged_is_where_a_finer_tolerance_leads(name, noise):
+    spec = OneBitCompletion(n1=30, n2=30, rank=1, observed=0.3, noise=noise)
+    trace = lrlab.solve(spec, name)
+    assert noise < 0.1 or trace.stop is Stop.CONVERGED
+    if trace.stop is Stop.CONVERGED:
+        finer = lrlab.solve(spec, name, tol=1e-12, max_iter=1000)
+        assert trace.metrics["error"] == pytest.approx(finer.metrics["error"], rel=1e-3)
+
+
 def test_separable_bits_leave_the_factors_finite():
     trace = lrlab.solve(OneBitCompletion(n1=30, n2=30, rank=1, noise=0.001), "one-bit-factors", max_iter=300)
     assert np.isfinite(trace.estimate.s).all() and np.abs(trace.estimate.dense()).max() <= 1 + 1e-6

@@ -241,14 +241,21 @@ def test_regression_ends_where_others_end(name, spec):
 
 @pytest.mark.parametrize("name", ["logistic", "probit"])
 def test_separable_answers_give_a_direction_that_parts_them(name):
-    for spec in (SENSING.replace(noise=0), SENSING.replace(n=30, p=40)):
+    separable = lrlab.spec("one-bit-sensing", n=300, p=20, noise=0.1, seed=0)
+    for spec in (separable, SENSING.replace(noise=0), SENSING.replace(n=30, p=40)):
         trace = lrlab.solve(spec, name)
         problem = trace.problem
-        assert trace.stop.name in ("CONVERGED", "FINISHED") and "separable" in trace.note
+        assert trace.stop.name == "NO_MINIMUM" and "separable" in trace.note
         assert np.isfinite(trace.estimate).all()
         index = problem.X @ trace.estimate
         assert index[problem.y > 0].min() > index[problem.y < 0].max()
     assert median_error(SENSING.replace(noise=0, n=2000), name, seeds=3) < 0.02
+
+
+def test_labels_that_can_be_separated_leave_no_minimum_without_a_penalty():
+    spec = lrlab.spec("one-bit-multilabel", m=15, d1=20, d2=6, rank=2, observation="full")
+    for weight, stop in ((0, "NO_MINIMUM"), (1, "CONVERGED")):
+        assert lrlab.solve(spec, "trace-norm-logistic", regularization=weight).stop.name == stop
 
 
 # All of them
