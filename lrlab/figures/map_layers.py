@@ -92,7 +92,7 @@ class Layers:
         z = np.full((2, *shape), np.nan)
         z[cells["inferred"].to_numpy(dtype=np.intp), *at] = cells["value"]
         look: dict[str, Any] = {"x": self._x.edges, "y": self._y.edges, "coloraxis": "coloraxis", "xgap": 1, "ygap": 1}
-        names = (f"{axis.name or axis.title} = %{{customdata[{k}]:.4g}}" for k, axis in enumerate((self._x, self._y)))
+        names = (f"{axis.name or axis.title} = %{{customdata[{k}]:,.6~g}}" for k, axis in enumerate((self._x, self._y)))
         hover = f"{', '.join(names)}<br>%{{text}}<extra></extra>"
         # It answers the pointer on all cells.
         measured = trace("heatmap", z=z[0], name="measured", customdata=info, text=text, hovertemplate=hover, **look)
@@ -240,17 +240,3 @@ class Layers:
         if in_legend:
             self._named.add(name)
         self._figure.add_trace(merged(one, {"legendgroup": name, "showlegend": in_legend}), **place)
-
-
-def cell_texts(cells: pd.DataFrame, score: str) -> list[str]:
-    """Return the text of each cell: its successes with their interval, or its mean with its spread."""
-    columns = (cells[name].tolist() for name in ("trials", "value", "successes", "low", "high", "spread"))
-    return [_text(score, *cell) for cell in zip(*columns, strict=True)]
-
-
-def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
-    if not trials:
-        return f"{score} {value:.3g}, {INFERRED}" if math.isfinite(value) else "not measured"
-    if math.isfinite(successes):
-        return f"{successes:.0f} of {trials} succeed, 95% interval {low:.2f} to {high:.2f}"
-    return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"

@@ -53,7 +53,7 @@ def series(
             marker={"color": colours[name], "symbol": symbols[name], "size": 6},
             customdata=rows[["trials", "low", "high", "series", "x"]],
             error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
-            hovertemplate=f"{name}<br>%{{x:.5g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
+            hovertemplate=f"{name}<br>%{{x:,.6~g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
             "%{customdata[0]} trials<extra></extra>",
         )
         if banded:

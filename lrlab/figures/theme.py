@@ -56,10 +56,11 @@ def faint(colour: str, opacity: float = 0.18) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
+NUMBERS = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
+"""Of axes and colour bars: 200,000 in full, and 5·10⁻¹⁴ as a power."""
 AXIS = {
     "automargin": True,
-    "exponentformat": "none",
-    "separatethousands": True,
+    **NUMBERS,
     "gridcolor": GRID,
     "linecolor": INK,
     "mirror": False,
@@ -90,6 +91,7 @@ TEMPLATE = Template(
         "title": {"font": {"size": 15}, "x": 0.0, "xref": "paper", "xanchor": "left"},
         "xaxis": AXIS,
         "yaxis": AXIS,
+        "coloraxis": {"colorbar": NUMBERS},
         "hoverlabel": {"font": {"family": FONT, "size": 13}, "align": "left"},
         "hovermode": "closest",
         "legend": LEGEND,

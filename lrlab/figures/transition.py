@@ -10,7 +10,7 @@ import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import FIRST, Layers, Region, Scale, cell_texts
+from lrlab.figures.map_layers import FIRST, INFERRED, Layers, Region, Scale
 from lrlab.figures.recovery import Recovery
 
 Maps = Mapping[str, pd.DataFrame]
@@ -85,7 +85,7 @@ def multiples(
     layers, colours = Layers(figure, x, y), {solver: look.colour for solver, look in looks.items()}
     for k, (solver, cells) in enumerate(maps.items()):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        layers.cells(solver, cells, cell_texts(cells, score.name), place)
+        layers.cells(solver, cells, _cell_texts(cells, score.name), place)
         layers.regions(regions, place)
         if score.level is not None:
             layers.contour(cells, score.level, score.contour, colours.get(solver, theme.PALETTE[1]), place)
@@ -105,9 +105,23 @@ def _together(maps: Maps, score: Score) -> list[str]:
         defaultdict(list),
     )
     for solver, cells in maps.items():
-        for x, y, text in zip(cells["x"].tolist(), cells["y"].tolist(), cell_texts(cells, score.name), strict=True):
+        for x, y, text in zip(cells["x"].tolist(), cells["y"].tolist(), _cell_texts(cells, score.name), strict=True):
             texts[x, y].append(f"{solver}: {text}")
     return ["<br>".join(texts[place]) for place in places]
+
+
+def _cell_texts(cells: pd.DataFrame, score: str) -> list[str]:
+    """Return the text of each cell: its successes with their interval, or its mean with its spread."""
+    columns = (cells[name].tolist() for name in ("trials", "value", "successes", "low", "high", "spread"))
+    return [_text(score, *cell) for cell in zip(*columns, strict=True)]
+
+
+def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
+    if not trials:
+        return f"{score} {value:.3g}, {INFERRED}" if math.isfinite(value) else "not measured"
+    if math.isfinite(successes):
+        return f"{successes:.0f} of {trials} succeed, 95% interval {low:.2f} to {high:.2f}"
+    return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"
 
 
 def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:

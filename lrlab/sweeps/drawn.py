@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
@@ -20,13 +19,15 @@ from lrlab.runs import theory
 from lrlab.runs.drawn import style_of
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.statistics import midpoint_words, midpoints
-from lrlab.sweeps.sweep_data import SHARE, SweepData
+from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
 from lrlab.sweeps.sweep_data import title as title_of
 
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
+ERRORS = ("error", "misfit")
+"""Words in the names of scores that have a logarithmic axis."""
 WIDE = 100.0
-"""Ratio of the largest to the smallest value above which a scale is logarithmic."""
+"""Ratio of the largest to the smallest value above which the axis of any other score is logarithmic."""
 MEANS = ("coverage",)
 """Shares of a trial's entries whose mean over trials is what is claimed; of few entries a median would be coarse."""
 
@@ -86,7 +87,7 @@ class Lines(NamedTuple):
 def lines(data: SweepData, view: View) -> Lines:
     """Return what a sweep along one axis shows."""
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
-    measure = family(sweep.spec.model).measures.get(show)
+    measure = metrics(sweep).get(show)
     points = _points(sweep, data.table(show), show).replace({"series": titles})
     halves = midpoints(sweep, data.table(show)) if view.fits or show == SHARE else None
     rows = halves.itertuples() if view.fits and halves is not None else ()
@@ -116,9 +117,18 @@ def lines(data: SweepData, view: View) -> Lines:
     if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
     name_ends(figure, list(titles.values()), ALONE)
-    said = midpoint_words(sweep, halves) if halves is not None and len(halves) else _ends(points)
+    said = [] if halves is None else midpoint_words(sweep, halves)
+    said += _constant(points, x.title.rpartition(", ")[2]) if show == SHARE else []
     own = predicted is not None and bool((predicted["kind"] == "limit").any())
-    return Lines(figure, title, points, limits, " ".join(said), own)
+    return Lines(figure, title, points, limits, " ".join(said or _ends(points)), own)
+
+
+def _constant(points: pd.DataFrame, along: str) -> list[str]:
+    """Return which series succeed always, and which never, as sentences."""
+    series = [(str(name), rows["y"]) for name, rows in points.groupby("series", sort=False)]
+    ends = ((1.0, f"all trials succeed at every {along}"), (0.0, f"no trial succeeds at any {along}"))
+    named = [(", ".join(name for name, y in series if (y == end).all()), words) for end, words in ends]
+    return [f"{names}: {words}." for names, words in named if names]
 
 
 def _ends(points: pd.DataFrame) -> list[str]:
@@ -147,7 +157,7 @@ def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
     if show in (SHARE, *BOUNDED) or quotient or points.empty:
         return False
     smallest, largest = points[["y", "low"]].min().min(), points[["y", "high"]].max().max()
-    return bool(smallest > 0 and largest / smallest > WIDE)
+    return bool(smallest > 0 and (largest / smallest > WIDE or any(word in show for word in ERRORS)))
 
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:

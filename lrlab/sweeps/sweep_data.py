@@ -1,6 +1,6 @@
 """What figures of a sweep are made of, computed again only where it has changed: by pages and in notebooks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -9,6 +9,7 @@ import pandas as pd
 
 from lrlab.catalog import family
 from lrlab.figures.map_layers import Region, Scale
+from lrlab.model_entry import Measure
 from lrlab.models import axes
 from lrlab.parameters import display_name
 from lrlab.runs import theory as bounds_of
@@ -20,7 +21,12 @@ from lrlab.sweeps.results import Results
 from lrlab.sweeps.theory_lines import Limit
 
 SHARE = "share"
-"""What is shown of a sweep: this share of successes, or a score."""
+"""What is shown of a sweep: this share of successes, or a metric."""
+EFFORT = {
+    "iterations": Measure("iterations", "iterations until the run ended"),
+    "seconds": Measure("solver time (s)", "processor time of the solver"),
+}
+"""The metrics of trials that no problem scores."""
 
 T = TypeVar("T")
 
@@ -53,7 +59,7 @@ class SweepData:
     def table(self, show: str) -> pd.DataFrame:
         """Return a row per cell, see `Results.table`."""
         metric = self.metric(show)
-        share = family(self.sweep.spec.model).measures[metric].quotient[0] if show != SHARE else ""
+        share = metrics(self.sweep)[metric].quotient[0] if show != SHARE else ""
         unknown = len(bounds_of.missing_bounds(job.spec for job in self.sweep.jobs)) if share else 0
         return self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
 
@@ -103,6 +109,11 @@ class SweepData:
     def limits(self) -> list[Limit]:
         """The limits of all methods, and of known fast ones, for large sizes along a single axis."""
         return theory_lines.limits(self.sweep)
+
+
+def metrics(sweep: Sweep) -> Mapping[str, Measure]:
+    """Return the metrics of a sweep's trials, by name."""
+    return {**family(sweep.spec.model).measures, **EFFORT}
 
 
 def first_shown(sweep: Sweep) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.catalog import family
 from lrlab.figures.build import Figure
 from lrlab.figures.svg import svg
 from lrlab.parameters import InputError, require_known
@@ -19,7 +18,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import midpoint_words, midpoints
-from lrlab.sweeps.sweep_data import SHARE, SweepData, first_shown
+from lrlab.sweeps.sweep_data import SHARE, SweepData, first_shown, metrics
 
 ENDING = ("iterations", "seconds")
 SHOWN_ROWS = 5
@@ -64,7 +63,7 @@ def map(
     InputError where the table has no such axis or measure.
     """
     results = results_of(table, [name for name in (x, y) if name])
-    names = (*family(results.sweep.spec.model).measures, *([SHARE] if results.sweep.success else []))
+    names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
     require_known(show or first_shown(results.sweep), names, what="show")
     return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from lrlab.runs.trial import Trial, trial_spec
 from lrlab.sweeps.adaptive import infer
-from lrlab.sweeps.definition import Cell
+from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.statistics import midpoints, wilson
 
@@ -35,6 +35,17 @@ def cell_rows(results: Results) -> list[Row]:
                 row |= {"inferred": True}
                 row |= {"share": cell.mean, "interval": [cell.low, cell.high]} if sweep.success else {}
     return rows
+
+
+def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
+    """Return a table of cells with the name of the metric that its mean is of, and with all that is held fixed."""
+    fixed: Row = {"model": sweep.spec.model, **sweep.spec.public_values(), **dict(sweep.settings)}
+    # The seed of a row is that of its first trial.
+    fixed["sweep_seed"] = fixed.pop("seed")
+    varied = {*sweep.decided, *sweep.grid}
+    table = table.assign(**{name: value for name, value in fixed.items() if name not in varied})
+    table.insert(table.columns.get_loc("mean"), "metric", metric)
+    return table
 
 
 def success_midpoints(results: Results) -> "pd.DataFrame":

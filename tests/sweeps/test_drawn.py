@@ -1,14 +1,18 @@
 """Figures of sweeps: the colours of scores, of successes and of solvers."""
 
 import pandas as pd
+import pytest
 
 from lrlab.catalog import spec
+from lrlab.figures import theme
 from lrlab.runs.drawn import style_of
+from lrlab.runs.trial import Trial, TrialResult
 from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View
 from lrlab.sweeps.results import Results
-from lrlab.sweeps.sweep_data import SHARE, SweepData
+from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
+from lrlab.sweeps.tables import described
 
 SOLVERS = ["gamp", "marginal-mean"]
 
@@ -36,3 +40,56 @@ def test_lines_say_how_each_series_begins_and_ends():
     assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
     empty = drawn.lines(SweepData(Results(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True, False))
     assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "wide end")
+
+
+def finished(scores):
+    """Return a sweep over m of which every trial has these scores, but for a factor of at most 2."""
+    one = Sweep(spec=spec("rank-one-sensing", d1=6, d2=6, rank=1), axes={"m": [50, 99]}, solvers=["altmin"], trials=2)
+    results = Results(one)
+    for k, job in enumerate(one.jobs):
+        own = {name: value * (1 + k) for name, value in scores.items()}
+        results.add({Trial(job, number): TrialResult(number, "CONVERGED", 7 + k, 0.25, own) for number in (0, 1)})
+    return SweepData(results)
+
+
+TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15, "recovered_directions": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("show", "scale"),
+    [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (SHARE, "linear")],
+)
+def test_errors_have_logarithmic_axes_and_the_effort_of_trials_is_shown(show, scale):
+    shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False, False))
+    assert show in {SHARE, *metrics(finished({}).sweep)} and len(shown.points) == 2
+    assert shown.figure.layout.yaxis.type == scale, show
+    titles = {"iterations": "median iterations", "seconds": "median solver time (s)"}
+    assert shown.title == titles.get(show, shown.title)
+
+
+def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():
+    for numbers in (theme.AXIS, theme.TEMPLATE["layout"]["coloraxis"]["colorbar"]):
+        assert numbers["exponentformat"] == "power" and numbers["minexponent"] == 5
+
+
+def test_a_table_names_its_metric_and_what_is_held_fixed():
+    data = finished(TINY_ERRORS)
+    table = described(data.sweep, data.table("error"), "error")
+    assert {*table["metric"]} == {"error"} and list(table["mean"]) == [5e-14, 1e-13]
+    assert table[["model", "d1", "rank", "sweep_seed"]].drop_duplicates().to_numpy().tolist() == [
+        ["rank-one-sensing", 6, 1, 0]
+    ]
+    assert list(table["m"]) == [50, 99] and list(table["seed"]) != [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (1e-9, "Alternating minimization: all trials succeed at every m."),
+        (0.9, "Alternating minimization: no trial succeeds at any m."),
+    ],
+)
+def test_a_rate_that_is_the_same_everywhere_is_said_in_words(error, words):
+    data = finished({"error": error, "weakest_error": error})
+    said = drawn.lines(data, View(SHARE, False, False, False)).said
+    assert said.replace(data.sweep.titles["altmin"], "Alternating minimization") == words

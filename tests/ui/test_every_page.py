@@ -48,10 +48,10 @@ def switched(at, page, model):
 @pytest.mark.parametrize("trips", [0, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("page", WITH_MODELS)
 def test_models_are_switched_while_a_result_is_shown(page, trips):
-    at, models, seen = finished(opened(page, **WITH_MODELS[page]), page), models_on(page), {}
+    at, models, before = finished(opened(page, **WITH_MODELS[page]), page), models_on(page), {}
     for model in trips * [*models, *reversed(models)] or models:
         switched(at, page, model)
-        assert controls(at) == seen.setdefault(model, controls(at)), model
+        assert controls(at) == before.setdefault(model, controls(at)), model
     again = opened(page, **at.query_params)
     assert not errors(again) and controls(again) == controls(opened(page, model=model))
 

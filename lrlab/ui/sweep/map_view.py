@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from lrlab.catalog import family
 from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score
 from lrlab.parameters import Parameter
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View, maps, score_of
-from lrlab.sweeps.sweep_data import SHARE, SweepData
+from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
 from lrlab.ui.converge import refinement
 from lrlab.ui.shared import live
 from lrlab.ui.shared.captions import describe_spec
@@ -73,7 +72,7 @@ def refine(page: str, view: View) -> None:
     if run is None or run.alive:
         return
     sweep: Sweep = run.results.sweep
-    measure = family(sweep.spec.model).measures.get(view.show)
+    measure = metrics(sweep).get(view.show)
     if len(sweep.grid) == 1 and view.theory and view.show != SHARE:
         refinement.show(page, sweep.jobs)
     elif measure is not None and measure.quotient[0]:

@@ -8,9 +8,9 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.figures.build import Figure
 from lrlab.models import axes
-from lrlab.parameters import display_name
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Cell, Sweep
+from lrlab.sweeps.tables import described
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, live, page
 from lrlab.ui.sweep import crosshair
@@ -19,8 +19,8 @@ from lrlab.ui.widgets.permalink import format_exact
 
 NOTE = (
     "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
-    "share. mean, spread, quartiles: of {metric}. seed: of the first trial. shown: as on the map, maybe inferred. "
-    "title: of the solver."
+    "share. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
+    "title: of the solver. Last: what is held fixed."
 )
 
 
@@ -100,9 +100,9 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )
     file = f"{sweep.spec.model}-{name}"
-    table = table.assign(title=table["solver"].map(sweep.titles))
+    table = described(sweep, table.assign(title=table["solver"].map(sweep.titles)), metric)
     with fold:
-        note = f"{NOTE.format(metric=display_name(metric))} {catalog.given(sweep.solvers, sweep.spec.model)}"
+        note = f"{NOTE} {catalog.given(sweep.solvers, sweep.spec.model)}"
         tables.view(table, note=note)
         with st.container(horizontal=True, key=f"{name}-offers"):
             for title, ending, mime, data in offers:

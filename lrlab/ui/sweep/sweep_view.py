@@ -5,7 +5,6 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from lrlab.catalog import family
 from lrlab.parameters import display_name
 from lrlab.sweeps import sweep_data
 from lrlab.sweeps.definition import Sweep
@@ -44,7 +43,7 @@ def choices(link: Permalink, sweep: Sweep | None, *, plane: bool) -> View:
 
 def _shown(sweep: Sweep) -> dict[str, str]:
     """Return the titles, by name, of what can be shown of a sweep."""
-    scores = {name: display_name(name) for name in family(sweep.spec.model).measures}
+    scores = {name: display_name(name) for name in sweep_data.metrics(sweep)}
     if not sweep.spec.best_known:
         scores.pop("excess_risk", None)
     return {SHARE: "success rate"} | scores
