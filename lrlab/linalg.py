@@ -13,6 +13,8 @@ from lrlab.arrays import Array, Indices, Mask, Matrix
 
 CONSTANT = 1e-10
 """Range of a column, relative to its largest value, up to which it is constant."""
+DAMPING = 1e-6
+"""Share of the summed weights by which a singular direction does not take an infinite step."""
 DENSE_EIGEN = 400
 MIRROR = 512
 PLACES_TOGETHER = 2**21
@@ -118,6 +120,15 @@ def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     values, vectors = eigh(N)
     good = values > 1e-13 * values[-1]
     return vectors[:, good] @ ((vectors[:, good].T @ rhs).T / values[good]).T
+
+
+def tangent_inverse(A: Array, b: Array) -> Array:
+    """Return the inverse (s, s) of P A P on the vectors orthogonal to the unit vector b, and 0 on b."""
+    Ab = A @ b
+    A = A - np.outer(Ab, b) - np.outer(b, Ab) + (b @ Ab) * np.outer(b, b)
+    size = abs(float(A.trace())) / len(b) + np.finfo(float).tiny
+    regular = A + size * np.outer(b, b) + DAMPING * size * np.eye(len(b))
+    return np.linalg.inv(regular) - np.outer(b, b) / (size * (1.0 + DAMPING))
 
 
 def places_in(table: Matrix, pattern: Matrix) -> Indices:

@@ -25,9 +25,9 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lrlab.arrays import Array, Intervals
+from lrlab.linalg import DAMPING, tangent_inverse
 from lrlab.solvers.single_index.index_links import Link, LogOdds, Steps
 from lrlab.solvers.single_index.interval_requirements import Scores, effective, scores, too_small, unfit
-from lrlab.solvers.single_index.link_free_rounds import DAMPING, tangent_inverse
 
 TINY = np.finfo(float).tiny
 LEVEL = 0.975

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from lrlab.arrays import Array, Mask
-from lrlab.linalg import hard_threshold
+from lrlab.linalg import hard_threshold, tangent_inverse
 from lrlab.solvers.single_index.index_links import Link, Rows, Steps, chosen, loss
 
 # The number of steps of the link is chosen anew in this many rounds at most, until it stays the same in three.
@@ -18,8 +18,6 @@ NEARLY_SETTLED = 0.05
 # The least width of jumps of the link, in errors of the direction.
 NARROWEST_ERROR = 1.0
 HALVINGS = 8
-# A singular direction would take an infinite step; this share of the summed weights is no obstacle to any other.
-DAMPING = 1e-6
 # Radians of a step, farther than which a quadratic model says nothing; far beyond, a length that no other step reaches.
 LONGEST_STEP, LONGEST_SOLVED = 0.5, 1e12
 # What rounding may add to a sum of losses, relative to it.
@@ -102,7 +100,7 @@ class Newton(NamedTuple):
         dropped = (at.b != 0) & ~support
         if dropped.any():
             right = right + own.T @ (h * products(X, dropped, at.b))
-        multiplier = max(0.0, float(at.b @ descent)) + float(least_damping(descent)) + FLAT
+        multiplier = max(0.0, float(at.b @ descent)) + float(np.abs(descent).max()) / LONGEST_SOLVED + FLAT
         inverse = tangent_inverse((own.T * h) @ own + multiplier * np.eye(len(base)), base)
         D = inverse @ right
         if exact:
@@ -145,15 +143,6 @@ def curvatures(data: Data, z: Array, link: Link) -> Array:
     h = DIFFERENCE * link.width
     (above, up), (below, down) = link(z + h), link(z - h)
     return (down * (data.answers - expit(below)) - up * (data.answers - expit(above))) / (2.0 * h)
-
-
-def tangent_inverse(A: Array, b: Array) -> Array:
-    """Return the inverse (s, s) of P A P on the vectors orthogonal to the unit vector b, and 0 on b."""
-    Ab = A @ b
-    A = A - np.outer(Ab, b) - np.outer(b, Ab) + (b @ Ab) * np.outer(b, b)
-    size = abs(float(A.trace())) / len(b) + TINY
-    regular = A + size * np.outer(b, b) + DAMPING * size * np.eye(len(b))
-    return np.linalg.inv(regular) - np.outer(b, b) / (size * (1.0 + DAMPING))
 
 
 class Round(NamedTuple):
@@ -251,8 +240,3 @@ def last_rounds(data: Data, last: Round) -> Iterator[Round]:
         step = Newton.of(data, at, last.link, support, exact=True)
         yield last._replace(at=at, newton=step, choosing=False, exchanges=0)
         at, _ = step.moved(data, at, last.link)
-
-
-def least_damping(right: Array) -> Array:
-    """Return damping (...) by which no step (..., p) overflows, also where nothing bends."""
-    return np.abs(right).max(axis=-1) / LONGEST_SOLVED + TINY

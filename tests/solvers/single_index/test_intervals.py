@@ -14,7 +14,7 @@ from benchmarks.coverage import CELLS, coverage
 from lrlab import catalog, metrics
 from lrlab.__main__ import main
 from lrlab.figures import recovery
-from lrlab.linalg import unit
+from lrlab.linalg import tangent_inverse, unit
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial
@@ -22,7 +22,6 @@ from lrlab.solvers.single_index.index_links import EDGE, POWERS, WIDTH, LogOdds,
 from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_free import link_free_refinement
 from lrlab.solvers.single_index.link_free_intervals import angles, intervals, precision
-from lrlab.solvers.single_index.link_free_rounds import tangent_inverse
 from tests.thorough import a_third
 
 SOLVER = "link-free-refinement"
