@@ -1,28 +1,22 @@
-"""Formulas in z as functions of arrays: a parser by recursive descent, which never runs a text as Python.
+"""Formulas in z as functions of arrays: read by Python's own parser, from a short list of operations; never run.
 
-comparison  sum [(< | <= | > | >= | == | !=) sum]                    1 where it holds, else 0
-sum         product {(+ | -) product}
-product     unary {(* | /) unary | power}                            2z is 2*z; 1/2z, of two meanings, is refused
-unary       (- | +) unary | power
-power       atom [^ unary]                                           -z^2 is -(z^2), 2^3^2 is 2^(3^2), z² is z^2
-atom        number | z | name(comparison {, comparison}) | name term | (comparison)
-term        [number] [z [^ number]]                                  sin 3z is sin(3*z); sin 3z*2 is refused
+Beside Python's syntax: ^ and ² are powers, 2z and (z + 1)(z - 1) are products, sin 3z is sin(3*z). What has two
+meanings, as 1/2z and sin 2*z, is refused.
 """
 
-import operator
+import ast
+import re
 from collections.abc import Callable
-from functools import lru_cache, partial, reduce
-from typing import NamedTuple
+from functools import lru_cache, reduce
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy.special import erf
 
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.theory.formula_tokens import TYPESET, Token, read
 
 LONGEST = 200
-DEEPEST = 20
 Function = Callable[[Array], Array]
 
 FUNCTIONS: dict[str, Callable[[Array], Array]] = {
@@ -35,17 +29,30 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
     "erf": erf,
 }
 EXTREMES: dict[str, Callable[[Array, Array], Array]] = {"min": np.minimum, "max": np.maximum}
-COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
+OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.MatMult: np.multiply,
+    ast.Div: np.divide,
+    ast.Pow: np.power,
+    ast.UAdd: np.positive,
+    ast.USub: np.negative,
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
 }
-SUMS = {"+": operator.add, "-": operator.sub}
-PRODUCTS = {"*": operator.mul, "/": operator.truediv}
-POWERS = {"²": 2.0, "³": 3.0}
+"""What the operators of Python do here; @ stands for a product without a sign."""
+NAMES = ("z", *FUNCTIONS, *EXTREMES)
+TYPESET = str.maketrans({"\u2212": "-", "\u00b7": "*", "\u00d7": "*", "^": "**", "²": "**2 ", "³": "**3 "})
+NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+BARE = rf"((?:{NUMBER}\s*)?(?:z\b(?:\s*\*\*\s*{NUMBER})?)?)(?<=[\w.])"
+TERM = re.compile(rf"\b({'|'.join(FUNCTIONS)})\s+{BARE}(?=\s*(.?))")
+"""A function of what stands beside it without brackets, and the character behind that."""
+TOKEN = re.compile(rf"\s*(?:({NUMBER})|([A-Za-z_]\w*)|(\*\*|[<>=!]=|[-+*/()<>,])|(\S))", re.A)
 
 
 class Formula(NamedTuple):
@@ -63,143 +70,77 @@ class Formula(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Formula:
-    """Return the formula that a text says; InputError with the place where it says none."""
+    """Return the formula that a text says; InputError with what is wrong where it says none."""
     if len(text) > LONGEST:
         raise InputError("link", f"at most {LONGEST} characters", f"{len(text)}", "shorten the formula")
-    parser = _Parser(text)
-    value = parser.comparison(0)
-    if parser.next.kind != "end":
-        parser.fail("an operator or the end")
-    return Formula(value, tuple(parser.switches))
+    reader = _Reader(text)
+    try:
+        tree = ast.parse(reader.written_out(), mode="eval")
+    except (SyntaxError, MemoryError, RecursionError):
+        reader.fail("write operators between its parts and close all brackets, as in (z > 1) - sin(2*z)")
+    return Formula(reader.function(tree.body), tuple(reader.switches))
 
 
-class _Parser:
+class _Reader:
     def __init__(self, text: str) -> None:
-        self.text, self.place, self.switches = text.translate(TYPESET), 0, list[Function]()
-        self.next = self.read()
+        self.text, self.switches = text, list[Function]()
 
-    def read(self) -> Token:
-        """Return the next token."""
-        token, self.place = read(self.text, self.place)
-        return token
+    def fail(self, remedy: str) -> NoReturn:
+        """Raise the sentence."""
+        raise InputError("link", "a formula in z", self.text.strip() or "none", remedy)
 
-    def take(self, *symbols: str) -> str:
-        """Return the next token if it is one of these symbols, and move on; else nothing."""
-        if self.next.kind != "symbol" or self.next.text not in symbols:
-            return ""
-        taken, self.next = self.next.text, self.read()
-        return taken
+    def written_out(self) -> str:
+        """Return the text in Python's syntax, with @ for products without a sign."""
+        tokens, operand = list[str](), False
+        for number, name, symbol, other in TOKEN.findall(TERM.sub(self._bracketed, self.text.translate(TYPESET))):
+            if other or name and name not in NAMES:
+                self.fail(f'use z, numbers, operators and {", ".join(NAMES[1:])} instead of "{other or name}"')
+            if number and not np.isfinite(float(number)):
+                self.fail("write a smaller number")
+            if operand and (name or symbol == "("):
+                tokens.append("@")
+            tokens.append(repr(float(number)) if number else name or symbol)
+            operand = bool(number) or name == "z" or symbol == ")"
+        return " ".join(tokens)
 
-    def fail(self, expected: str) -> None:
-        """Raise the sentence that names the place."""
-        got = self.next.text if self.next.kind == "end" else f'"{self.next.text}"'
-        remedy = f"at character {self.next.place} write {expected} instead of {got}"
-        raise InputError("link", "a formula in z", self.text or "none", remedy)
+    def _bracketed(self, match: re.Match[str]) -> str:
+        name, term, behind = match.groups()
+        if behind and behind in "(z*/.0123456789":
+            self.fail(f"write brackets about what {name} is applied to")
+        return f"{name}({term})"
 
-    def comparison(self, depth: int) -> Function:
-        left = self.sum(depth)
-        if not (symbol := self.take(*COMPARISONS)):
-            return left
-        right, holds = self.sum(depth), COMPARISONS[symbol]
+    def function(self, node: ast.AST) -> Function:
+        """Return the function of a syntax tree, and note its switches."""
+        match node:
+            case ast.Constant():
+                constant = np.asarray(node.value)
+                return lambda z: constant
+            case ast.Name(id="z"):
+                return lambda z: z
+            case ast.UnaryOp():
+                apply, inner = OPERATIONS[type(node.op)], self.function(node.operand)
+                return lambda z: apply(inner(z))
+            case ast.BinOp(left=left, op=op):
+                # In brackets the left part begins behind the whole.
+                divided = isinstance(left, ast.BinOp) and isinstance(left.op, ast.Div)
+                if isinstance(op, ast.MatMult) and divided and left.col_offset == node.col_offset:
+                    self.fail("write * or brackets, for 1/2z may be (1/2)*z or 1/(2*z)")
+                return self._both(OPERATIONS[type(op)], self.function(left), self.function(node.right))
+            case ast.Compare(ops=[op], comparators=[right]):
+                return self._switched(OPERATIONS[type(op)], self.function(node.left), self.function(right))
+            case ast.Call(func=ast.Name(id=name), args=[argument]) if name in FUNCTIONS:
+                apply, inner = FUNCTIONS[name], self.function(argument)
+                if name in ("abs", "sign"):
+                    self.switches.append(inner)
+                return lambda z: apply(inner(z))
+            case ast.Call(func=ast.Name(id=name), args=[_, _, *_]) if name in EXTREMES:
+                parts = [self.function(argument) for argument in node.args]
+                return reduce(lambda left, right: self._switched(EXTREMES[name], left, right), parts)
+        self.fail("give a function one argument, min and max two or more, and compare two numbers at a time")
+
+    def _both(self, apply: Callable[..., Any], left: Function, right: Function) -> Function:
+        return lambda z: apply(left(z), right(z))
+
+    def _switched(self, apply: Callable[..., Any], left: Function, right: Function) -> Function:
         self.switches.append(lambda z: left(z) - right(z))
-        return lambda z: holds(left(z), right(z)).astype(float)
-
-    def sum(self, depth: int) -> Function:
-        first, rest = self.product(depth), list[tuple[Callable, Function]]()
-        while symbol := self.take(*SUMS):
-            rest.append((SUMS[symbol], self.product(depth)))
-        return combined(first, rest)
-
-    def product(self, depth: int) -> Function:
-        first, rest, symbol = self.unary(depth), list[tuple[Callable, Function]](), ""
-        while True:
-            previous, symbol = symbol, self.take(*PRODUCTS)
-            if symbol:
-                rest.append((PRODUCTS[symbol], self.unary(depth)))
-            elif self.next.kind == "name" or self.next.text == "(":
-                if previous == "/":
-                    self.fail("* or brackets, for 1/2z may be (1/2)*z or 1/(2*z),")
-                rest.append((operator.mul, self.power(depth)))
-            else:
-                return combined(first, rest)
-
-    def unary(self, depth: int) -> Function:
-        if depth > DEEPEST:
-            raise InputError("link", f"nested at most {DEEPEST} deep", self.text, "simplify the formula")
-        if symbol := self.take("-", "+"):
-            inner = self.unary(depth + 1)
-            return (lambda z: -inner(z)) if symbol == "-" else inner
-        return self.power(depth)
-
-    def power(self, depth: int) -> Function:
-        base = self.atom(depth)
-        if symbol := self.take(*POWERS):
-            number = POWERS[symbol]
-            return lambda z: np.power(base(z), number)
-        if not self.take("^", "**"):
-            return base
-        exponent = self.unary(depth + 1)
-        return lambda z: np.power(base(z), exponent(z))
-
-    def atom(self, depth: int) -> Function:
-        token = self.next
-        if token.kind == "number":
-            number = np.asarray(float(token.text))
-            if not np.isfinite(number):
-                self.fail("a smaller number")
-            self.next = self.read()
-            return lambda z: number
-        if token.kind == "name":
-            return self.named(token, depth)
-        if not self.take("("):
-            self.fail("a number, z, a function or (")
-        inner = self.comparison(depth + 1)
-        if not self.take(")"):
-            self.fail(")")
-        return inner
-
-    def named(self, token: Token, depth: int) -> Function:
-        name = token.text
-        if name != "z" and name not in FUNCTIONS and name not in EXTREMES:
-            self.fail(f"z or one of {', '.join((*FUNCTIONS, *EXTREMES))}")
-        self.next = self.read()
-        if name == "z":
-            return lambda z: z
-        if name in FUNCTIONS and (self.next.kind == "number" or self.next.text == "z"):
-            return self.applied(name, self.term(depth))
-        if not self.take("("):
-            self.fail("(")
-        given = [self.comparison(depth + 1)]
-        while name in EXTREMES and self.take(","):
-            given.append(self.comparison(depth + 1))
-        if name in EXTREMES and len(given) < 2:
-            self.fail(f", and a second argument of {name}")
-        if not self.take(")"):
-            self.fail(")")
-        if name in EXTREMES:
-            return reduce(partial(self.extreme, EXTREMES[name]), given)
-        return self.applied(name, given[0])
-
-    def term(self, depth: int) -> Function:
-        """Return what a name without brackets is applied to; what may belong to it or not needs brackets."""
-        first, rest = self.power(depth), list[tuple[Callable, Function]]()
-        if self.next.text == "z":
-            rest.append((operator.mul, self.power(depth)))
-        if self.next.text in ("(", "z", *PRODUCTS) or self.next.kind == "number":
-            self.fail("brackets about what the function is applied to")
-        return combined(first, rest)
-
-    def applied(self, name: str, inner: Function) -> Function:
-        apply = FUNCTIONS[name]
-        if name in ("abs", "sign"):
-            self.switches.append(inner)
-        return lambda z: apply(inner(z))
-
-    def extreme(self, choose: Callable[[Array, Array], Array], left: Function, right: Function) -> Function:
-        self.switches.append(lambda z: left(z) - right(z))
-        return lambda z: choose(left(z), right(z))
-
-
-def combined(first: Function, rest: list[tuple[Callable, Function]]) -> Function:
-    """Return the function that combines values from the left."""
-    return (lambda z: reduce(lambda total, part: part[0](total, part[1](z)), rest, first(z))) if rest else first
+        return lambda z: np.asarray(apply(left(z), right(z)), dtype=float)

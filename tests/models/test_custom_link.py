@@ -99,5 +99,5 @@ def test_solvers_refuse_links_that_carry_nothing_for_them():
         make_job(CustomLink(link="cos 2z"), "marginal-mean")
     with pytest.raises(InputError, match="a constant on custom-link"):
         make_job(CustomLink(link="0"), "pairwise-moment")
-    with pytest.raises(InputError, match="at character 3"):
+    with pytest.raises(InputError, match="write operators between its parts"):
         catalog.spec("custom-link", link="z 2")

@@ -54,7 +54,7 @@ NUMBERS = st.sampled_from(["0", "1", "2", ".5", "3.25", "1e-1", "2.", "7E0"])
 def larger(inner):
     return st.one_of(
         st.builds("{} {} {}".format, inner, st.sampled_from(["+", "-", "*", "/", "^"]), inner),
-        st.builds("({} {} {})".format, inner, st.sampled_from(list(formula.COMPARISONS)), inner),
+        st.builds("({} {} {})".format, inner, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), inner),
         st.builds("-{}".format, inner),
         st.builds("({})".format, inner),
         st.builds("{}({})".format, st.sampled_from(list(formula.FUNCTIONS)), inner),
@@ -78,7 +78,7 @@ def test_a_formula_is_what_python_makes_of_it(text):
     try:
         parsed = formula.parse(text)
     except InputError as refusal:
-        assert len(text) > formula.LONGEST or "nested" in str(refusal)
+        assert len(text) > formula.LONGEST, refusal
         return
     with np.errstate(all="ignore"):
         expected = by_python(ast.parse(text.replace("^", "**"), mode="eval"))
@@ -98,30 +98,31 @@ def test_any_text_is_a_formula_or_one_sentence(text):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("", r"got none: at character 1 write a number, z, a function or \( instead of the end"),
-        ("z 2", 'at character 3 write an operator or the end instead of "2"'),
-        ("1/2z", r"at character 4 write \* or brackets, .* instead of \"z\""),
-        ("1/2(z + 1)", r"at character 4 write \* or brackets"),
-        ("sin 2*z", r"at character 6 write brackets about what the function is applied to instead of"),
-        ("sin z (z + 1)/200", "at character 7 write brackets"),
-        ("sin sin z", r"at character 5 write \( instead of"),
-        ("min z", r"at character 5 write \("),
-        ("2zz", "write z or one of"),
-        ("sin(2*z", r"at character 8 write \) instead of the end"),
-        ("1 + foo(z)", 'at character 5 write z or one of abs, .* instead of "foo"'),
-        ("max(z)", "at character 6 write , and a second argument of max"),
-        ("__import__('os')", "at character 1 write z or one of"),
+        ("", "got none: write operators"),
+        ("z 2", "write operators between its parts"),
+        ("1/2z", r"write \* or brackets"),
+        ("1/2(z + 1)", r"write \* or brackets"),
+        ("sin 2*z", "write brackets about what sin is applied to"),
+        ("sin z (z + 1)/200", "write brackets"),
+        ("sin sin z", "close all brackets"),
+        ("min z", "close all brackets"),
+        ("2zz", 'use z, numbers, .* instead of "zz"'),
+        ("sin(2*z", "close all brackets"),
+        ("1 + foo(z)", 'use z, numbers, .* instead of "foo"'),
+        ("max(z)", "min and max two or more"),
+        ("0 < z < 1", "compare two numbers at a time"),
+        ("sin(*z)", "give a function one argument"),
+        ("__import__('os')", 'instead of "__import__"'),
+        ("z # 2", 'instead of "#"'),
         ("1e999", "write a smaller number"),
         ("z" * 201, "at most 200 characters, got 201"),
-        ("-" * 150 + "z", "nested at most 20 deep"),
-        ("(" * 90 + "z", "nested at most 20 deep"),
         ("exp(z^2)", "within -1..1 for |z| <= 100, got 1.000001 at z = -0.001"),
         ("sin(z) + 0.5", "within -1..1 for |z| <= 100, got 1.0.* at z = 0.52"),
         ("1/z", "got inf at z = 0"),
         ("z^0.5/100", "got nan at z = -0.001"),
     ],
 )  # fmt: skip
-def test_what_is_no_link_is_refused_with_its_place(text, sentence):
+def test_what_is_no_link_is_refused_with_what_is_wrong(text, sentence):
     with pytest.raises(InputError, match=sentence.replace("|z|", r"\|z\|")):
         checked(text)
 
@@ -146,14 +147,13 @@ def test_formulas_as_people_write_them(text, written_out):
 
 
 @pytest.mark.parametrize(
-    "text", ["z" + "(z)" * 66, "2" + "z " * 99, "(" * 20 + "z" + ")" * 20, "z(" * 90 + "z", "sin z " * 33]
+    "text", ["z" + "(z)" * 66, "2" + "z " * 99, "(" * 90 + "z", "-" * 150 + "z", "z(" * 90 + "z", "sin z " * 33]
 )
-def test_products_without_signs_nest_no_deeper(text):
-    """Hostile texts end in a value or in one sentence, within the same bounds."""
+def test_hostile_texts_end_in_a_value_or_in_one_sentence(text):
     try:
         assert formula.parse(text)(Z).shape == Z.shape
     except InputError as refusal:
-        assert "nested at most 20 deep" in str(refusal) or "write" in str(refusal)
+        assert "close all brackets" in str(refusal)
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.4])
