@@ -16,6 +16,7 @@ from benchmarks.peers.report import write_section
 from lrlab import presets
 from lrlab.engine.messages import Failure
 from lrlab.presets.moved import start, values
+from lrlab.presets.result import UNDECIDED
 
 TITLE = "First pictures of theorems"
 USUAL_SECONDS = 0.55
@@ -42,7 +43,7 @@ def first_picture(name: str, at: float | None) -> tuple[int, float, str]:
     assert not any(isinstance(one, Failure) for one in results)
     judged = [verdict for panel in plan.finish(results).panels for verdict in panel.judged]
     seconds = time.process_time() - began
-    return len(plan.items), seconds, f"{sum(one.holds is not None for one in judged)} of {len(judged)}"
+    return len(plan.items), seconds, f"{sum(one.word != UNDECIDED for one in judged)} of {len(judged)}"
 
 
 def row(name: str) -> str:

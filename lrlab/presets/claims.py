@@ -5,6 +5,7 @@ has a text and a rule of its own, and stands where that rule holds. Every claim 
 series, panel or data set that it names was not run, it is not decided.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,8 +14,8 @@ import pandas as pd
 
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import Samples
-from lrlab.presets.result import NOT_RUN, TOO_FEW, Judged, Result, Verdict
+from lrlab.presets.evidence import ARRANGEMENTS, Samples
+from lrlab.presets.result import NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
 from lrlab.presets.rules import ORDER_RULES
 from lrlab.presets.rules_growth import GROWTH_RULES, POWER_RULES
 from lrlab.presets.rules_numbers import NUMBER_RULES
@@ -28,8 +29,8 @@ ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
 
 SERIES = ("series", "lower", "higher")
 """Keys of a rule that name series."""
-PRINTED = {"numbers": "the numbers of the table", "ranking": "the order of the methods in the table"}
-"""What printed numbers claim, by the rule that judges it."""
+NUMBERS, RANKING = "the numbers of the table", "the order of the methods in the table"
+"""What printed numbers claim."""
 
 
 def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
@@ -49,7 +50,7 @@ def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = ""
         judged_remark = judge(more, samples)
         added = f"{more['text']} ({judged_remark.measured})." if judged_remark.holds else remark
     quoted = claim["rule"] in RULES
-    return Verdict(claim["paper"], judged.measured, predicted, judged.holds, added, claim, samples, quoted)
+    return Verdict(claim["paper"], judged.measured, predicted, judged.word, added, claim, samples, quoted)
 
 
 def judge(rule: Toml, samples: Samples) -> Judged:
@@ -67,7 +68,7 @@ def judge(rule: Toml, samples: Samples) -> Judged:
     if not all(present.values()):
         return Judged(None, words)
     judged = ALL_RULES[rule["rule"]].judge({**rule, **present}, samples)
-    return Judged(False if judged.holds is False else None, f"{judged.measured}; {words}")
+    return judged._replace(holds=False if judged.holds is False else None, measured=f"{judged.measured}; {words}")
 
 
 def _single(rule: Toml, samples: Samples) -> bool:
@@ -106,9 +107,9 @@ def complete(preset: Preset, result: Result) -> Result:
     shown = {panel.title for panel in result.panels}
     claimed = [(_panel(preset, claim), claim["paper"]) for claim in preset.content.get("claims", ())]
     # Panels of fits have printed numbers.
-    claimed += [(title, text) for title in preset.all_panels for text in PRINTED.values() if preset.kind == "fits"]
+    claimed += [(title, text) for title in preset.all_panels for text in (NUMBERS, RANKING) if preset.kind == "fits"]
     lines = [
-        {**Verdict(text, f"this panel was {NOT_RUN}", "", None, quoted=text not in PRINTED.values()).columns}
+        {**Verdict(text, f"this panel was {NOT_RUN}", "", UNDECIDED, quoted=text not in (NUMBERS, RANKING)).columns}
         | {"level": "claim", "panel": title, "claim": text}
         for title, text in claimed
         if title not in shown
@@ -126,17 +127,23 @@ def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
     return [{"level": "claim", **verdict.columns} for verdict in judged]
 
 
-def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples) -> list[Verdict]:
-    """Return the verdicts on printed numbers, by series and place: on the numbers and on the order of the methods."""
+def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
+    """Return the verdicts on printed numbers, by series and place: on those of each method, and on their order.
+
+    best: 1 if large numbers are better, -1 if small ones are, 0 if neither. The numbers of all methods are judged
+    together if those of one could agree by chance, because the table has few places.
+    """
     own = {name: {at: value for at, value in row.items() if value == value} for name, row in numbers.items()}
     own = {name: row for name, row in own.items() if row}
     if not own:
         return []
     digits = max(len(str(value).partition(".")[2]) for row in own.values() for value in row.values())
-    return [
-        verdict({"paper": text, "rule": rule, "printed": own, "unit": 10.0**-digits}, samples)
-        for rule, text in PRINTED.items()
-    ]
+    table = {"printed": own, "unit": 10.0**-digits, "best": best}
+    ways = [math.prod(sum(place in other for other in own.values()) for place in row) for row in own.values()]
+    groups = [[name] for name in own] if min(ways) >= ARRANGEMENTS else [list(own)]
+    claimed = [(f"{NUMBERS}, {names[0]}" if len(groups) > 1 else NUMBERS, "numbers", names) for names in groups]
+    claimed += [(RANKING, "ranking", list(own))] if len(own) > 1 else []
+    return [verdict({"paper": text, "rule": rule, "series": names, **table}, samples) for text, rule, names in claimed]
 
 
 def _panel(preset: Preset, claim: Toml) -> str:

@@ -1,13 +1,15 @@
 """Presets of kind `comparison`: where runs end in named columns of settings, a paper's numbers beside ours.
 
-A column has a spec and, by a series' label, settings of its own. A series has, by measure, the numbers that the paper
-printed for each column. A panel shows a measure, times `scale` (100 for per cent). All panels show the same runs.
+A column has a spec and, by a series' label, settings of its own. A panel shows a measure, times `scale` (100 for per
+cent), or 1 minus it if it has `complement`. A series has, by measure or by the name that a panel has in `paper`, the
+numbers that the paper printed for each column. All panels show the same runs.
 """
 
 from collections.abc import Sequence
 
 import pandas as pd
 
+from lrlab.catalog import family
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
 from lrlab.parameters import InputError, require_known
@@ -29,10 +31,12 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     model = preset.spec(("columns", 0)).model
     for number, panel in enumerate(preset.panels):
         preset.require_measure(panel["measure"], model, ("panels", number, "measure"))
+    names = tuple(_printed_as(panel) for panel in preset.panels)
     for number, series in enumerate(preset.series):
         for measure, printed in series.get("paper", {}).items():
             path = ("series", number, "paper", measure)
-            preset.require_measure(measure, model, path)
+            with preset.source.locate(path):
+                require_known(measure, names, what="measure")
             if not isinstance(printed, list) or not all(type(value) in (int, float) for value in printed):
                 raise preset.source.located(InputError(measure, "a list of numbers", printed, "write numbers"), path)
             if len(printed) != len(columns):
@@ -56,14 +60,17 @@ def _figures(preset: Preset, cases: Sequence[Case], rows: pd.DataFrame) -> Resul
 def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims on a panel, then on its printed numbers."""
     ran = rows[rows["refused"].fillna("") == ""] if "refused" in rows else rows
-    samples = samples_of(ran, "column", panel["measure"], panel.get("scale", 1.0))
+    samples = samples_of(ran.assign(shown=_values(panel, ran)), "column", "shown", panel.get("scale", 1.0))
+    name = _printed_as(panel)
+    rising = family(preset.spec(("columns", 0)).model).measures[panel["measure"]].rising
+    best = 1 if rising != panel.get("complement", False) else -1
     columns = [column["label"] for column in preset.content["columns"]]
     printed = {
-        one["label"]: dict(zip(columns, map(float, one["paper"][panel["measure"]]), strict=True))
+        one["label"]: dict(zip(columns, map(float, one["paper"][name]), strict=True))
         for one in preset.series
-        if panel["measure"] in one.get("paper", {})
+        if name in one.get("paper", {})
     }
-    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(printed, samples)]
+    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(printed, samples, best)]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
@@ -71,12 +78,23 @@ def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
     measure, labels = panel["measure"], [column["label"] for column in preset.content["columns"]]
     lines = []
     for one in preset.series:
-        printed = one.get("paper", {}).get(measure, [float("nan")] * len(labels))
+        printed = one.get("paper", {}).get(_printed_as(panel), [float("nan")] * len(labels))
         for label, paper in zip(labels, printed, strict=True):
-            own = rows[(rows["series"] == one["label"]) & (rows["column"] == label)][measure]
+            own = _values(panel, rows[(rows["series"] == one["label"]) & (rows["column"] == label)])
             place = {"series": one["label"], "column": label, "measure": measure}
             lines.append({**place, **compare_with_paper(own, float(paper), panel.get("scale", 1))})
     return pd.DataFrame(lines).assign(panel=panel["title"], model=preset.spec(("columns", 0)).model)
+
+
+def _printed_as(panel: Toml) -> str:
+    """Return the key of the paper's numbers for a panel."""
+    return str(panel.get("paper", panel["measure"]))
+
+
+def _values(panel: Toml, rows: pd.DataFrame) -> pd.Series:
+    """Return what a panel shows of each trial."""
+    values = rows[panel["measure"]]
+    return 1.0 - values if panel.get("complement") else values
 
 
 def _panel(panel: Toml, points: pd.DataFrame, judged: Sequence[Verdict]) -> Panel:

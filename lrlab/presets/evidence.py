@@ -55,7 +55,7 @@ class Samples(NamedTuple):
         return self.errors.get(series, {}).get(place, 0.0)
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
-        """Return the places that all series have, of those that a rule names (`at`, or `from` and `to`)."""
+        """Return the places that all series have, of those that a rule names (`at`, `from` and `to`, or `columns`)."""
         first, *others = (self.values.get(name, {}) for name in series)
         low, high = rule.get("from", -math.inf), rule.get("to", math.inf)
         return [
@@ -63,6 +63,7 @@ class Samples(NamedTuple):
             for place in first
             if all(place in other for other in others)
             and (place == rule["at"] if "at" in rule else isinstance(place, str) or low <= place <= high)
+            and (not isinstance(place, str) or place in rule.get("columns", (place,)))
         ]
 
     def centre(self, series: str, place: Place) -> float:

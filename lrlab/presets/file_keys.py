@@ -26,6 +26,7 @@ _RULE = {
     "at": float,
     "from": float,
     "to": float,
+    "columns": [str],
 }
 _FEWEST = Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))
 _STATEMENT = {"statement": str, "against": str, "against_title": str}
@@ -144,7 +145,12 @@ KINDS: Mapping[str, Keys] = {
         _SOLVERS,
         _tables("series", {**_SERIES, "paper": dict}, "label"),
         _tables("columns", {"label": str, "spec": dict, "settings": dict}, "label"),
-        _tables("panels", {"title": str, **_MEASURE, "scale": float}, "title", *_MEASURE),
+        _tables(
+            "panels",
+            {"title": str, **_MEASURE, "scale": float, "complement": bool, "paper": str},
+            "title",
+            *_MEASURE,
+        ),
         _CLAIMS,
     ),
     "fits": file_keys(

@@ -23,7 +23,7 @@ from lrlab.presets import claims
 from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.result import Panel, Plan, Verdict, panel_table
+from lrlab.presets.result import FAILED, REPRODUCED, Panel, Plan, Verdict, panel_table
 from lrlab.presets.rules_growth import exponent
 from lrlab.protocol import Iterate
 from lrlab.runs.run import Newest, run_job
@@ -139,7 +139,8 @@ def exponent_lines(
             claim = {"paper": said, "rule": "exponent", "series": [label], "claimed": bound}
             verdict = claims.verdict({**claim, "axis": axis}, samples, formula)
             below = "It grows more slowly than the formula, which bounds it from above." if high < bound else ""
-            verdict = verdict._replace(remark={True: below, False: one.get("why", ""), None: ""}[verdict.holds])
+            remarks = {REPRODUCED: below, FAILED: one.get("why", "")}
+            verdict = verdict._replace(remark=remarks.get(verdict.word, ""))
             judged.append(verdict)
             line |= {"claimed": bound, **verdict.columns}
             words += f", {source} {bound:.3g}: {verdict.word}"

@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     from lrlab.figures.build import Figure
     from lrlab.presets.evidence import Samples
 
-REPRODUCED, UNDECIDED, FAILED = "reproduced", "not decided", "not reproduced"
-WORDS = (REPRODUCED, UNDECIDED, FAILED)
+REPRODUCED, BETTER, DIRECTION = "reproduced", "better than printed", "agrees in direction"
+FAILED, UNDECIDED = "not reproduced", "not decided"
+WORDS = (REPRODUCED, BETTER, DIRECTION, FAILED, UNDECIDED)
+"""Outcomes. Better than printed: all numbers that differ are better, as those of a method that is tuned here. Agrees in
+direction: the effect is there, and its size differs."""
 TOO_FEW, NOT_RUN = "too few trials", "not run"
 """In what was measured, why a claim is open: more trials could decide it, or it is on what was left out."""
 
@@ -74,33 +77,36 @@ def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> d
 
 
 class Judged(NamedTuple):
-    """Whether a rule holds, None where the measurements do not decide it, and what was measured, as text."""
+    """Whether a rule holds, None if the measurements do not decide it, and what was measured, as text.
+
+    falls_short: the outcome of a claim that does not hold: FAILED, BETTER or DIRECTION.
+    """
 
     holds: bool | None
     measured: str
+    falls_short: str = FAILED
+
+    @property
+    def word(self) -> str:
+        """The outcome, one of WORDS."""
+        return UNDECIDED if self.holds is None else REPRODUCED if self.holds else self.falls_short
 
 
 class Verdict(NamedTuple):
     """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
 
-    predicted and remark are "" where there is none. holds: whether the measurements agree with the claim; None where
-    they do not decide it. rule, samples: what judged what, where it was judged by a rule. quoted: whether these are the
-    paper's words, not ours for its formula or table.
+    predicted and remark are "" if there is none. word: the outcome, one of WORDS. rule, samples: what judged what, if a
+    rule did. quoted: whether these are the paper's words, not ours for its formula or table.
     """
 
     paper: str
     measured: str
     predicted: str
-    holds: bool | None
+    word: str
     remark: str = ""
     rule: Mapping[str, Any] = {}
     samples: "Samples | None" = None
     quoted: bool = True
-
-    @property
-    def word(self) -> str:
-        """The verdict in one of three words."""
-        return UNDECIDED if self.holds is None else REPRODUCED if self.holds else FAILED
 
     @property
     def sentence(self) -> str:

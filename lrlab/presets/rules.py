@@ -7,7 +7,8 @@
 - `similar`: the series differ by a factor of at most `within`.
 
 `at`, or `from` and `to`, name the places. A statement is reproduced where the intervals of `evidence` lie on its side,
-not reproduced where one lies on the other, and otherwise open. `of` names what a statement is about: what it says no
+not reproduced where one lies on the other, and otherwise open. A claim on a size that does not hold *agrees in
+direction* if the effect itself is beyond the uncertainty. `of` names what a statement is about: what it says no
 longer holds where the numbers of the trials are given to other series, or to other places; a test tries that.
 """
 
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple
 
 from lrlab.figures.numbers import rounded
 from lrlab.presets.evidence import LARGEST, Interval, Place, Samples, decisive
-from lrlab.presets.result import TOO_FEW, Judged
+from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
 
 Table = Mapping[str, Any]
@@ -98,23 +99,29 @@ def _each(rule: Table, samples: Samples) -> Judged:
         words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
     if not decisive(samples, named, places):
         return Judged(None, f"{words}; {TOO_FEW}")
-    return Judged(decided([*sides.values()]), words)
+    holds = decided([*sides.values()])
+    if holds is False and by > 0.0 and _each({**rule, "by": 1.0}, samples).holds:
+        return Judged(False, f"{words}; below at all of them by less", DIRECTION)
+    return Judged(holds, words)
 
 
 def _ratio(rule: Table, samples: Samples) -> Judged:
     named, level, room = (rule["lower"], rule["higher"]), math.log(rule["level"]), math.log(rule["within"])
     places = samples.places([*named[0], *named[1]], rule)
-    sides, words, pairs = [], [], list(product(*named))
+    sides, ahead, words, pairs = [], [], [], list(product(*named))
+    effect = (0.0, math.inf) if level > 0.0 else (-math.inf, 0.0)
     for place in places:
         for low, high in pairs:
             contrast = partial(samples.contrast, low, high, place)
             sides.append(side(contrast, len(pairs) * len(places), level - room, level + room))
+            ahead.append(side(contrast, len(pairs) * len(places), *effect))
             if contrast().known:
                 ends = " to ".join(number(math.exp(min(end, LARGEST))) for end in contrast())
                 words.append(f"{high} over {low} {where(place)}: {ends}")
     if not decisive(samples, named, places):
         return Judged(None, "; ".join([*words, TOO_FEW]))
-    return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
+    measured = "; ".join(words) or NEITHER.measured
+    return Judged(decided(sides), measured, DIRECTION if decided(ahead) else FAILED)
 
 
 def _transition(rule: Table, samples: Samples) -> Judged:

@@ -5,6 +5,9 @@
 - `slope`: the power of each series is `level`, give or take `within`, its whole interval;
 - `decays`: the power of each series is at most `level`, its whole interval: a bound that falls so holds.
 
+Bounds have free constants, so a power other than 0 is judged over at least a factor of 8 in its variable, with an
+interval at most 0.3 wide. A power that is not the claimed one *agrees in direction* if its interval has the same sign.
+
 An exponent is the slope of the logarithms of the medians over that of the places, with the 95% interval of least
 squares: medians that bend show as a wide interval. A formula bounds the growth from above. It is not reproduced where
 the interval lies above its exponent, and reproduced where the growth is seen and is no faster: the interval is narrower
@@ -18,12 +21,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lrlab.presets.evidence import Interval, Place, Samples
-from lrlab.presets.result import TOO_FEW, Judged
+from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.presets.rules import NEITHER, Rule, Table, decided, number
 
 WIDE, WIDE_OF_NONE = 1.0, 0.3
 """Width of an interval of an exponent that says too little, also where the formula does not grow: of times that grow as
 the square root of a size, given to other sizes, 7 of 100 have an interval of less than 0.5 with 0 in it."""
+LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
+"""Range of a variable and width of an interval over which the shape of a bound is judged."""
 ROOM = 0.15
 """How far an exponent may lie from one where errors are called proportional to a rate."""
 
@@ -88,7 +93,7 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
         return Judged(None, f"{words}; {TOO_FEW} or rates")
     if 1.0 - ROOM <= low and high <= 1.0 + ROOM:
         return Judged(True, words)
-    return Judged(False if high < 1.0 - ROOM or low > 1.0 + ROOM else None, words)
+    return Judged(False if high < 1.0 - ROOM or low > 1.0 + ROOM else None, words, DIRECTION if low > 0.0 else FAILED)
 
 
 def _slope(rule: Table, samples: Samples) -> Judged:
@@ -97,7 +102,7 @@ def _slope(rule: Table, samples: Samples) -> Judged:
 
 def _powers(rule: Table, samples: Samples, least: float, most: float) -> Judged:
     """Judge whether the powers of all series lie between two ends."""
-    sides, words = list[bool | None](), []
+    sides, same_sign, words = list[bool | None](), [], []
     for name in rule["series"]:
         own = Samples({name: {place: samples.values[name][place] for place in samples.places([name], rule)}})
         slope, (low, high) = exponent(own, name)
@@ -105,9 +110,13 @@ def _powers(rule: Table, samples: Samples, least: float, most: float) -> Judged:
             return NEITHER
         words.append(f"{name}: power {number(slope)} (95% interval {number(low)} to {number(high)})")
         few = min(len(values) for values in own.values[name].values()) < 2
+        ends = [float(place) for place in own.values[name]]
+        vague = rule["level"] != 0.0 and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends))
+        words[-1] += f", over a factor below {LEAST_RANGE:g} or too wide to judge a shape" if vague else ""
         inside, outside = least <= low and high <= most, high < least or low > most
-        sides.append(None if few else True if inside else False if outside else None)
-    return Judged(decided(sides), "; ".join(words))
+        sides.append(None if few else True if inside and not vague else False if outside else None)
+        same_sign.append(low > 0.0 if rule["level"] > 0.0 else high < 0.0)
+    return Judged(decided(sides), "; ".join(words), DIRECTION if all(same_sign) else FAILED)
 
 
 POWER_RULES: Mapping[str, Rule] = {

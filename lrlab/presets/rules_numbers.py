@@ -1,10 +1,12 @@
 """Rules of printed numbers: `numbers`, each beside ours, and `ranking`, the order of the methods at each place.
 
-A claim has the numbers in `printed`, by series and place, in units of `unit`, that of the last digit. A number agrees
+A claim has the numbers in `printed`, by series and place, in units of `unit`, that of the last digit; `series` names
+the methods whose numbers are judged. A number agrees
 with ours where it lies no farther from it than one more trial may (and, where scores are known to a sampling error,
-one more draw of the test rows), at all places with 95% confidence: too good is as different as too bad. Where other
-numbers would agree as well, those of the same methods in another order or any in the range of the printed ones,
-nothing is decided.
+one more draw of the test rows), at all places with 95% confidence. If all numbers that differ are better in the sense
+of `best` (1: large, -1: small, 0: neither), ours are *better than printed*; if they differ but come in the printed
+order, they *agree in direction*. If other numbers would agree as well, those of another method or any in the range
+of the printed ones, nothing is decided.
 """
 
 import math
@@ -16,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from lrlab.presets.evidence import Place, Samples, decisive
-from lrlab.presets.result import TOO_FEW, Judged
+from lrlab.presets.result import BETTER, DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, number, side, where
+from lrlab.presets.rules_places import ordered_by_chance
 
 MOST_NAMED = 3
 CONFIRMED = 0.9
@@ -36,8 +39,9 @@ def _numbers(rule: Table, samples: Samples) -> Judged:
     worst = max(rooms[cell] for cell in known)
     words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, at most {number(worst)}"
     if away:
-        words += f"; ours differ: {_named(away)}"
-        return Judged(False, words)
+        better = all(gap * rule.get("best", 0) > 0 for gap in away.values())
+        words += f"; ours {'are better' if better else 'differ'}: {_named(away)}"
+        return Judged(False, words, BETTER if better else DIRECTION if _in_order(rule, samples, known) else FAILED)
     if max(_in_range(rule, known, rooms), _in_other_order(rule, samples, known, rooms)) > CHANCE:
         return Judged(None, f"{words}, which is as much as the printed numbers differ")
     return Judged(True if len(known) == len(cells) else None, words)
@@ -47,8 +51,8 @@ def _cells(rule: Table, samples: Samples) -> list[tuple[str, Place]]:
     """Return series and places with a printed number and ours."""
     return [
         (series, place)
-        for series, row in rule["printed"].items()
-        for place in row
+        for series in rule["series"]
+        for place in rule["printed"][series]
         if len(samples.values.get(series, {}).get(place, ()))
     ]
 
@@ -61,6 +65,13 @@ def _named(away: Mapping[tuple[str, Place], float]) -> str:
     return ", ".join(words[:MOST_NAMED]) + (f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else "")
 
 
+def _in_order(rule: Table, samples: Samples, known: Sequence[tuple[str, Place]]) -> bool:
+    """Tell whether our numbers come in the printed order beyond chance."""
+    ordered = sorted(known, key=lambda cell: rule["printed"][cell[0]][cell[1]])
+    ours = np.array([samples.values[series][place].mean() for series, place in ordered])
+    return ordered_by_chance(ours) <= CHANCE
+
+
 def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]) -> float:
     """Return how likely numbers drawn from the range of the printed ones would agree."""
     printed = [value for row in rule["printed"].values() for value in row.values()]
@@ -71,10 +82,19 @@ def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[An
 def _in_other_order(
     rule: Table, samples: Samples, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]
 ) -> float:
-    """Return which share of the other orders of the methods, place by place, would agree; 0 for one method."""
+    """Return which fraction of the other orders of the methods, place by place, would agree.
+
+    Of one method: which fraction of the other choices of a method at each place.
+    """
     agreeing, ways = 1, 1
     for place in dict.fromkeys(place for _, place in known):
         series = [name for name, own in known if own == place][:MOST_PERMUTED]
+        if len(series) == 1:
+            (name,), mean = series, samples.values[series[0]][place].mean()
+            choices = [row[place] for row in rule["printed"].values() if place in row]
+            agreeing *= sum(abs(mean - value) <= rooms[name, place] for value in choices)
+            ways *= len(choices)
+            continue
         ours = np.array([samples.values[name][place].mean() for name in series])
         printed = np.array([rule["printed"][name][place] for name in series])
         room = np.array([rooms[name, place] for name in series])
@@ -110,6 +130,6 @@ def _ranking(rule: Table, samples: Samples) -> Judged:
 
 
 NUMBER_RULES: Mapping[str, Rule] = {
-    "numbers": Rule(_numbers, ("printed", "unit"), ("series",)),
+    "numbers": Rule(_numbers, ("printed", "unit", "series"), ("series",)),
     "ranking": Rule(_ranking, ("printed", "unit"), ("series",)),
 }

@@ -86,7 +86,9 @@ class Sweep:
         # Before any value is looked at: two axes of 10,000 values have 10^8 grid points.
         lengths = [given.steps if isinstance(given, Span) else len(given) for _, given in self.axes]
         if (cells := math.prod(lengths) * len(self.solvers)) > MOST_CELLS:
-            raise InputError("axes", f"at most {MOST_CELLS:,} grid points, over all solvers", cells, "take fewer values")
+            raise InputError(
+                "axes", f"at most {MOST_CELLS:,} grid points, over all solvers", cells, "take fewer values"
+            )
         if not 1 <= len(self.grid) <= 2:
             raise InputError("axes", "one or two axes", ", ".join(self.grid) or "none", "keep one or two of them")
         if len(set(self.decided)) < len(self.decided):

@@ -56,7 +56,7 @@ def test_ours_stand_beside_what_was_printed(result):
         100 * own["auc"].std()
     )
     judged = result.table[result.table["level"] == "claim"]
-    assert list(judged["panel"]) == ["area", "area"] and judged["verdict"].iloc[0] in result.panels[0].caption
+    assert list(judged["panel"]) == ["area"] and judged["verdict"].iloc[0] in result.panels[0].caption
     assert row["paper"] == 95.5 and row["difference"] == pytest.approx(row["ours"] - 95.5) and row["trials"] == 2
     assert np.isnan(table.loc[("area", "LEML", "loud"), "paper"]) and np.isnan(
         table.loc[("error", "power", "loud"), "paper"]

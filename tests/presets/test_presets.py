@@ -153,10 +153,17 @@ def test_figure_3_in_small_is_straight_and_the_same_for_every_sparsity():
 
 
 @pytest.mark.parametrize(
-    ("power", "noise", "trials", "holds"),
-    [(1.0, 0.05, 20, True), (0.7, 0.05, 20, False), (1.5, 0.05, 20, False), (1.0, 0.6, 3, None), (1.0, 0.05, 1, None)],
+    ("power", "noise", "trials", "word"),
+    [
+        (1.0, 0.05, 20, "reproduced"),
+        (0.7, 0.05, 20, "agrees in direction"),
+        (1.5, 0.05, 20, "agrees in direction"),
+        (-0.5, 0.05, 20, "not reproduced"),
+        (1.0, 0.6, 3, "not decided"),
+        (1.0, 0.05, 1, "not decided"),
+    ],
 )
-def test_a_verdict_on_a_line_allows_for_the_errors_of_its_dots(power, noise, trials, holds):
+def test_a_verdict_on_a_line_allows_for_the_errors_of_its_dots(power, noise, trials, word):
     rng, rates_of = np.random.default_rng(1), np.linspace(0.02, 0.1, 5)
     rows = [
         {"series": name, "rate": rate, "trial": k, "error": 5.0 * rate**power * np.exp(noise * rng.normal())}
@@ -167,7 +174,7 @@ def test_a_verdict_on_a_line_allows_for_the_errors_of_its_dots(power, noise, tri
     rows = pd.DataFrame(rows)
     points = rows.groupby(["series", "rate"], as_index=False)["error"].mean().assign(used=True)
     verdict = rates._verdict("a line", points, rates._fits(points), 5.0, rows)
-    assert verdict.holds is holds and "slopes of the series" in verdict.measured
+    assert verdict.word == word and "slopes of the series" in verdict.measured
 
 
 def test_a_row_of_rates_is_a_run_of_the_library():

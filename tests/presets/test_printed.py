@@ -38,7 +38,8 @@ def test_every_number_that_is_drawn_is_printed_and_every_printed_one_of_a_panel_
             ]  # fmt: skip
             assert drawn == {float(row[measure]) for row in own if row[measure] != ""}
         else:
-            printed = [one["paper"][measure] for one in content["series"] if measure in one.get("paper", {})]
+            key = panel.get("paper", measure)
+            printed = [one["paper"][key] for one in content["series"] if key in one.get("paper", {})]
             assert drawn == {float(y) for own in printed for y in own if y == y}
 
 

@@ -105,3 +105,44 @@ def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
     known = held._replace(errors={"a": {1.0: 0.1}, "b": {1.0: 0.1}})
     assert claims.judge({"rule": "each", **LOWER}, known).holds
     assert claims.judge({"rule": "each", **LOWER}, known._replace(errors={"a": {1.0: 0.1}})).holds is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "word"),
+    [
+        ({"rule": "each", **LOWER, "by": 20}, "agrees in direction"),
+        ({"rule": "each", **ABOVE, "by": 20}, "not reproduced"),
+        ({"rule": "ratio", **LOWER, "level": 100, "within": 3}, "agrees in direction"),
+        ({"rule": "ratio", **ABOVE, "level": 100, "within": 3}, "not reproduced"),
+        ({"rule": "slope", "series": ["power"], "level": 1.0, "within": 0.2}, "agrees in direction"),
+        ({"rule": "slope", "series": ["power"], "level": -1.0, "within": 0.2}, "not reproduced"),
+        ({"rule": "slope", "series": ["power"], "level": 2.0, "within": 0.2}, "reproduced"),
+        ({"rule": "decays", "series": ["short"], "level": 3.0}, "not decided"),
+    ],
+)
+def test_a_claim_whose_size_differs_agrees_in_direction_and_a_short_range_shows_no_shape(rule, word):
+    samples = held(20, 0.005)
+    powers = {"power": {x: np.full(4, x**2) for x in (1.0, 3.0, 9.0)}, "short": {x: np.full(4, x**2) for x in X}}
+    assert claims.judge(rule, samples._replace(values={**samples.values, **powers})).word == word
+
+
+@pytest.mark.parametrize(
+    ("ours", "word"),
+    [
+        ([50.0, 60.2, 70.1, 80.0, 90.0], "reproduced"),
+        ([50.0, 66.0, 70.1, 80.0, 95.0], "better than printed"),
+        ([45.0, 58.0, 71.0, 82.0, 93.0], "agrees in direction"),
+        ([90.0, 60.0, 70.0, 50.0, 45.0], "not reproduced"),
+    ],
+)
+def test_printed_numbers_are_judged_per_method(ours, word):
+    printed = {"a": dict(zip(X, [50.0, 60.0, 70.0, 80.0, 90.0], strict=True)), "b": dict.fromkeys(X, 20.0)}
+    rows = {"a": ours, "b": [20.0] * 5}
+    values = {
+        name: {x: y + np.array([-0.1, 0.0, 0.1]) for x, y in zip(X, row, strict=True)} for name, row in rows.items()
+    }
+    found = {
+        verdict.paper: verdict.word
+        for verdict in claims.printed({**printed, "c": dict.fromkeys(X, 30.0)}, Samples(values), best=1)
+    }
+    assert found["the numbers of the table, a"] == word, found

@@ -10,7 +10,7 @@ from lrlab.engine.stream import LocalStream
 from lrlab.presets import misprints, moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.printed import redrawn
-from lrlab.presets.result import Plan
+from lrlab.presets.result import WORDS, Plan
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.papers import computed, gallery, papers_view, theorem_view
@@ -225,7 +225,7 @@ def test_converge_links_the_theorems_on_its_model():
         assert at.button(key=f"theorem-{name}").label == f"Theorem: {presets.load(name).title}"
 
 
-@pytest.mark.parametrize("outcome", gallery.TELLING)
+@pytest.mark.parametrize("outcome", WORDS)
 def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
     at = opened("papers", of="jain2013", outcome=outcome)
     shown = {button.key.removeprefix("open-paper-") for button in at.button if button.key.startswith("open-paper-")}
@@ -236,7 +236,7 @@ def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
         # Nothing is cut.
         row, judged = gallery.row_of(name), gallery.lines(name)
         assert {row.said, *row.texts} <= set(texts), name
-        first = min(judged, key=lambda line: gallery.TELLING.index(line.verdict))
+        first = min(judged, key=lambda line: WORDS.index(line.verdict))
         assert first.verdict in row.said and first.claim in row.said and first.ours.partition("; ")[0] in row.said
         assert all(line.ours in " ".join(row.texts) for line in judged[: gallery.MOST_CLAIMS])
 

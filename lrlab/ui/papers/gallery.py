@@ -1,6 +1,6 @@
 """The gallery of papers: a row for each experiment, with figures, claim, verdict and what was measured."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -8,15 +8,13 @@ from lrlab import presets
 from lrlab.parameters import Parameter, duration
 from lrlab.presets import result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.result import FAILED, REPRODUCED, UNDECIDED, Line
+from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Line
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card, Row
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
-COLOURS = {REPRODUCED: "green", FAILED: "red", UNDECIDED: "gray"}
-TELLING = (FAILED, REPRODUCED, UNDECIDED)
-"""Which verdict a card tells of, the first that there is."""
+COLORS = {REPRODUCED: "green", BETTER: "blue", DIRECTION: "blue", FAILED: "red", UNDECIDED: "gray"}
 MOST_CLAIMS = 6
 """In the fold of a row."""
 ANY = "all"
@@ -46,13 +44,14 @@ def show(link: Permalink) -> None:
     for (title, whole), own in groups().items():
         if shown := [name for name in own if wanted(name)]:
             st.header(title, anchor=False, help=whole or None)
+            st.markdown(counted([line for name in shown for line in lines(name)]))
             cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
 
 
 def _choose(link: Permalink) -> Callable[[str], bool]:
     """Show the choices of a paper and of an outcome; return whether an experiment is of both."""
     papers = {ANY: "all", **{key: paper.short for key, paper in PAPERS.items()}}
-    outcomes = {ANY: "all", **{word: word for word in TELLING}}
+    outcomes = {ANY: "all", **{word: word for word in WORDS}}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         paper = controls.choose_one(link, "of", papers, "whose experiments are shown", "Paper", default=ANY)
         outcome = controls.choose_one(
@@ -99,22 +98,30 @@ def row_of(name: str) -> Row:
 
 
 def in_sight(name: str) -> str:
-    """Return the claim that says most with its verdict, and the first of what was measured, with its uncertainty.
+    """Return the counts of the outcomes, and the claim of the first outcome with the first of what was measured.
 
     Without a verdict, what is shown.
     """
     judged = lines(name)
     if not judged:
         return presets.load(name).explanation.partition(". ")[0] + "."
-    line = min(judged, key=lambda line: TELLING.index(line.verdict))
+    line = min(judged, key=lambda line: WORDS.index(line.verdict))
     ours = line.ours.partition("; ")[0]
-    return f":{COLOURS[line.verdict]}-badge[{line.verdict}] {line.claim}  \n**Here:** {ours}"
+    return f"{counted(judged)} {line.claim}  \n**Here:** {ours}"
+
+
+def counted(judged: Sequence[Line]) -> str:
+    """Return a badge per outcome: what reproduces comes first; a single claim has no count."""
+    return " ".join(
+        f":{COLORS[word]}-badge[{f'{number} {word}' if len(judged) > 1 else word}]"
+        for word, number in result.counts(judged).items()
+    )
 
 
 def sentence(line: Line, of: str = "") -> str:
     """Return all of a claim: the verdict, with `of` for a quick run, the panel, the paper's words, ours, a remark."""
     panel = f"**{line.panel}.** " if line.panel else ""
-    badge = f":{COLOURS[line.verdict]}-badge[{line.verdict}{of}]"
+    badge = f":{COLORS[line.verdict]}-badge[{line.verdict}{of}]"
     return f"{badge} {panel}The paper: {line.claim}. Here: {line.ours}. {line.why}".rstrip()
 
 
@@ -150,7 +157,7 @@ def badges(name: str) -> list[tuple[str, str]]:
     if run is None:
         return [("no stored result: compute it", "gray")]
     several = len(judged) > 1
-    shown = [(f"{n} {word}" if several else word, COLOURS[word]) for word, n in result.counts(judged).items()]
+    shown = [(f"{n} {word}" if several else word, COLORS[word]) for word, n in result.counts(judged).items()]
     shown += [(words, "gray")] if (words := result.open_for(judged)) else []
     of = f"{run.run:,} of {run.planned:,} trials" if run.run < run.planned else f"all {run.run:,} trials"
     of = f"quick: {of}" if run.short else of
