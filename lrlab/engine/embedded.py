@@ -1,6 +1,7 @@
 """Starts and ends the processes of the embedded engine: a scheduler and its workers."""
 
 import json
+import multiprocessing
 import os
 import re
 import shutil
@@ -63,7 +64,7 @@ class Embedded:
     def not_started(self, reason: str = "") -> RuntimeError:
         """End what there is of the processes, and return the sentence with what their log, or else `reason`, says."""
         # The first error of a chain is the cause of the others.
-        reason = self.logged_error(0) or reason
+        reason = shared_memory_error() or self.logged_error(0) or reason
         self.close()
         return RuntimeError(f"The engine could not be started{reason and ': ' + reason.rstrip('.')}.")
 
@@ -88,3 +89,13 @@ class Embedded:
             self._process.wait()
         self._process.stdout.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def shared_memory_error() -> str:
+    """Return what is wrong with the semaphores that processes share and what to do, or nothing."""
+    try:
+        multiprocessing.Lock()
+    except OSError as error:
+        reason = error.strerror or error
+        return f"workers need /dev/shm ({reason}); mount it writable, as by `mount -t tmpfs tmpfs /dev/shm`"
+    return ""

@@ -1,5 +1,6 @@
 """The start of the embedded engine: slow, impossible, and heard by nobody but the process that started it."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -90,6 +91,16 @@ def test_an_end_before_the_first_worker_says_so(monkeypatch):
     monkeypatch.setattr(cluster, "reach", reach_and_end)
     with pytest.raises(RuntimeError, match="could not be started: OSError: .Errno 24. Too many open files.$"):
         collect(Engine(workers=1).map(abs, [-1]))
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOENT, errno.ENOSPC])
+def test_without_shared_memory_the_sentence_names_it(number, monkeypatch):
+    def refuse():
+        raise OSError(number, os.strerror(number))
+
+    embedded = Embedded(1)
+    monkeypatch.setattr("multiprocessing.Lock", refuse)
+    assert f"need /dev/shm ({os.strerror(number)}); mount it writable" in str(embedded.not_started())
 
 
 def test_clients_that_cannot_connect_leave_no_thread():
