@@ -1,7 +1,5 @@
 """lrlab in a browser: streamlit run app.py."""
 
-import os
-
 import streamlit as st
 
 if __name__ == "__main__":
@@ -10,8 +8,6 @@ if __name__ == "__main__":
     from lrlab.ui.shared import page
 
     st.set_page_config(layout="wide")
-    # Off, unless the server is given a password for it.
-    teacher = [st.Page("pages/teacher.py", title="Teacher")] if os.environ.get("LRLAB_TEACHER_PASSWORD") else []
     page.navigate(
         [
             st.Page("pages/home.py", title="lrlab", default=True),
@@ -23,7 +19,8 @@ if __name__ == "__main__":
             st.Page("pages/papers.py", title="Papers"),
             st.Page("pages/own_data.py", title="Own data"),
             st.Page("pages/classroom.py", title="Class", url_path="class", visibility="hidden"),
-            *teacher,
+            # The address of a page that is gone.
+            st.Page("pages/classroom.py", title="Class", url_path="teacher", visibility="hidden"),
         ]
     )
     # Last, so that the first page does not share the interpreter with the imports of the first run.

@@ -3,7 +3,6 @@
 `LRLAB_PROFILE=classroom` takes the second column; each setting can still be set by itself.
 """
 
-import hmac
 import math
 import os
 from typing import NamedTuple
@@ -37,12 +36,8 @@ TEXTS = {
     "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
     "LRLAB_DATA": "the folder of data sets",
     "LRLAB_EMBED": "sites that may show pages in a frame, as https://course.example, separated by spaces",
-    "LRLAB_TEACHER_PASSWORD": "opens the teacher's page, which is not there without; 12 characters or more",
 }
 """Settings that are read where they are used, and their meaning; the same in both profiles."""
-
-
-SHORTEST_PASSWORD = 12
 
 
 def number(name: str) -> float:
@@ -57,18 +52,6 @@ def number(name: str) -> float:
     if not (value >= setting.low and value > 0.0):
         raise InputError(name, setting.expected, given, "set it to a number, or unset it")
     return value
-
-
-def is_teacher(password: str) -> bool:
-    """Return whether a password opens the teacher's page, in a time that does not depend on it.
-
-    InputError where the setting is too short to withstand guesses.
-    """
-    wanted = os.environ.get("LRLAB_TEACHER_PASSWORD", "")
-    if len(wanted) < SHORTEST_PASSWORD:
-        expected = f"a password of at least {SHORTEST_PASSWORD} characters"
-        raise InputError("LRLAB_TEACHER_PASSWORD", expected, f"{len(wanted)} characters", "set a longer one")
-    return hmac.compare_digest(password.encode("utf-8", "replace"), wanted.encode("utf-8", "replace"))
 
 
 def profile() -> str:

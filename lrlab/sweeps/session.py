@@ -190,12 +190,6 @@ def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", tit
         return known
 
 
-def all_under_way() -> list[SweepRun]:
-    """Return all sweeps that run in this process."""
-    with _lookup:
-        return [known for known in _runs.values() if known.alive]
-
-
 def under_way(sweep: Sweep, shared: SharedStore, session: str) -> SweepRun | None:
     """Return the run of a sweep by a session where it is alive."""
     known = _runs.get((str(shared.path), session, sweep))

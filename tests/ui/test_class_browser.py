@@ -45,3 +45,9 @@ def test_a_round_is_gone_through_by_keyboard(page, address):
         expect(page.get_by_text("0 of 1 have predicted")).to_be_visible()
     finally:
         context.close()
+
+
+def test_the_address_of_the_page_teacher_leads_to_the_class(page, address):
+    opened(page, f"{address}/teacher", "Class")
+    expect(page.get_by_label("Code")).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)

@@ -88,12 +88,6 @@ class Channel:
         with self._lock:
             return [run.stream for run in self._runs.values() if run.stream.token in tab.watched]
 
-    @property
-    def open_tabs(self) -> int:
-        """Number of tabs with a connection."""
-        with self._lock:
-            return sum(bool(tab.connections) for tab in self._tabs.values())
-
     def hold(self, tab: Tab, page: str, running: Any, about: Any) -> None:
         """Take note of the run of a tab's page, in the place of the one before; it ends with its tab."""
         if not self.serving:
@@ -117,11 +111,6 @@ class Channel:
             raise InputError("runs", f"fewer than {most:g} in this browser", own, "cancel one, or close its tab")
         if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):
             raise InputError("runs", f"fewer than {most:g} on this server", all_of_them, "wait until some have ended")
-
-    def under_way(self) -> list[Followed]:
-        """Return the runs of pages that are alive; sweeps belong to the server and are not among them."""
-        with self._lock:
-            return [run for run in self._runs.values() if run.owned and run.running.alive]
 
     def take_over(self, tab: Tab, page: str) -> Followed | None:
         """Give a tab the newest run of a page of the same browser whose tab is gone, if there is one."""
