@@ -23,8 +23,8 @@ from lrlab.runs.trace import Trace
 ASSETS = Path(__file__).parent / "ui" / "assets"
 FILES = ("arrays.js", "ticks.js", "save.js", "plot.js")
 """The scripts of a figure, in an order in which each finds the ones it needs."""
-SERVED = re.compile(r' *<button[^>]* data-format="(?:pdf|gif)".*?</button>\n')
-"""Of a figure's files those that a server writes."""
+SERVED = re.compile(r' *<button[^>]* data-format="pdf".*?</button>\n')
+"""The file of a figure that a server writes."""
 FRAME_SECONDS = 0.1
 STYLE = """
 .lrlab-plot, .lrlab-figure { width: 100%; }

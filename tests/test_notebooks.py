@@ -170,7 +170,7 @@ def test_a_widget_follows_runs_to_their_ends(engine):
     assert "FAILED. The job failed inside the solver (ValueError: no such luck)." in widget.words
     curve = json.loads(widget.figure)["data"][0]
     assert numbers(curve["y"]) == pytest.approx(good.table["error"].to_numpy(), rel=1e-5)
-    # A notebook has no server that would write a PDF or a GIF.
+    # A notebook has no server that would write a PDF.
     assert "export default" in script() and re.findall(r"data-format=..(\w+)", script()) == ["svg", "png"]
     with pytest.raises(InputError, match="solvers must be some solvers, got none"):
         lrlab.live(SPEC, [])

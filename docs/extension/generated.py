@@ -8,12 +8,14 @@ from typing import Any
 
 from entries import model_page, plain, raw, solver_page, solvers
 
-from lrlab import catalog
+from lrlab import catalog, lessons
 from lrlab.__main__ import main
 from lrlab.presets import misprints
 from lrlab.presets.papers import PAPERS
 from lrlab.settings import SETTINGS, TEXTS
 from lrlab.shell.commands import COMMANDS
+
+LECTURE_MINUTES = 45
 
 
 def pages() -> dict[str, Any]:
@@ -28,6 +30,7 @@ def pages() -> dict[str, Any]:
         "settings.inc": (texts,),
         "papers.inc": (citations,),
         "shell.inc": (commands,),
+        "lecture.inc": (lecture,),
     }
 
 
@@ -85,6 +88,20 @@ def citations() -> str:
 def commands() -> str:
     """Return what each command of the shell says with --help."""
     return "\n\n".join(f"## {name}\n\n```text\n{printed([name, '--help'])}```" for name in COMMANDS)
+
+
+def lecture() -> str:
+    """Return the lessons of a lecture, each with the minute at which it begins and its questions."""
+    begins, parts = 0, []
+    for name, lesson in lessons.lessons().items():
+        if begins + lesson.minutes > LECTURE_MINUTES:
+            break
+        parts += [f"## {begins // 60}:{begins % 60:02} {lesson.title}"]
+        parts += [f"{lesson.minutes} minutes, at `/learn?lesson={name}&teacher=true`."]
+        asked = [step for step in lesson.steps if step.question]
+        parts += ["\n".join(f"- *{step.title}*: {step.filled(step.question.text)}" for step in asked)]
+        begins += lesson.minutes + 1
+    return "\n\n".join(parts)
 
 
 def printed(arguments: Sequence[str]) -> str:

@@ -20,19 +20,16 @@ from lrlab.runs.run import solve
 SIDE, NOISE, SOLVER = 32, 0.1, "gamp"
 ANSWERS = tuple(round(2 ** (k / 2)) for k in range(14, 32))
 """Numbers of answers of the frames: 128 to about 46,000, a step is a factor of sqrt(2)."""
-OWN_ANSWERS = ANSWERS[::2]
-"""Those for a visitor's picture, who waits for them: some ten seconds on two workers."""
 
 
-def shown(answers: int, picture: str) -> Spec:
-    """Return the spec of a frame: of an uploaded picture, as `pictures.encode` packs it, or of the phantom."""
-    truth = {"truth": "upload", "picture": picture} if picture else {"truth": "phantom"}
-    return catalog.spec("one-bit-sensing", p=SIDE * SIDE, n=answers, noise=NOISE, **truth)
+def shown(answers: int) -> Spec:
+    """Return the spec of a frame."""
+    return catalog.spec("one-bit-sensing", p=SIDE * SIDE, n=answers, noise=NOISE, truth="phantom")
 
 
-def frame(answers: int, picture: str = "") -> dict[str, Any]:
+def frame(answers: int) -> dict[str, Any]:
     """Return a number of answers, the error of the estimate from them, and its grey levels."""
-    spec = shown(answers, picture)
+    spec = shown(answers)
     trace = solve(spec, SOLVER)
     problem: Any = spec.build()
     return {
@@ -47,9 +44,9 @@ def packed(levels: Any) -> str:
     return base64.b64encode(levels.tobytes()).decode("ascii")
 
 
-def player(frames: Sequence[dict[str, Any]], picture: str = "") -> dict[str, Any]:
+def player(frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return all that is played: the side of the pictures, the truth, the frames."""
-    problem: Any = shown(ANSWERS[0], picture).build()
+    problem: Any = shown(ANSWERS[0]).build()
     return {"side": SIDE, "truth": packed(grey(problem.truth, problem.truth)), "frames": frames}
 
 

@@ -1,25 +1,13 @@
 """The home page: a player of shipped frames, and cards in sections, which open running, by `run=1`, or finished."""
 
-import json
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import cache
 from importlib import resources
 
-import streamlit as st
-
-from lrlab.engine.engine import get_engine
-from lrlab.engine.stream import Collection
-from lrlab.lessons import player
-from lrlab.models import pictures
-from lrlab.parameters import InputError
 from lrlab.ui.lessons.place import lesson_card
-from lrlab.ui.live import gif
 from lrlab.ui.papers import gallery
-from lrlab.ui.shared import live, progress, uploads
 from lrlab.ui.shared.cards import Card
-from lrlab.ui.shared.problem_controls import PICTURE_MB
-from lrlab.ui.widgets import plot, tables
-from lrlab.ui.widgets.text import show_error
+from lrlab.ui.widgets import plot
 
 RUN: Mapping[str, str] = {"run": "1"}
 
@@ -158,53 +146,5 @@ def _frames() -> str:
 
 
 def show_player() -> None:
-    """Show the player, which plays in the browser alone: a picture that is recovered, one's own if one likes."""
-    place = st.container()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        frames, address = _own_frames() or _frames(), st.context.url or ""
-        tables.download(
-            "GIF",
-            lambda: uploads.on_worker(gif.of_player, (frames, address)),
-            "one-bit.gif",
-            key="home-gif",
-            mime="image/gif",
-        )
-    with place:
-        plot.send("player", "home-player", {"frames": frames})
-
-
-def _own_frames() -> str:
-    """Have the visitor choose a picture, and return its frames; nothing where there is none."""
-    with st.popover("Your own picture"):
-        st.caption("It becomes 32 x 32 grey levels, and stays in this session.")
-        file = st.file_uploader("PNG or JPEG", key="home-picture", max_upload_size=PICTURE_MB)
-        # The browser asks for the camera as soon as this is shown.
-        if st.toggle("Camera", key="home-camera"):
-            file = st.camera_input("Photograph", key="home-photograph") or file
-    if file is None:
-        return ""
-    encode = partial(pictures.encode, side=player.SIDE)
-    try:
-        picture = uploads.once("home:picture", file.file_id, lambda: uploads.on_worker(encode, file.getvalue()))
-    except InputError as error:
-        show_error(error)
-        return ""
-    running = live.once("home:frames", picture, lambda: begun(picture))
-    live.when_over("home", "frames", running)
-    if running.alive:
-        st.caption("It is recovered from 128 to 32,768 bits, in some ten seconds.")
-        return ""
-    progress.show_failures(progress.failures(running), "home", alive=False)
-    return live.once("home:own", running, lambda: own(running, picture))
-
-
-def begun(picture: str) -> Collection:
-    """Have workers compute the frames of a picture."""
-    answers = player.OWN_ANSWERS[::-1]
-    return Collection(get_engine().map(partial(player.frame, picture=picture), answers, item_seconds=60.0))
-
-
-def own(running: Collection, picture: str) -> str:
-    """Return the frames of a picture for the player; nothing where there are none."""
-    frames = [*progress.computed(running).values()][::-1]
-    return json.dumps(player.player(frames, picture)) if frames else ""
+    """Show the player, which plays in the browser alone: a picture that is recovered."""
+    plot.send("player", "home-player", {"frames": _frames()})

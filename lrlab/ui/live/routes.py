@@ -173,4 +173,4 @@ MIDDLEWARE = [Middleware(AddHeaders), Middleware(BoundUploads)]
 def routes() -> list[BaseRoute]:
     """Return the routes beside those of the pages."""
     tab = f"{base()}/live/{{token}}"
-    return [WebSocketRoute(tab, serve), Route(f"{tab}/{{kind}}", posts.answer, methods=["POST"])]
+    return [WebSocketRoute(tab, serve), Route(f"{tab}/pdf", posts.answer, methods=["POST"])]

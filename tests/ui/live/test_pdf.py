@@ -1,18 +1,14 @@
 """PDFs of figures: their size and text, who gets them, and what is no figure."""
 
 import asyncio
-import base64
-import io
 import re
 import zlib
 
-import numpy as np
 import pytest
-from PIL import Image
 from starlette.requests import Request
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import gif, pdf, posts
+from lrlab.ui.live import pdf, posts
 from tests.ui.live.asgi import HOST
 from tests.waiting import aside
 
@@ -70,57 +66,14 @@ def test_what_is_no_figure_is_one_sentence(svg):
         pdf.write((svg, ""))
 
 
-def test_pixels_know_their_width_in_print():
-    png = pdf.write_png((SVG.encode(), ""))
-    with Image.open(io.BytesIO(png)) as picture:
-        assert picture.size == (2008, 1417) and picture.info["dpi"][0] == pytest.approx(600, abs=0.1)
-    for svg in (HEAD.encode(), SVG.replace("85mm", "900mm").replace("60mm", "900mm").encode(), SVG[5:].encode()):
-        with pytest.raises(InputError, match="figure must be"):
-            pdf.write_png((svg, ""))
-
-
-def framed(*sizes):
-    """Return frames as a browser posts them, each of another grey."""
-    lines = []
-    for k, size in enumerate(sizes):
-        file = io.BytesIO()
-        Image.new("RGB", size, (40 * k, 40 * k, 40 * k)).save(file, "PNG")
-        lines.append(f"iteration {k}\tdata:image/png;base64,{base64.b64encode(file.getvalue()).decode()}")
-    return "\n".join(lines).encode()
-
-
-def test_an_animation_has_all_frames_with_words_below_and_stands_still_at_its_end():
-    with Image.open(io.BytesIO(gif.write((framed((90, 60), (90, 60), (90, 60)), "estimates\nlrlab/converge")))) as film:
-        assert film.n_frames == 3 and film.size == (90, 60 + gif.STRIP) and film.info["loop"] == 0
-        shown, times = [], []
-        for k in range(3):
-            film.seek(k)
-            shown.append(np.asarray(film.convert("RGB")))
-            times.append(film.info["duration"])
-    assert [frame[30, 45, 0] for frame in shown] == pytest.approx([0, 40, 80], abs=3)
-    assert all(frame[60:].min() < 100 < frame[60:].max() for frame in shown), "words on white"
-    assert times == [2000, 2000, 2500]
-
-
-@pytest.mark.attempt("what is no animation, sent to be made a GIF: no pictures, other sizes, bombs", "one sentence")
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"\xff\x00\tdata:,", framed((9, 9), (8, 9)), framed((3000, 3000)), b"x\n" * 500],
-    ids=["nothing", "bytes", "sizes", "large", "many"],
-)
-def test_what_is_no_animation_is_one_sentence(content):
-    with pytest.raises(InputError, match="frames must be"):
-        gif.write((content, ""))
-
-
-def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}", kind="pdf"):
+def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
     """Return the answer to what is posted."""
     headers = [(b"host", HOST.encode()), (b"origin", origin.encode()), (b"cookie", cookie.encode())]
     scope = {
         "type": "http",
         "method": "POST",
-        "path": f"/live/{token}/{kind}",
-        "path_params": {"token": token, "kind": kind},
+        "path": f"/live/{token}/pdf",
+        "path_params": {"token": token},
         "query_string": b"title=Errors",
         "headers": headers,
     }
@@ -138,9 +91,6 @@ def test_a_tab_gets_the_pdf_of_its_figure(followed):
     answer = posted(tab.token, SVG.encode())
     assert (answer.status_code, answer.media_type) == (200, "application/pdf")
     assert size_of(answer.body) == pytest.approx([85, 60], abs=0.1)
-    film = posted(tab.token, framed((90, 60), (90, 60)), kind="gif")
-    assert (film.status_code, film.media_type) == (200, "image/gif") and film.body.startswith(b"GIF89a")
-    assert posted(tab.token, SVG.encode(), kind="exe").status_code == 404
     refused = posted(tab.token, b"<svg")
     assert refused.status_code == 422 and b"figure must be an SVG" in refused.body
 

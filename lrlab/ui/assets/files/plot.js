@@ -67,7 +67,7 @@ function choose(state) {
   const grown = part && part.at > state.sent ? part.value : null;
   if (grown && state.frames) {
     state.control.stop();
-    state.control.bar.hidden = state.control.film.hidden = true;
+    state.control.bar.hidden = true;
     state.frames = state.source = null;
     tell(state.link, undefined);
   }
@@ -109,7 +109,7 @@ function framed({ figure, frames }, layout, at, narrow) {
   frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
   const notes = frame?.layout?.annotations ?? [];
   const annotations = layout.annotations?.map((note, k) => ({ ...note, ...notes[k] }));
-  return { data, layout: annotations ? { ...layout, annotations } : layout, name: frame?.name };
+  return { data, layout: annotations ? { ...layout, annotations } : layout };
 }
 
 // The figure of a state: in its width, at its frame.
@@ -144,9 +144,9 @@ async function saved(node, format, millimetres) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const figures = [...(format === "gif" ? state.frames.keys() : [state.at])].map((at) => framed(state, layout, at, narrow));
-  for (const { data } of figures) data.forEach((trace, k) => (data[k] = { ...trace, visible: node.data[k]?.visible }));
-  await save(figures, { name: state.name, title: state.title, format, millimetres });
+  const figure = framed(state, layout, state.at, narrow);
+  figure.data = figure.data.map((trace, k) => ({ ...trace, visible: node.data[k]?.visible }));
+  await save(figure, { name: state.name, title: state.title, format, millimetres });
 }
 
 // Say which iteration, or second, the figures of a link show; none while there are no frames.
@@ -237,7 +237,7 @@ function scrubber(root, node) {
     stop();
     show(Number(range.value));
   };
-  return { stop, show, go, bar, range, film: root.querySelector(".lrlab-files [hidden]") ?? {} };
+  return { stop, show, go, bar, range };
 }
 
 function offerFiles(root, node) {
@@ -279,7 +279,7 @@ export default function (component) {
     state.frames = data.frames ? JSON.parse(data.frames).frames : null;
     state.control ??= scrubber(root, node);
     state.control.stop();
-    state.control.bar.hidden = state.control.film.hidden = !state.frames;
+    state.control.bar.hidden = !state.frames;
     if (data.slides && !state.frames) tell(state.link, undefined);
     if (state.frames) {
       state.control.range.max = state.frames.length - 1;
