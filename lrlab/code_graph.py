@@ -16,7 +16,7 @@ from lrlab import code_sources
 
 EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
 """Used by all solvers and models; a change of numbers there is what `code_version.EDITION` stands for."""
-DESCRIPTIONS = frozenset({"title", "summary", "equation", "memory_advice", "data_bytes"})
+DESCRIPTIONS = frozenset({"title", "summary", "equation", "memory_advice", "data_bytes", "undetermined"})
 """Members of a model's spec that say something of it and compute no numbers of a trial."""
 IGNORED = frozenset({"annotation", "returns", "simple", "ctx", "kind", "type_comment"})
 """Parts of a syntax tree that change no numbers; the place of a field without a default remains."""

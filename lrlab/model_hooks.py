@@ -24,6 +24,9 @@ class ModelHooks:
     own_measures: ClassVar[Mapping[str, Any]] = {}
     """Scores of a person's own data, by name, in the place of those of the family; none where data are drawn."""
 
+    undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"
+    """What the measurements leave open of a vector: nothing, its phase (sign, if real), or its scale and phase."""
+
     view_words: ClassVar[str] = "The truth and the estimates as pictures."
     """What the pictures of `view` show, as a sentence."""
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrlab import metrics
 from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, grid, merged, trace
@@ -114,7 +113,7 @@ def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
     side = math.isqrt(len(truth))
     if estimate is None:
         return np.full((side, side), 128, dtype=np.uint8)
-    levels = metrics.align(np.asarray(estimate, dtype=float), truth) / truth.max()
+    levels = np.asarray(estimate, dtype=float) / truth.max()
     return (255.0 * np.clip(levels, 0.0, 1.0)).round().astype(np.uint8).reshape(side, side)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from lrlab import metrics
 from lrlab.arrays import Array, Indices, Intervals
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, trace
@@ -26,7 +25,7 @@ class Recovery:
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
     history: stored (iteration, estimate), each still to be made `comparable` to the truth; estimate: the newest one,
-    which is; intervals: of its entries, at unit length.
+    which is, as the intervals of its entries are.
     """
 
     title: str
@@ -41,12 +40,11 @@ class Recovery:
     intervals: Intervals | None = None
     comparable: Callable[[Any], Any] = lambda estimate: estimate
 
-    def bars(self, truth: Array, drawn: bool) -> dict[str, Any]:
-        """Return 95% intervals of the entries as a trace's error bars, from the estimate with the sign of the truth."""
+    def bars(self, drawn: bool) -> dict[str, Any]:
+        """Return 95% intervals of the entries as a trace's error bars."""
         if self.intervals is None or self.estimate is None:
             return {}
-        y, (low, high) = metrics.align(self.estimate, truth), self.intervals[:2]
-        low, high = (low, high) if self.estimate @ truth >= 0 else (-high, -low)
+        y, (low, high) = self.estimate, self.intervals[:2]
         reach = {"array": (high - y).astype(np.float32), "arrayminus": (y - low).astype(np.float32)}
         return {
             "error_y": {
@@ -63,7 +61,7 @@ class Recovery:
 def recovery(
     truth: Array, runs: Sequence[Recovery], *, symbol: str = "b", legend: bool = True, height: int = 400
 ) -> Figure:
-    """Return the estimates against the truth, with the sign that is nearer to it.
+    """Return the estimates against the truth.
 
     Up to 64 entries: truth as stems and estimates as markers, entry by entry, with their 95% intervals where a solver
     has them. Longer: estimate against truth, where the diagonal is exact. symbol: of the signal.
@@ -79,13 +77,13 @@ def recovery(
         look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
             x=places(truth, indices, k, len(runs)),
-            y=heights(truth, indices, run.estimate),
+            y=heights(indices, run.estimate),
             mode="markers",
             name=run.title,
             marker=look,
             hovertemplate="%{x:.3g}: %{y:.3g}",
             showlegend=run.estimate is not None,
-            **(run.bars(truth, True) if stems else {}),
+            **(run.bars(True) if stems else {}),
         )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
@@ -131,9 +129,9 @@ def places(truth: Array, indices: Indices, number: int, runs: int) -> Array:
     return (indices + 1.0 + offset).astype(np.float32)
 
 
-def heights(truth: Array, indices: Indices, estimate: Array | None) -> Array:
+def heights(indices: Indices, estimate: Array | None) -> Array:
     """Return y of the markers of a run, nan where it has no estimate."""
-    y = np.full(len(indices), np.nan) if estimate is None else metrics.align(estimate, truth)[indices]
+    y = np.full(len(indices), np.nan) if estimate is None else estimate[indices]
     return y.astype(np.float32)
 
 
@@ -190,7 +188,7 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iterati
     def draw(estimates: Sequence[Array | None]) -> list[Node]:
         # Intervals belong to the last estimate alone.
         return [
-            trace("scatter", y=heights(truth, indices, b), **(run.bars(truth, b is run.estimate) if stems else {}))
+            trace("scatter", y=heights(indices, b), **(run.bars(b is run.estimate) if stems else {}))
             for run, b in zip(runs, estimates, strict=True)
         ]
 

@@ -31,6 +31,7 @@ class CodedDiffraction(Spec):
     """Counts of photons behind masks, as magnitudes; ||x|| = 1, and E |<a_i, x>|^2 = 1 over masks."""
 
     model = "coded-diffraction"
+    undetermined = "phase"
     title = "Coded diffraction patterns"
     summary = "A detector counts the photons of an image's Fourier transforms behind known masks; phases are lost."
     equation = (

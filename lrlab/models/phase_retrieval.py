@@ -24,6 +24,7 @@ class PhaseRetrieval(PicturedSpec):
     """Magnitudes |<a_i, x>| or their squares, a_i standard Gaussian (E |<a_i, x>|^2 = 1), ||x|| = 1."""
 
     model = "phase-retrieval"
+    undetermined = "phase"
     title = "Phase retrieval"
     summary = "Only the magnitude of each projection is kept, y = |⟨a, x⟩| + σe or its square: phases are lost."
     equation = (

@@ -31,6 +31,8 @@ Flip = Annotated[
 class SingleIndexSpec(PicturedSpec):
     """Answers y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
 
+    undetermined = "scale"
+
     n: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 3000
     p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 20
     sparsity: Annotated[

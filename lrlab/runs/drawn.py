@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog
+from lrlab.arrays import Intervals
 from lrlab.catalog import family
 from lrlab.figures import convergence, theme
 from lrlab.figures.build import Figure
@@ -36,7 +37,8 @@ def style_of(model: str, solver: str) -> Recovery:
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     """Return runs as they are drawn."""
-    comparable = aligned(spec, truth_of(spec))
+    truth = truth_of(spec)
+    comparable = aligned(spec, truth)
     return [
         replace(
             style_of(spec.model, run.job.solver),
@@ -45,7 +47,7 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
             expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),
             history=run.trace.history,
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
-            intervals=run.trace.intervals,
+            intervals=turned(run.trace.intervals, run.trace.estimate, truth),
             comparable=comparable,
         )
         for run in runs
@@ -65,17 +67,28 @@ def truth_of(spec: Spec) -> Any:
 
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
-    """Return the function that makes an estimate comparable to the truth: a phase rotation, or the spec's own."""
+    """Return the function that sets in an estimate what the measurements leave open as it is in the truth."""
     if truth is None or isinstance(truth, LowRank):
         return spec.comparable
 
-    def turned(estimate: Estimate) -> Estimate:
+    def comparable(estimate: Estimate) -> Estimate:
+        estimate = spec.comparable(estimate)
+        inner, size = np.vdot(estimate, truth), np.linalg.norm(estimate)
+        if spec.undetermined != "nothing" and inner:
+            estimate = inner / abs(inner) * estimate
+        if spec.undetermined == "scale" and size:
+            estimate = np.linalg.norm(truth) / size * estimate
         # A picture is real, its estimates from complex projections are not.
-        if not np.iscomplexobj(estimate):
-            return spec.comparable(estimate)
-        return real_parts(np.exp(-1j * np.angle(np.vdot(truth, estimate))) * estimate, spec)
+        return real_parts(estimate, spec)
 
-    return turned
+    return comparable
+
+
+def turned(intervals: Intervals | None, estimate: Estimate, truth: Estimate) -> Intervals | None:
+    """Return the intervals of an estimate at unit length, with the sign that is nearer to the truth."""
+    if intervals is None or estimate is None or truth is None or estimate @ truth >= 0:
+        return intervals
+    return intervals._replace(low=-intervals.high, high=-intervals.low)
 
 
 def real_parts(x: Any, spec: Spec) -> Any:

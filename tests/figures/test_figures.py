@@ -13,6 +13,7 @@ from lrlab.figures import map_layers, picture, recovery, series, theme, transiti
 from lrlab.figures.build import Figure
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
+from lrlab.runs.drawn import Run, aligned, real_parts, recoveries
 from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -80,9 +81,7 @@ def spec_and_trace(**parameters):
 
 
 def recovery_of(trace):
-    return recovery.Recovery(
-        "Pairwise", rows=trace.rows, predictions=theory.known(trace.job), history=trace.history, estimate=trace.estimate
-    )
+    return recoveries(trace.job.spec, [Run(trace.job, trace)])[0]
 
 
 def values(axis):
@@ -138,17 +137,31 @@ def test_long_curves_are_thinned_and_keep_both_ends():
 
 
 @pytest.mark.parametrize("p", [16, 100, 3000])
-def test_recovery_shows_the_aligned_estimate(p):
-    rng = np.random.default_rng(p)
-    truth = rng.standard_normal(p)
-    truth /= np.linalg.norm(truth)
-    run = recovery.Recovery("flipped", estimate=-3.0 * truth)
+@pytest.mark.parametrize(("undetermined", "shown"), [("nothing", -5.0), ("phase", 5.0), ("scale", 1.0)])
+def test_recovery_aligns_only_what_the_model_leaves_open(p, undetermined, shown, monkeypatch):
+    spec = catalog.spec("one-bit-sensing", p=p, n=3 * p)
+    monkeypatch.setattr(type(spec), "undetermined", undetermined)
+    truth = spec.build().truth
+    run = recovery.Recovery("five times too large", estimate=aligned(spec, truth)(-5.0 * truth))
     figure = recovery.recovery(truth, [run])
     x, y = values(figure.data[-1].x), values(figure.data[-1].y)
     expected = truth if p <= recovery.STEMS else x
-    np.testing.assert_allclose(y, expected, atol=1e-6)
+    np.testing.assert_allclose(y, shown * expected, atol=1e-6)
     assert len(y) <= recovery.MOST_POINTS
     assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"model": "phase-retrieval", "field": "real"}, {"model": "phase-retrieval"}, {"model": "coded-diffraction"}],
+)
+def test_the_figure_shows_the_error_that_is_scored(parameters):
+    spec = catalog.spec(**parameters)
+    problem = spec.build()
+    wrong = -5.0 * problem.truth
+    shown = aligned(spec, problem.truth)(wrong)
+    error = np.linalg.norm(shown - real_parts(problem.truth, spec)) / np.linalg.norm(problem.truth)
+    assert error == pytest.approx(problem.score(wrong)["error"]) == pytest.approx(4.0)
 
 
 def test_frames_end_with_the_last_estimate_and_start_with_the_first():
@@ -198,7 +211,7 @@ def test_pictures_are_on_the_scale_of_the_truth():
     figure = picture.pictures(truth, [run, recovery.Recovery("waiting")], columns=2)
     exact = np.round(255 * truth / truth.max()).reshape(8, 8)
     np.testing.assert_array_equal(figure.data[0].z, exact)
-    again = picture.grey(truth * -2.0, truth)
+    again = picture.grey(aligned(spec, truth)(truth * -2.0), truth)
     np.testing.assert_array_equal(again, exact)
     assert np.ptp(figure.data[2].z) == 0
     frames = picture.picture_frames(truth, [run])

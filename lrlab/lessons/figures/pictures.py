@@ -8,6 +8,7 @@ from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run, spec_at
 from lrlab.parameters import InputError
+from lrlab.runs.drawn import aligned
 
 HEIGHT = 300
 
@@ -31,9 +32,11 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the pictures in one row."""
+    spec = spec_at(figure, at)
+    truth = spec.build().truth
     traces = [(one.label, run(job(figure, one, at))) for one in figure.series]
-    runs = [Recovery(label, rows=trace.rows, estimate=trace.estimate) for label, trace in traces]
-    truth = spec_at(figure, at).build().truth
+    comparable = aligned(spec, truth)
+    runs = [Recovery(label, rows=trace.rows, estimate=comparable(trace.estimate)) for label, trace in traces]
     return pictures(truth, runs, columns=len(runs) + 1).update_layout(height=HEIGHT)
 
 

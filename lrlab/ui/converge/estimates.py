@@ -60,7 +60,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
             partial(picture.picture_frames, real, drawn, time),
             f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth.",
         )
-    words = vector_words(len(real) <= recovery.STEMS, np.iscomplexobj(truth))
+    words = vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
     if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
         words += " Bars: 95% intervals of the entries."
     signal = catalog.family(spec.model).signal
@@ -99,14 +99,15 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
     st.caption(own.words)
 
 
-def vector_words(stems: bool, is_complex: bool) -> str:
+def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
     """Return what the figure of a vector shows: entry by entry, or estimates against the truth."""
-    turned = f"each with the {'phase' if is_complex else 'sign'} that is closest to the truth"
+    phase = f"with the {'phase' if is_complex else 'sign'} that is closest to the truth"
+    aligned = {"nothing": "", "phase": f", each {phase}", "scale": f", each a unit vector {phase}"}[spec.undetermined]
     if stems:
         parts = " The real parts of all entries come first, then the imaginary ones." if is_complex else ""
-        return f"Grey: the truth, a unit vector. Colours: the estimates, {turned}.{parts}"
+        return f"Grey: the truth. Colours: the estimates{aligned}.{parts}"
     mark = "the real or the imaginary part of an entry" if is_complex else "an entry"
-    return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates, {turned}."
+    return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates{aligned}."
 
 
 def show_values(parts: State, known: bool) -> None:

@@ -15,6 +15,7 @@ from lrlab import catalog, metrics
 from lrlab.__main__ import main
 from lrlab.figures import recovery
 from lrlab.linalg import tangent_inverse, unit
+from lrlab.runs.drawn import Run, recoveries
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial
@@ -193,9 +194,7 @@ def test_a_trial_of_a_sweep_has_coverage_and_width():
 
 def test_stems_have_bars_for_the_last_estimate_alone():
     trace = solve(catalog.spec("one-bit-sensing", n=500, p=8), SOLVER, max_iter=3)
-    run = recovery.Recovery(
-        "free", history=trace.history, estimate=trace.estimate, rows=trace.rows, intervals=trace.intervals
-    )
+    [run] = recoveries(trace.job.spec, [Run(trace.job, trace)])
     truth = trace.problem.truth
     figure = recovery.recovery(truth, [run])
     bars = [scatter.error_y.array for scatter in figure.data if scatter.error_y is not None]
