@@ -35,7 +35,7 @@ def first_map(model: str) -> Sweep:
     entry = model_entry(model)
     axes = {}
     for axis, points in zip(entry.plane, POINTS, strict=True):
-        low, high, spacing = entry.map_ranges.get(axis) or entry.first_range(axis)
+        low, high, spacing = entry.first_range(axis)
         axes[axis] = Span(low, high, points, spacing)
     known = {solver.name for solver in catalog.solvers_for(model)}
     return Sweep(

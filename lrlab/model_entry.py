@@ -130,7 +130,7 @@ class Family:
     solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
     solvers: chosen at first on the page *converge*; the first of them that a model has on *transition*.
     order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
-    ranges: first ranges of axes of maps where they differ from `AXIS_RANGES`.
+    ranges: first ranges of axes and sliders where they differ from `AXIS_RANGES`.
     limits: limits of the runs of a first map, ample for a trial that succeeds.
     grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
     asymptotics(spec): what no method can exceed in the limit of large problems, as `limit_best_...` numbers, and where
@@ -174,7 +174,7 @@ class ModelEntry:
     plane: axes of its first map, across and upwards. along: axis of its first spectrum, where it has one, and
     along_range its first range, where that differs from `first_range`.
     measures: names of its family's scores that are not common to all models of the family.
-    ranges: first ranges of axes of maps where they differ from those of the family.
+    ranges: first ranges of axes and sliders where they differ from those of the family.
     held: values of the first map that are not defaults.
     turns: axes along which success may grow and fall, though the family declares one of them.
     """
@@ -190,17 +190,13 @@ class ModelEntry:
     held: Mapping[str, Value] = field(default_factory=dict)
     turns: tuple[str, ...] = ()
 
-    @property
-    def map_ranges(self) -> Mapping[str, Range]:
-        """First ranges of axes of maps where they differ from `first_range`."""
-        return {**self.family.ranges, **self.ranges}
-
     def first_range(self, axis: str) -> Range:
-        """Return the first range of an axis: that of `AXIS_RANGES`, or else the bounds of the parameter."""
-        if axis in AXIS_RANGES:
-            return AXIS_RANGES[axis]
+        """Return the first range of an axis: of the model, its family, any model, or the bounds of the parameter."""
+        known = {**AXIS_RANGES, **self.family.ranges, **self.ranges}
+        if axis in known:
+            return known[axis]
         parameter = declared(self.spec)[axis]
-        return parameter.low, parameter.high, parameter.scale
+        return parameter.low, parameter.high, parameter.scale if parameter.low > 0 else "linear"
 
 
 AXIS_RANGES: Mapping[str, Range] = {

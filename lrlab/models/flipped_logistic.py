@@ -39,5 +39,6 @@ ENTRY = ModelEntry(
     main=("n", "p", "flip"),
     plane=("flip", "ratio"),
     along="flip",
+    along_range=(0.0, 0.3, "linear"),
     ranges={"flip": (0.0, 0.2, "linear"), "ratio": (50.0, 5000.0, "log")},
 )

@@ -257,7 +257,7 @@ def test_every_model_has_a_contour_and_directions_that_it_knows(model):
     entry = model_entry(model)
     kind = entry.family
     axes_known, along = axes(MODELS[model]), entry.plane[1]
-    start = (entry.map_ranges.get(along) or entry.first_range(along))[1]
+    start = entry.first_range(along)[1]
     sweep = Sweep(spec=spec(model), axes={along: [start]}, solvers=[solvers_for(model)[0].name])
     assert math.isfinite(sweep.contour.level) and not set(kind.grows) & set(kind.falls)
     assert set(entry.plane) <= set(axes_known) and {*kind.grows, *kind.falls} & set(axes_known)

@@ -51,6 +51,21 @@ def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model)
         assert all(parameter.check(value) == value for value in values)
 
 
+@pytest.mark.parametrize(("model", "name"), [("rank-one-sensing", "m"), ("one-bit-completion", "observed")])
+def test_a_slider_has_the_range_of_its_family(model, name):
+    entry, values = catalog.model_entry(model), catalog.positions(model, name)
+    low, high, _ = entry.family.ranges[name]
+    assert entry.first_range(name) == entry.family.ranges[name]
+    assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
+
+
+def test_every_number_of_a_model_has_positions_and_a_first_range():
+    for model, spec in catalog.MODELS.items():
+        for parameter in declared(spec).values():
+            if parameter.kind in (int, float) and not parameter.choices:
+                assert len(catalog.positions(model, parameter.name)) > 1, (model, parameter.name)
+
+
 def test_a_slider_stands_at_its_number_which_may_be_any():
     at = opened()
     number = at.number_input(key="converge.one-bit-sensing.n")

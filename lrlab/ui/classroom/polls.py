@@ -132,7 +132,7 @@ def axis_of(model: str) -> Place:
     name = next((name for name in AXES if name in known), None)
     if name is None:
         raise InputError("model", "one whose number of measurements can be varied", model, "take another model")
-    low, high, scale = entry.map_ranges.get(name) or entry.first_range(name)
+    low, high, scale = entry.first_range(name)
     parameter = declared(entry.spec).get(name)
     values = spaced(low, high, POSITIONS, scale, whole=parameter is not None and parameter.kind is int)
     return Place(name, known[name], tuple(sorted({float(f"{value:.2g}") for value in values})))

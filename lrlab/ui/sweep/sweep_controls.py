@@ -136,12 +136,11 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
 
 def _axes(link: Permalink, entry: ModelEntry, plane: bool) -> tuple[Any, Any]:
     model, (across, upwards) = entry.spec.model, entry.plane
-    common: dict[str, Any] = {"ranges": entry.map_ranges, "lists": not plane}
     if plane:
-        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, **common)
-        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, **common)
-    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, **common)
-    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, optional=True, **common)
+        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12)
+        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10)
+    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, lists=True)
+    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, lists=True, optional=True)
 
 
 def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
