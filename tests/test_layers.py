@@ -1,4 +1,4 @@
-"""The layers of the package: imports point down only and never in a circle, pages stay short, names stay distinct."""
+"""The layers of the package: imports point down only and never in a circle, and pages stay short."""
 
 import ast
 import functools
@@ -20,10 +20,6 @@ FILES = {
 }
 """The files of the package by the names of their modules."""
 LONGEST_FILE = 250
-VAGUE = frozenset("told asked seen lot lots tally thrift glimpse hearsay spoken".split())
-"""Words that say how something came about, where a name should say what it holds: row, settings, observed, stored."""
-PUBLISHED = {"kept", "seen_per_row"}
-"""A solver's option and a model's parameter: they are in people's addresses, scripts and stores."""
 
 
 @functools.cache
@@ -84,29 +80,6 @@ def test_every_file_says_what_it_does():
 def test_files_are_short():
     lengths = {name: len(path.read_text().splitlines()) for name, path in FILES.items()}
     assert max(lengths.values()) <= LONGEST_FILE, [name for name, length in lengths.items() if length > LONGEST_FILE]
-
-
-def bound(path: Path) -> set[str]:
-    """Return the names that a file binds: functions, classes, parameters, variables and attributes."""
-    names = set()
-    for node in syntax(path)[1]:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            names.add(node.id if isinstance(node, ast.Name) else node.attr)
-    return names
-
-
-@pytest.mark.parametrize(
-    ("folders", "words"),
-    [(("lrlab", "pages"), VAGUE | {"kept", "found", "news"}), (("benchmarks", "tests"), VAGUE)],
-)
-def test_names_say_what_they_hold(folders, words):
-    files = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    names = {path.name: {name for name in bound(path) if words & set(name.lower().split("_"))} for path in files}
-    assert files and not {path: vague for path, own in names.items() if (vague := own - PUBLISHED)}, "name the thing"
 
 
 def test_pages_are_short_because_the_package_does_the_work():

@@ -5,32 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from tests.ui.driving import MOST_WORDS
-
 CURVES = ".st-key-converge-curves .lrlab-figure"
-WORDS = """() => {
-  const words = [], main = document.querySelector("[data-testid=stMain]");
-  const walk = document.createTreeWalker(main, NodeFilter.SHOW_TEXT);
-  while (walk.nextNode()) {
-    const { parentElement: around, textContent } = walk.currentNode;
-    // Formulas, ticks, names of icons, and what is only read out.
-    const others = "svg, style, .katex, .lrlab-figure, .lrlab-files, [data-testid=stIconMaterial], [class*=-status]";
-    // What is folded away has a place, which hides it.
-    if (around.closest(others) || (around.closest("details:not([open])") && !around.closest("summary"))) continue;
-    const range = document.createRange();
-    range.selectNodeContents(walk.currentNode);
-    const { width, top, bottom } = range.getBoundingClientRect();
-    if (width && top < innerHeight && bottom > 0) words.push(...textContent.split(/\\s+/));
-  }
-  return words.filter((word) => /\\w/.test(word));
-}"""
-
-FEW = """most => {
-  const few = document.fonts.status === "loaded" && (WORDS)().length <= most;
-  window.fewSince = few ? window.fewSince ?? performance.now() : undefined;
-  return few && performance.now() - window.fewSince > 1000;
-}""".replace("WORDS", WORDS)
-
 COUNT_SCRIPTS = """
   window.scripts = 0;
   const { send } = WebSocket.prototype;
@@ -80,10 +55,3 @@ def downloaded(page: Page, button: Locator) -> bytes:
                 button.click()
             return Path(file.value.path()).read_bytes()
     raise AssertionError("no file came")
-
-
-def few_words(page: Page, what: str) -> None:
-    """Wait until what is in sight has had few words for a second: while a page is laid out it has fewer or more."""
-    page.evaluate("delete window.fewSince")
-    wait_until(page, FEW, MOST_WORDS)
-    assert len(page.evaluate(WORDS)) > 5, what

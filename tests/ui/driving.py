@@ -7,11 +7,6 @@ from html import unescape
 
 from lrlab.ui.widgets.text import JOINER
 
-MOST_WORDS = 90
-"""In sight when a page opens."""
-NO_WORDS = re.compile(r"\$[^$]*\$|<[^>]+>|:[\w-]+\[")
-"""Formulas, tags, colours."""
-
 
 def drawn(at):
     """Return the page, drawn without an exception."""
@@ -69,22 +64,3 @@ def unfold(at, page, *folds):
     for fold in folds:
         at.session_state[f"{page}-{fold}"] = True
     return at
-
-
-def in_sight(block):
-    """Return the words of a page that is drawn, without formulas and what is folded away."""
-    texts = []
-    for part in block.children.values():
-        if part.type == "popover":
-            texts.append(part.proto.popover.label)
-        elif part.type in ("button", "expander"):
-            texts.append(part.label)
-        elif hasattr(part, "children"):
-            texts += in_sight(part)
-        elif part.type == "html":
-            texts.append(part.proto.body)
-        elif part.type in ("title", "header", "markdown", "caption"):
-            texts.append(part.value)
-        elif part.type == "bidi_component" and "texts" in (data := json.loads(part.proto.json)):
-            texts.append(data["label"])
-    return re.findall(r"\S*\w\S*", NO_WORDS.sub(" ", " ".join(texts)))

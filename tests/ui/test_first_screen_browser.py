@@ -5,10 +5,10 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from lrlab import catalog, presets
+from lrlab import catalog
 from lrlab.parameters import declared
-from tests.thorough import a_third, but
-from tests.ui.browsing import few_words, idle, opened, press, visit, wait_until
+from tests.thorough import but
+from tests.ui.browsing import idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -91,41 +91,3 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
     number.fill(str(int(number.input_value()) + 1))
     page.keyboard.press("Enter")
     expect(page.get_by_text("changed", exact=True)).to_be_visible()
-
-
-PAGES = {
-    "": "lrlab",
-    "learn": "Learn",
-    "converge": "Converge",
-    "spectrum": "Spectrum",
-    "transition": "Phase map",
-    "sweep": "Sweep",
-    "own_data": "Own data",
-    "papers": "Papers",
-    "class": "Class",
-}
-
-
-@pytest.mark.parametrize(("path", "title"), a_third([*PAGES.items()]))
-def test_a_first_screen_has_few_words(page, address, path, title):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    opened(page, f"{address}/{path}", title)
-    expect(page.locator(".st-key-share button")).to_be_visible()
-    wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
-    idle(page)
-    few_words(page, path)
-
-
-LONGEST = ("soltani2018-fig2b", "soltani2018-theorem4")
-"""Experiments with the longest claims and results."""
-
-
-@pytest.mark.parametrize("names", [LONGEST, pytest.param(presets.names(), marks=pytest.mark.soak)], ids=["some", "all"])
-def test_the_first_screen_of_an_experiment_has_few_words(page, address, names):
-    page.set_viewport_size({"width": 1280, "height": 800})
-    opened(page, address, "lrlab")
-    for name in names:
-        visit(page, f"{address}/papers?paper={name}", presets.load(name).title)
-        wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
-        idle(page)
-        few_words(page, name)

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from lrlab import lessons
 from tests.thorough import but
-from tests.ui.browsing import drawn, few_words, idle, opened, press, wait_until
+from tests.ui.browsing import drawn, idle, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -58,7 +58,6 @@ def test_a_lesson_is_gone_through_by_keyboard_from_its_card_and_a_reload_keeps_i
         if parts.question:
             expect(page.get_by_text("Predict first")).to_be_visible()
             idle(page)
-            few_words(page, f"{name}, step {step}")
             # From the button that led to this step, the choices are nearer backwards.
             tab_to(page, "learn-choice-1", "Tab" if step == 1 else "Shift+Tab")
             page.keyboard.press("Enter")
