@@ -24,7 +24,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from lrlab.runs.theory import described
 from lrlab.runs.trial import Trial
-from lrlab.solver_entry import SolverEntry, not_drawn, nothing_known
+from lrlab.solver_entry import not_drawn, nothing_known
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml
 from lrlab.ui.shared import code
@@ -41,11 +41,6 @@ DRAWS = 40
 """Draws of which predicted means and bands are."""
 TIMED = ("ProductTrial",)
 """Items of presets whose results are times."""
-LEAVING = (
-    "precgd", "overparameterised-gradient", "robust-gauss-newton", "robust-pca", "raar", "phase-likelihood",
-    "subset-logistic", "sparse-logistic", "sparse-probit", "partial-trace", "vamp",
-)  # fmt: skip
-"""Solvers that are about to go."""
 
 
 class Entry(NamedTuple):
@@ -72,7 +67,7 @@ def wanted() -> dict[str, Entry]:
         for model in catalog.MODELS
         for setting, values in (("default", {}), ("hard", HARD.get(model, {})))
         for spec in [catalog.spec(model, **values)]
-        for solver in staying(model)
+        for solver in catalog.solvers_for(model)
     }
     for name in shipped.names():
         entries |= dict(of_preset(name))
@@ -80,7 +75,7 @@ def wanted() -> dict[str, Entry]:
         for number, values in enumerate(settings, 1):
             spec = catalog.spec(model, **values)
             entries[f"theory/limits/{model}/{number}"] = Entry(limits, (spec,))
-            for solver in staying(model):
+            for solver in catalog.solvers_for(model):
                 if (solver.draw, solver.predict) != (not_drawn, nothing_known):
                     entries[f"theory/{solver.name}/{model}/{number}"] = Entry(predicted, (spec, solver.name))
     for model, settings in BEST.items():
@@ -94,18 +89,13 @@ def wanted() -> dict[str, Entry]:
     return entries | {f"pages/{one[0]}/{name}": Entry(opened, one) for name, one in ADDRESSES.items()}
 
 
-def staying(model: str) -> list[SolverEntry]:
-    """Return the solvers of a model that are recorded."""
-    return [entry for entry in catalog.solvers_for(model) if entry.name not in LEAVING]
-
-
 def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
     """Yield the verdicts of a preset, and the first of its items of each kind, solver and settings."""
     yield f"claims/{name}", Entry(verdicts, (name,))
     plan, seen = shipped.plan(shipped.load(name)), set[Any]()
     for item in plan.items:
         kind: Any = (item.job.solver, item.job.options) if isinstance(item, Trial) else (type(item).__name__,)
-        if kind in seen or kind[0] in (*TIMED, *LEAVING):
+        if kind in seen or kind[0] in TIMED:
             continue
         seen.add(kind)
         if isinstance(item, Trial):
