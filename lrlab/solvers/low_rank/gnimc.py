@@ -11,13 +11,12 @@ from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.tangent import Vector, point, solved
+from lrlab.solvers.low_rank.tangent import point, solved
 from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
 from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
-LEAST_TOLERANCE = 1e-15
-"""The inner problem is solved to rounding, or until its steps are used up."""
-LEAST_VALUE = 1e-12
+LEAST_TOLERANCE, LEAST_VALUE = 1e-15, 1e-12
+"""Accuracy of the inner problem, until its steps are used up, and the least singular value over the largest."""
 
 
 def gnimc(
@@ -43,9 +42,8 @@ def gnimc(
                low accuracy, which is what recovery from few entries rests on; nothing promises that f falls
 
     With W = U diag(s) V^T the least-norm step is a tangent vector D V^T + U E^T, and the update reads
-    W <- (U diag(s) + D) diag(1/s) (V diag(s) + E)^T, whatever the scaling of the factors. Conjugate gradients on the
-    normal equations stand for LSQR: the same iterates in exact arithmetic. The start is spectral. Yields an Iterate a
-    step: objective f, residual its `stationarity`.
+    W <- (U diag(s) + D) diag(1/s) (V diag(s) + E)^T, whatever the scaling of the factors. The start is spectral; CGLS
+    has the iterates of LSQR in exact arithmetic. Yields before each step: objective f, residual its `stationarity`.
     Reference: Zilber & Nadler (2022), "Inductive matrix completion: no bad local minima and a fast algorithm",
     Algorithm 1, with the numbers of steps of its authors' programme; Paige & Saunders (1982), LSQR.
     """
@@ -57,14 +55,9 @@ def gnimc(
             return Stop.CONVERGED
         misfit = float(np.linalg.norm(at.misfit) / np.linalg.norm(b))
         tolerance, limit = (misfit**2, last_steps) if misfit < near else (LEAST_TOLERANCE, first_steps)
-        step, _, _ = least_squares_step(operator, at, max(tolerance, LEAST_TOLERANCE), limit)
-        at = point(operator, multiplied(at.W, step), b)
-
-
-def multiplied(W: lowrank.LowRank, step: Vector) -> lowrank.LowRank:
-    """Return (U diag(s) + D) diag(1/s) (V diag(s) + E)^T of the step D V^T + U E^T."""
-    s = np.maximum(W.s, LEAST_VALUE * W.s.max())
-    return lowrank.from_product((W.left + step.A) / s, W.V * W.s + step.B, len(W.s))
+        (D, E), _, _ = least_squares_step(operator, at, max(tolerance, LEAST_TOLERANCE), limit)
+        s = np.maximum(at.W.s, LEAST_VALUE * at.W.s.max())
+        at = point(operator, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)
 
 
 ENTRY = ranked_entry(

@@ -61,8 +61,7 @@ def scaled(factor: Array) -> Array:
 
 ENTRY = ranked_entry(
     title="R2RILS (rank-2r least squares)",
-    update=r"(B, D) = \arg\min \|\mathcal A(U B^\top + D V^\top) - b\|, \quad U \leftarrow N(U + N(D)), \quad V"
-    r" \leftarrow N(V + N(B)), \quad N \text{ scales columns to length } 1",
+    update=r"(B, D) = \arg\min \|\mathcal A(U B^\top + D V^\top) - b\|, \quad (U, V) \leftarrow N((U, V) + N(D, B))",
     summary="Least squares over tables of twice the rank, averaged with the last factors; slow but undemanding.",
     run=r2rils,
     models=("inductive-completion",),
