@@ -82,6 +82,18 @@ def leading_part(operator: Operator, b: Array, rank: int, rng: Generator, settle
     return leading_triples(times, transposed, operator.shape, rank, rng, operator.dtype, settled=settled)
 
 
+def stepped(operator: Operator, W: LowRank, d: Array, eta: float, rng: Generator, settled: float) -> LowRank:
+    """Return the nearest matrix of the rank of W to W - eta G, where G is the moment of the misfit d."""
+    k = len(W.s)
+    if formed(operator):
+        return nearest(operator, W.dense() - eta * operator.moment(d), k)
+    times = lambda V: W.left @ (W.V.T @ V) - eta * operator.moment_left(d, V, operator.right(V))  # noqa: E731
+    if operator.symmetric:
+        return leading_eigenpairs(times, len(W.U), k, rng, operator.dtype, settled)
+    back = lambda U: W.V @ (W.left.T @ U) - eta * operator.moment_right(d, U, operator.left(U))  # noqa: E731
+    return leading_triples(times, back, W.shape, k, rng, operator.dtype, near=W.V, settled=settled)
+
+
 def nearest(operator: Operator, M: Array, rank: int) -> LowRank:
     """Return the nearest matrix of a rank to M, which is symmetric if the operator is."""
     return lowrank.from_symmetric(M, rank) if operator.symmetric else lowrank.from_dense(M, rank)

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
-from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
-from lrlab.solvers.low_rank.starts import formed, leading_eigenpairs, leading_triples, nearest
+from lrlab.solvers.low_rank.starts import stepped
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 
 Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
@@ -58,15 +57,6 @@ class WholeSteps:
         return bool(np.linalg.norm(weakest) < np.linalg.norm(at.misfit))
 
     def _steps(self, at: EvaluatedMatrix):
-        G = self.operator.moment(at.misfit) if formed(self.operator) else None
         for eta in SIZES:
-            W = self._nearest(at, eta) if G is None else nearest(self.operator, at.W.dense() - eta * G, len(at.W.s))
+            W = stepped(self.operator, at.W, at.misfit, eta, self.rng, ROUGH)
             yield point(self.operator, W, self.b)
-
-    def _nearest(self, at: EvaluatedMatrix, eta: float) -> LowRank:
-        operator, W, d, k = self.operator, at.W, at.misfit, len(at.W.s)
-        times = lambda V: W.left @ (W.V.T @ V) - eta * operator.moment_left(d, V, operator.right(V))  # noqa: E731
-        if operator.symmetric:
-            return leading_eigenpairs(times, len(W.U), k, self.rng, operator.dtype, ROUGH)
-        back = lambda U: W.V @ (W.left.T @ U) - eta * operator.moment_right(d, U, operator.left(U))  # noqa: E731
-        return leading_triples(times, back, W.shape, k, self.rng, operator.dtype, near=W.V, settled=ROUGH)

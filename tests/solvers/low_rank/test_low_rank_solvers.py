@@ -16,7 +16,7 @@ from lrlab.solvers.low_rank import completion, scaled_gradient, starts
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.completion import als, soft_impute
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
-from lrlab.solvers.low_rank.singular_projection import singular_value_projection as svp
+from lrlab.solvers.low_rank.svp import svp
 
 SENSING = RankOneSensing(m=600, d1=20, d2=15, rank=3)
 DENSE = SENSING.replace(operator="dense")
