@@ -8,7 +8,15 @@ from lrlab.engine.stream import Collection
 from lrlab.ui.live import parts
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import histogram_view, results_view
-from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise, make_plan, preset_buttons, python_script
+from lrlab.ui.spectrum.plan import (
+    SpectrumPlan,
+    is_pairwise,
+    make_plan,
+    offered,
+    preset_buttons,
+    python_script,
+    refusal,
+)
 from lrlab.ui.widgets import axis, controls
 
 link = page.head(
@@ -18,30 +26,37 @@ link = page.head(
 )
 preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
 with page.controls():
-    model = problem_controls.choose_model(link, [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along])
-    entry = catalog.model_entry(model)
-    along = axis.choose(link, model, entry.along, ranges={entry.along: entry.along_range} if entry.along_range else {})
-    trials = controls.widget(link, controls.TRIALS)
-    st.header("Held fixed", anchor=False)
-    decided = [along.decides] if isinstance(along, axis.Axis) else []
-    spec = problem_controls.choose_spec(link, model, without=decided, main=problem_controls.draggable(model, decided))
-plan = make_plan(spec, along, trials)
-page.show_errors(along, spec, plan)
-
-
-@parts.part
-def measured() -> None:
-    """Show the buttons and the figures of what is measured."""
-    ready, moment = isinstance(plan, SpectrumPlan), "auto"
-    with page.row():
-        live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
-        if is_pairwise(model):
-            meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
-            moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
-    live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
-    if ready:
-        if is_pairwise(model):
-            histogram_view.show(plan, moment)
-        results_view.follow_sliders(link, plan, moment)
-        page.fold_code(python_script(plan))
+    model = problem_controls.choose_model(link, offered(link))
+entry = catalog.model_entry(model)
+if refused := refusal(link, entry):
+    page.show_errors(refused)
     link.write()
+else:
+    with page.controls():
+        ranges = {entry.along: entry.along_range} if entry.along_range else {}
+        along = axis.choose(link, model, entry.along, ranges=ranges)
+        trials = controls.widget(link, controls.TRIALS)
+        st.header("Held fixed", anchor=False)
+        decided = [along.decides] if isinstance(along, axis.Axis) else []
+        spec = problem_controls.choose_spec(
+            link, model, without=decided, main=problem_controls.draggable(model, decided)
+        )
+    plan = make_plan(spec, along, trials)
+    page.show_errors(along, spec, plan)
+
+    @parts.part
+    def measured() -> None:
+        """Show the buttons and the figures of what is measured."""
+        ready, moment = isinstance(plan, SpectrumPlan), "auto"
+        with page.row():
+            live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
+            if is_pairwise(model):
+                meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
+                moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
+        live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
+        if ready:
+            if is_pairwise(model):
+                histogram_view.show(plan, moment)
+            results_view.follow_sliders(link, plan, moment)
+            page.fold_code(python_script(plan))
+        link.write()

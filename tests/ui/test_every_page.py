@@ -73,3 +73,18 @@ def test_a_result_stays_while_a_setting_is_refused(page):
     at = finished(opened(page, **TINY), page)
     drawn(at.number_input(key=f"{page}.trials").set_value(0).run())
     assert errors(at) and any(data.get("figure") for data in components(at))
+
+
+WITHOUT_SPECTRUM = [name for name, entry in catalog.MODEL_ENTRIES.items() if not entry.along]
+
+
+@pytest.mark.parametrize("model", WITHOUT_SPECTRUM)
+def test_a_model_without_a_spectrum_is_refused_alone(model):
+    at = opened("spectrum", model=model, n1="30", seed="3")
+    [sentence] = errors(at)
+    assert sentence.startswith("model must be one of those") and sentence.endswith("choose one of these")
+    assert at.selectbox(key="spectrum.model").value == model and not at.header
+    assert not any(data.get("figure") for data in components(at))
+    switch = at.selectbox(key="spectrum.model").set_value("phase-retrieval").run()
+    assert not errors(drawn(switch)) and any(data.get("figure") for data in components(switch))
+    assert catalog.MODELS[model].title not in switch.selectbox(key="spectrum.model").options

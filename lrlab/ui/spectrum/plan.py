@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from lrlab import catalog, presets
+from lrlab.model_entry import ModelEntry
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
@@ -15,8 +16,25 @@ from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import controls, permalink
 from lrlab.ui.widgets.axis import Axis
+from lrlab.ui.widgets.permalink import Permalink
 
 Address = Mapping[str, str]
+
+
+def offered(link: Permalink) -> list[str]:
+    """Return the models that have a spectrum, and the one that the address names, so that it is refused by its name."""
+    named = controls.current(link, link.key("model"), st.query_params.get("model"))
+    return [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along or name == named]
+
+
+def refusal(link: Permalink, entry: ModelEntry) -> InputError | None:
+    """Return why a model has no spectrum; the rest of an address that names it is accepted."""
+    if entry.along:
+        return None
+    link.accept(st.query_params)
+    titles = ", ".join(one.spec.title for one in catalog.MODEL_ENTRIES.values() if one.along)
+    expected = f"one of those whose moment has a spectrum ({titles})"
+    return InputError("model", expected, entry.spec.title, "choose one of these")
 
 
 def is_pairwise(model: str) -> bool:
