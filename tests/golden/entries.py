@@ -30,7 +30,7 @@ from lrlab.sweeps import toml
 from lrlab.ui.shared import code
 from lrlab.ui.spectrum.plan import python_script
 from lrlab.ui.sweep import sweep_offers
-from tests.golden.settings import ADDRESSES, BEST, HARD, SPECTRA, SWEEPS, THEORY
+from tests.golden.settings import ADDRESSES, BEST, HARD, OTHER, SPECTRA, SWEEPS, THEORY
 
 PAGES = Path(__file__).parents[2] / "pages"
 ITERATES = 20
@@ -69,6 +69,10 @@ def wanted() -> dict[str, Entry]:
         for spec in [catalog.spec(model, **values)]
         for solver in catalog.solvers_for(model)
     }
+    for model, (values, names) in OTHER.items():
+        for name in names:
+            where = f"{catalog.family(model).name}/{name}/{model}/other"
+            entries[where] = Entry(run, (catalog.spec(model, **values), name))
     for name in shipped.names():
         entries |= dict(of_preset(name))
     for model, settings in THEORY.items():

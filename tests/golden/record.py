@@ -119,11 +119,7 @@ def compare(names: Iterable[str] | None = None, here: bool = False) -> list[str]
     """Return a line per entry that differs, of all entries or of some; those on one side only are named in any case."""
     recorded, entries = read(), wanted()
     report = [f"{name}: recorded, but there is no such entry now" for name in recorded.keys() - entries.keys()]
-    report += [
-        f"{name}: not recorded"
-        for name in entries.keys() - recorded.keys()
-        if (FOLDER / f"{name.partition('/')[0]}.json.gz").exists()
-    ]
+    report += [f"{name}: not recorded" for name in entries.keys() - recorded.keys()]
     chosen = set(recorded if names is None else names)
     known = {name: entry for name, entry in entries.items() if name in chosen and recorded.get(name) is not None}
     for name, today, _ in compute(known, recorded, here):

@@ -22,6 +22,18 @@ HARD: dict[str, Values] = {
 }  # fmt: skip
 """Noise, a condition number of 100 or few measurements."""
 
+OTHER: dict[str, tuple[Values, tuple[str, ...]]] = {
+    "inductive-completion": (
+        {"seed": 1, "n1": 60, "n2": 50, "features": "canonical", "observed": 0.4, "condition": 10.0, "noise": 0.01},
+        ("als", "r2rils", "soft-impute"),
+    ),
+    "one-bit-multilabel": (
+        {"seed": 1, "m": 4000, "d1": 40, "d2": 20, "observation": "full", "flip": 0.1},
+        ("svm", "trace-norm-logistic", "trace-norm-squared"),
+    ),
+}
+"""A spec for solvers that refuse both the defaults and the hard setting."""
+
 THEORY: dict[str, list[Values]] = {
     "one-bit-sensing": [{}, {"n": 300, "p": 30, "noise": 0.5}, {"n": 2000, "p": 200, "noise": 1.0, "flip": 0.1}],
     "flipped-logistic": [{}, {"n": 400, "p": 30, "flip": 0.2}, {"n": 2000, "p": 200}],
