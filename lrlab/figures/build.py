@@ -9,6 +9,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from html import escape
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,9 @@ WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
 """Names with an underscore that are names, not paths."""
 ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
 """Types of numbers that plotly.js reads as bytes."""
+
+TITLE_CHARACTERS = 100
+"""Most characters of a line above a figure in a notebook."""
 
 
 class Node(dict[str, Any]):
@@ -143,6 +148,15 @@ class Figure:
         drawn = self.plotly()
         drawn.update_layout(log_ticks(self.data, self.layout))
         return drawn
+
+    def mimebundle(self, *words: str) -> dict[str, Any]:
+        """Return what a notebook shows: plotly's own figure below lines of words."""
+        lines = [line for text in words for line in wrap(escape(text, quote=False), TITLE_CHARACTERS)]
+        place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
+        drawn, room = self.readable(), 18 * len(lines)
+        drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + room)
+        drawn.layout.height = (drawn.layout.height or 400) + room
+        return dict(drawn._repr_mimebundle_())
 
     def to_html(self, **settings: Any) -> str:
         """Return a page, or a part of one, see plotly's `Figure.to_html`."""

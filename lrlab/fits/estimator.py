@@ -72,12 +72,11 @@ class LabelEstimator(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "result_")
         return getattr(self.result_, name)
 
-    def _repr_html_(self) -> str:
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> dict[str, Any]:
         result: Fit | None = getattr(self, "result_", None)
-        return str(estimator_html_repr(self)) if result is None else result._repr_html_()
-
-    def _repr_mimebundle_(self, **named: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+        if result is None:
+            return {"text/plain": repr(self), "text/html": str(estimator_html_repr(self))}
+        return result._repr_mimebundle_()
 
     def __sklearn_tags__(self) -> Any:
         """Say that features may be sparse, and that rows may have several labels."""

@@ -3,12 +3,10 @@
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
-from lrlab.figures.svg import svg
 from lrlab.fits.given import run_given
 from lrlab.parameters import require_known
 from lrlab.protocol import Iterate, Limits, Stop
@@ -74,12 +72,12 @@ class FitResult:
         )
         return theme.style(figure, "iteration", shown)
 
-    def _repr_html_(self) -> str:
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> dict[str, Any]:
         last = (self.rows or [{}])[-1]
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in last.items() if name not in TIMES)
         remarks = " ".join((self.message, str(self.extra_values.get("remark", "")), *self.notes))
-        verdict = f"<p><strong>{escape(self.solver)}: {escape(numbers or 'no test rows')}</strong></p>"
-        return f"{verdict}{svg(self._curve()) if numbers else ''}<p>{escape(remarks)}</p>"
+        words = f"{self.solver}: {numbers or 'no test rows'}", remarks
+        return {"text/plain": " ".join(words), **(self._curve().mimebundle(*words) if numbers else {})}
 
     def summary(self) -> dict[str, Any]:
         """Return it as plain values, as `fit --json` prints it: the scores of the last iteration, and all of them."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from lrlab.catalog import family
 from lrlab.figures import convergence, theme
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
-from lrlab.figures.svg import svg
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure, Outcome
 from lrlab.parameters import InputError, require_known
@@ -188,13 +186,12 @@ def measures_of(spec: Spec) -> Mapping[str, Measure]:
     return spec.own_measures or family(spec.model).measures
 
 
-def html(trace: "Trace") -> str:
-    """Return the verdict of a trace, its figure and its end as HTML, for notebooks."""
+def mimebundle(trace: "Trace") -> dict[str, Any]:
+    """Return what a notebook shows of a trace: its figure below its verdict and its end."""
     measures = measures_of(trace.job.spec)
     last = trace.rows[-1] if trace.rows else {}
-    numbers = ", ".join(f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name))
-    words = [trace.job.entry.title, f"{trace.iterations} iterations", numbers]
-    picture = svg(comparison([trace])) if trace.rows else ""
+    numbers = [f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name)]
+    about = f"{trace.job.entry.title}: {', '.join([f'{trace.iterations} iterations', *numbers])}."
     end = " ".join(part for part in (trace.ending, trace.note, trace.job.given) if part)
-    about = escape(": ".join(filter(None, [words[0], ", ".join(filter(None, words[1:]))])))
-    return f"<p><strong>{escape(verdict(trace))}</strong></p>{picture}<p>{about}. {escape(end)}</p>"
+    words = verdict(trace), about, end
+    return {"text/plain": " ".join(words), **(comparison([trace]).mimebundle(*words) if trace.rows else {})}

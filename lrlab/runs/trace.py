@@ -137,10 +137,10 @@ class Trace:
 
         return compare([self], measure, time, log_x=log_x, log_y=log_y)
 
-    def _repr_html_(self) -> str:
-        from lrlab.runs.drawn import html
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> dict[str, Any]:
+        from lrlab.runs.drawn import mimebundle
 
-        return html(self)
+        return mimebundle(self)
 
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""

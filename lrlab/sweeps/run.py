@@ -49,7 +49,7 @@ def sweep(
     of finished trials, which are not computed again; new ones are added to it. Trials have seeds of their own (column
     `seed`), by which each can be run again alone; the table is the same wherever and in any order they ran, but for
     seconds. Cells that cannot be run have one row with the reason in `refused`; so has a trial that failed, with `stop`
-    "FAILED". In a notebook the table shows itself as a picture; see `lrlab.map`.
+    "FAILED". In a notebook the table shows a verdict; `lrlab.map` draws it.
     """
     # Here, for it needs pandas.
     from lrlab.sweeps.sweep_table import SweepTable

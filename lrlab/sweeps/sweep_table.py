@@ -1,4 +1,4 @@
-"""The table of trials that `lrlab.sweep` returns: a table of pandas that shows itself, and of which maps are drawn."""
+"""The table of trials that `lrlab.sweep` returns: a table of pandas with a verdict, of which maps are drawn."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,6 @@ import pandas as pd
 
 from lrlab import catalog
 from lrlab.figures.build import Figure
-from lrlab.figures.svg import svg
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, TrialResult
@@ -43,13 +42,10 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         try:
             results = results_of(self)
         except InputError:
-            # Without the columns that a figure needs.
+            # Without the columns that a verdict needs.
             return pd.DataFrame(self)._repr_html_()
-        # Theory over a plane takes seconds: `map` draws it.
-        along = len(results.sweep.grid) == 1
-        picture = svg(_figure(results, first_shown(results.sweep), apart=False, theory=along))
         about = f"{len(self):,} rows, the first of them:"
-        return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p>{picture}<p>{about}</p>{rows}"
+        return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p><p>{about}</p>{rows}"
 
 
 def map(
