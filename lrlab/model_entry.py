@@ -141,7 +141,8 @@ class Family:
     lines(spec, entry, options, level): for each line that theory draws through a map whose contour is at a level,
     whether a spec lies on its good side.
     margins(spec, level): for each limit of all methods at a level, how far a spec lies on its good side, on a scale on
-    which it changes smoothly (negative: on the other side): IMPOSSIBLE, HARD and further lines.
+    which it changes smoothly (negative: on the other side): POSSIBLE and further lines are asymptotic; IMPOSSIBLE and
+    HARD are negative only if hardly any trial at this size is on the good side.
     """
 
     name: str

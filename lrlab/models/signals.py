@@ -8,12 +8,12 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.metrics import error_of
-from lrlab.model_entry import HARD, IMPOSSIBLE, Level, Measured, Outcome, Panel, recovery
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Level, Measured, Outcome, Panel, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
 from lrlab.theory.hermite import answers_needed
-from lrlab.theory.limit_size import limit_applies
+from lrlab.theory.limit_size import entries, limit_applies
 from lrlab.theory.phase_limits import channel_of, thresholds
 from lrlab.theory.state_evolution import Ratios
 
@@ -21,6 +21,8 @@ SHOWN, ACROSS = 400, 20
 """Answers that are drawn, and how many of them in a row."""
 RECOVERED = 1e-3
 """Error below which the signal of phase retrieval counts as recovered."""
+SELDOM = 2.0
+"""Standard deviations that 2% of normal numbers exceed."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
 RATE = "rate p^(k/2) of fast methods"
 EXISTENCE = "answers separable below"
@@ -194,7 +196,7 @@ def index_margins(spec: Any, level: Level) -> dict[str, float]:
     overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None
     needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
     begin = None if needed is None else predicted_overlap.best_ratios(spec, 0.0)
-    return _beyond(spec.n / spec.p, needed, begin.fast) if needed and begin else {}
+    return _beyond(spec.n / spec.p, needed, begin.fast, overlap, entries(spec)) if needed and begin else {}
 
 
 def phase_margins(spec: Any, level: Level) -> dict[str, float]:
@@ -202,10 +204,18 @@ def phase_margins(spec: Any, level: Level) -> dict[str, float]:
     overlap = overlap_at(level)
     if spec.side or overlap is None:
         return {}
-    channel = channel_of(spec)
-    return _beyond(spec.m / spec.p, phase_limits.ratios(channel, overlap), phase_limits.weak_recovery(channel))
+    channel, ratio = channel_of(spec), spec.m / spec.p
+    needed, weak = phase_limits.ratios(channel, overlap), phase_limits.weak_recovery(channel)
+    return _beyond(ratio, needed, weak, overlap, spec.p)
 
 
-def _beyond(ratio: float, needed: Ratios, weak: float) -> dict[str, float]:
-    known = {IMPOSSIBLE: needed.best, HARD: needed.fast} | ({WEAK: weak} if weak > NEGLIGIBLE else {})
-    return {name: math.log(ratio) - math.log(least) for name, least in known.items()}
+def _beyond(ratio: float, needed: Ratios, weak: float, overlap: float, entries: int) -> dict[str, float]:
+    """Return log n/p minus its limits. IMPOSSIBLE and HARD are negative only if hardly any trial exceeds the overlap.
+
+    At overlap q, chance has the standard deviation (1 - q) sqrt(q (4 - 2 q) / p), and dq / dlog(n/p) is q (1 - q).
+    """
+    chance = SELDOM * math.sqrt((4.0 - 2.0 * overlap) / entries / max(overlap, 1e-9))
+    known = {POSSIBLE: needed.fast} | ({WEAK: weak} if weak > NEGLIGIBLE else {})
+    margins = {name: math.log(ratio) - math.log(least) for name, least in known.items()}
+    never = {IMPOSSIBLE: needed.best, HARD: needed.fast}
+    return margins | {name: math.log(ratio) - math.log(least) + chance for name, least in never.items()}

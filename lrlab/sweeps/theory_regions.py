@@ -51,13 +51,13 @@ def regions(sweep: Sweep) -> Regions:
     x, y, margins = _margins(sweep)
     if not margins:
         return Regions((), {})
-    fast, best = (outlines(-margins[name], x, y) for name in (HARD, IMPOSSIBLE))
+    fast, hard_below, best = (outlines(-margins[name], x, y) for name in (POSSIBLE, HARD, IMPOSSIBLE))
     several = [_region(IMPOSSIBLE, best, [], margins[IMPOSSIBLE] < 0, x, y)]
     if (margins[IMPOSSIBLE] - margins[HARD]).max() > NARROWEST:
         hard = (margins[HARD] < 0) & (margins[IMPOSSIBLE] >= 0)
-        several.append(_region(HARD, fast, [loop[::-1] for loop in best], hard, x, y))
-    several.append(_region(POSSIBLE, [], [], margins[HARD] >= 0, x, y))
-    others = {name: margin for name, margin in margins.items() if name not in (HARD, IMPOSSIBLE)}
+        several.append(_region(HARD, hard_below, [loop[::-1] for loop in best], hard, x, y))
+    several.append(_region(POSSIBLE, [], [], margins[POSSIBLE] >= 0, x, y))
+    others = {name: margin for name, margin in margins.items() if name not in (POSSIBLE, HARD, IMPOSSIBLE)}
     lines = {name: inside(outlines(-margin, x, y), x, y) for name, margin in others.items()}
     for solver in sweep.solvers:
         entry = catalog.solver(solver, sweep.spec.model)

@@ -11,8 +11,11 @@ import lrlab
 from lrlab import catalog
 from lrlab.figures.map_layers import Region, Scale
 from lrlab.figures.transition import Score, multiples, transition
+from lrlab.model_entry import Level
 from lrlab.models.axes import axes as axes_of
 from lrlab.parameters import InputError
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.definition import Span, Sweep, spec_at
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.theory_lines import lines
@@ -66,13 +69,15 @@ def test_regions_agree_with_direct_state_evolution(plane):
             value = rng.uniform(low, high) if low <= 0 else np.exp(rng.uniform(np.log(low), np.log(high)))
             point[axis] = float(round(value)) if axis in ("n", "p", "sparsity") else value
         spec = spec_at(sweep.spec, point.items())
-        needed, ratio = best_ratios(spec, 0.5), spec.n / spec.p
+        # What chance adds at this size, in log n/p at the level 0.5.
+        by_chance = math.exp(2.0 * math.sqrt(6.0 / (spec.sparsity or spec.p)))
+        needed, ratio = best_ratios(spec, 0.5), by_chance * spec.n / spec.p
         if min(abs(math.log(ratio / value)) for value in needed) < 0.1:
             continue
         counted += 1
         x, y = point.values()
         inside = {name for name, region in by_name.items() if winding(region, x, y)}
-        limits = best_overlap(spec)
+        limits = best_overlap(spec.replace(n=round(by_chance * spec.n)))
         expected = "possible" if limits.fast > 0.5 else "hard" if limits.best > 0.5 else "impossible"
         assert inside == {expected} - {"possible"}, point
     assert counted > 20
@@ -82,6 +87,31 @@ def test_no_region_is_claimed_for_few_entries():
     """At one entry, p = 100, n = 140 and noise 2 nine of ten runs succeed where the limit for large p is below."""
     axes = {"sparsity": Span(1, 8, 3), "n": Span(20, 800, 5, "log")}
     assert not regions(sweep_of("one-bit-sensing", axes, {"p": 100, "noise": 2.0})).regions
+
+
+@pytest.mark.parametrize(
+    ("model", "p", "level"),
+    [("one-bit-sensing", 20, 0.5), ("one-bit-sensing", 20, 0.9), ("flipped-logistic", 100, 0.5)],
+)
+def test_impossible_is_what_hardly_any_trial_of_gamp_exceeds(model, p, level):
+    """At 0.9 of the limit between 30% and 46% of the trials do."""
+    limit = p * best_ratios(lrlab.spec(model), level).best
+    never = limit * math.exp(-2.1 * math.sqrt((4.0 - 2.0 * level) / p / level))
+    for n, possible in ((round(0.9 * limit), True), (math.floor(never), False)):
+        spec = lrlab.spec(model, n=n, p=p)
+        job = make_job(spec, "gamp")
+        above = np.mean([run_trial(Trial(job, k)).scores["overlap"] > level for k in range(30)])
+        margin = catalog.family(model).margins(spec, Level("overlap", level))["impossible"]
+        assert (margin > 0) == possible, (n, margin)
+        assert above > 0.15 if possible else above < 0.15
+
+
+def test_small_phase_retrieval_is_not_impossible_below_the_limit():
+    """At p = 8 and m/p = 1.75, below the limit 2 of complex signals, 7 of 16 are recovered exactly."""
+    margins = catalog.family("phase-retrieval").margins
+    for p, sign in ((8, 1.0), (2000, -1.0)):
+        spec = lrlab.spec("phase-retrieval", field="complex", p=p, m=round(1.75 * p))
+        assert math.copysign(1.0, margins(spec, Level("overlap", 0.99))["impossible"]) == sign
 
 
 def at(points, x):
