@@ -113,7 +113,12 @@ KINDS: Mapping[str, Keys] = {
             {**_SERIES, "claimed": dict, "memory": dict, "logarithms": [str], "paper": str, "why": str},
             "label",
         ),
-        _tables("panels", {"title": str, **_MODEL, **_AXES, "only": [str], "quantity": str}, "title", "axes"),
+        _tables(
+            "panels",
+            {"title": str, **_MODEL, **_AXES, "only": [str], "quantity": str, "judged": bool},
+            "title",
+            "axes",
+        ),
     ),
     "products": file_keys(
         {},

@@ -99,9 +99,11 @@ def _panel(preset: Preset, number: int, rows: pd.DataFrame) -> tuple[Panel, pd.D
     labels = panel.get("only", [one["label"] for one in (*preset.series, *preset.content.get("left_out", ()))])
     parts, lines, sentences, judged = list[pd.DataFrame](), list[dict[str, Any]](), list[str](), list[Verdict]()
     for quantity in quantities:
-        column, words = quantity[:2]
+        column, words, key, source = quantity
         several = {"quantity": words} if len(quantities) > 1 else {}
-        own, said, verdicts = exponent_lines(preset, axis, samples_of(rows, axis, column), labels, *quantity[2:])
+        own, said, verdicts = exponent_lines(
+            preset, axis, samples_of(rows, axis, column), labels, key if panel.get("judged", True) else "", source
+        )
         parts.append(points(rows, axis, column).assign(**several))
         lines += [{**line, **several} for line in own]
         sentences += [f"{words}: {one}" if several else one for one in said]
@@ -119,7 +121,7 @@ def exponent_lines(
 ) -> tuple[list[dict[str, Any]], list[str], list[Verdict]]:
     """Return the exponents of series as lines of a table and in words, with verdicts; those not run have one, too.
 
-    key: where a series has the exponents by axis; source: what they are of.
+    key: where a series has the exponents by axis, "" if none is judged; source: what they are of.
     """
     lines, sentences, judged = [], [], []
     for one in (*preset.series, *preset.content.get("left_out", ())):

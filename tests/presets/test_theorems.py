@@ -203,11 +203,11 @@ def test_a_run_of_a_search_recovers_from_many_measurements_alone():
     assert search.recovers(400) and not search.recovers(5)
 
 
-def test_samples_of_tables_are_the_orders_of_section_4():
+def test_samples_of_tables_are_the_orders_of_section_4_and_lemma_6():
     spec = lrlab.spec("inductive-completion", n1=300, n2=100, d1=20, d2=10, rank=3)
     assert BOUNDS["table-sides"](spec) == 400 and BOUNDS["unknowns"](spec) == 3 * (20 + 10 - 3)
     assert BOUNDS["samples-of-completion"](spec) == pytest.approx(3 * 400 * np.log(400))
-    assert BOUNDS["samples-of-inductive"](spec) == pytest.approx(3 * 200 * np.log(200))
+    assert BOUNDS["samples-of-inductive"](spec.replace(condition=2.0)) == pytest.approx(27 * 4 * 200 * np.log(30))
     spec = lrlab.spec("rank-one-sensing", d1=20, d2=10, rank=3, condition=2.0)
     assert BOUNDS["samples-of-rank-one"](spec) == pytest.approx(81 * 4 * 30 * np.log(30) ** 3)
 
