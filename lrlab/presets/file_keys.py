@@ -27,6 +27,7 @@ _RULE = {
     "from": float,
     "to": float,
     "columns": [str],
+    "any": bool,
 }
 _FEWEST = Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))
 _STATEMENT = {"statement": str, "against": str, "against_title": str}

@@ -1,6 +1,7 @@
 """Rules of claims that compare series, and what all rules share: reproduced, not reproduced, or not decided.
 
-- `each`: at every place that all have, each series `lower`, times `by`, is below each series `higher`;
+- `each`: at every place that all have, each series `lower`, times `by`, is below each series `higher`, or with `any`
+  below one of them: a statement on the best of several methods;
 - `sooner`: the same of the times until a `level` is reached, in ratios of the same trial;
 - `ratio`: a series `higher` is `level` times a series `lower`, within a factor of `within`;
 - `transition`: half of the trials of each series `lower` succeed from smaller places on than those of each `higher`;
@@ -87,11 +88,8 @@ def places_words(sides: Mapping[Place, bool | None]) -> str:
 def _each(rule: Table, samples: Samples) -> Judged:
     named, by = (rule["lower"], rule["higher"]), math.log(rule.get("by", 1.0))
     places = samples.places([*named[0], *named[1]], rule)
-    pairs = list(product(*named))
-    among = len(pairs) * len(places)
-    sides = {
-        place: decided([side(partial(samples.contrast, *pair, place), among, by) for pair in pairs]) for place in places
-    }
+    among = len(named[0]) * len(named[1]) * len(places)
+    sides = {place: decided([_below(rule, samples, low, place, among, by) for low in named[0]]) for place in places}
     if not sides:
         return NEITHER
     words = places_words(sides)
@@ -103,6 +101,18 @@ def _each(rule: Table, samples: Samples) -> Judged:
     if holds is False and by > 0.0 and _each({**rule, "by": 1.0}, samples).holds:
         return Judged(False, f"{words}; below at all of them by less", DIRECTION)
     return Judged(holds, words)
+
+
+def _below(rule: Table, samples: Samples, low: str, place: Place, among: int, by: float) -> bool | None:
+    """Return whether a series is below all of the higher ones, or with `any` below one of them."""
+    most = len(rule["higher"]) if rule.get("any") else 1
+    one_by_one = [
+        side(lambda count, high=high: samples.contrast(low, high, place, count * most), among, by)
+        for high in rule["higher"]
+    ]
+    if not rule.get("any"):
+        return decided(one_by_one)
+    return True if True in one_by_one else None if None in one_by_one else False
 
 
 def _ratio(rule: Table, samples: Samples) -> Judged:

@@ -126,7 +126,22 @@ def _ranking(rule: Table, samples: Samples) -> Judged:
     used = [place for place in places if all(place in samples.values[name] for (name,) in groups)]
     if not decisive(samples, groups, used):
         return Judged(None, f"{words}; {TOO_FEW}")
-    return Judged(False if against else True if same >= CONFIRMED * len(sides) else None, words)
+    better = all(_better(rule, samples, *pair) for pair in against)
+    holds = False if against else True if same >= CONFIRMED * len(sides) else None
+    return Judged(holds, words, BETTER if better else FAILED)
+
+
+def _better(rule: Table, samples: Samples, low: str, high: str, place: Place) -> bool:
+    """Tell whether a pair is in the other order because the method printed as the worse one is better here.
+
+    The other one has to be no worse than printed.
+    """
+    best = rule.get("best", 0)
+    worse, other = (low, high) if best > 0 else (high, low)
+    gain, loss = (
+        best * (float(samples.values[name][place].mean()) - rule["printed"][name][place]) for name in (worse, other)
+    )
+    return gain > samples.room(worse, place, 1) and -loss <= samples.room(other, place, 1)
 
 
 NUMBER_RULES: Mapping[str, Rule] = {

@@ -2,7 +2,8 @@
 
 - `rising`, `falling`: each of the series rises, or falls, from place to place;
 - `settles`: the series are at most at `level` at the places of the claim, and above it at that farthest from them;
-- `about`: the numbers of the series are `level`, within a factor of `within`;
+- `about`: the numbers of the series are `level`, within a factor of `within`; they *agree in direction* within 1.5;
+- `constant`: the numbers of each series differ from place to place by a factor of at most `within`;
 - `threshold`: where each series `lower` is below `level` most trials of each `higher` succeed, as claimed, and most
   fail where it is above `level` times `within`, without which nothing is decided.
 """
@@ -15,9 +16,12 @@ from itertools import combinations, pairwise, product
 import numpy as np
 
 from lrlab.presets.evidence import Interval, Samples
-from lrlab.presets.result import Judged
+from lrlab.presets.result import DIRECTION, FAILED, Judged
 from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, decided, number, shown, side, where
 from lrlab.sweeps.statistics import wilson
+
+NEAR = 1.5
+"""Factor within which a number that is not the claimed one has its size."""
 
 
 def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
@@ -72,15 +76,34 @@ def _settles(rule: Table, samples: Samples) -> Judged:
 
 
 def _about(rule: Table, samples: Samples) -> Judged:
-    sides, words = list[bool | None](), []
+    sides, near, words = list[bool | None](), [], []
     low, high = rule["level"] / rule["within"], rule["level"] * rule["within"]
     for name in rule["series"]:
         places = samples.places([name], rule)
         among = len(places) * len(rule["series"])
         sides += [side(partial(samples.interval, name, place), among, low, high) for place in places]
+        near += [
+            side(partial(samples.interval, name, place), among, rule["level"] / NEAR, rule["level"] * NEAR)
+            for place in places
+        ]
         centres = [samples.centre(name, place) for place in places]
         words += [f"{name}: {number(min(centres))} to {number(max(centres))}"] if centres else []
-    return Judged(decided(sides), "; ".join(words) or NEITHER.measured)
+    return Judged(decided(sides), "; ".join(words) or NEITHER.measured, DIRECTION if decided(near) else FAILED)
+
+
+def _constant(rule: Table, samples: Samples) -> Judged:
+    sides, words = list[bool | None](), []
+    for name in rule["series"]:
+        places = samples.places([name], rule)
+        if len(places) < 2:
+            return NEITHER
+        ends = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
+        widest, least = max(end.high for end in ends), min(end.low for end in ends)
+        apart = max(end.low for end in ends) > rule["within"] * min(end.high for end in ends)
+        sides.append(True if widest <= rule["within"] * least else False if apart else None)
+        centres = [samples.centre(name, place) for place in places]
+        words.append(f"{name}: {number(min(centres))} to {number(max(centres))}")
+    return Judged(decided(sides), "; ".join(words))
 
 
 def _threshold(rule: Table, samples: Samples) -> Judged:
@@ -112,4 +135,5 @@ PLACE_RULES: Mapping[str, Rule] = {
     "settles": Rule(_settles, ("series", "level"), ("places",)),
     "threshold": Rule(_threshold, ("lower", "higher", "level", "within"), ("series", "places")),
     "about": Rule(_about, ("series", "level", "within"), ()),
+    "constant": Rule(_constant, ("series", "within"), ()),
 }

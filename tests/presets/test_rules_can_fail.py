@@ -106,9 +106,9 @@ def controls(verdict):
 def share_reproduced(rule, draw):
     """Return the fraction of draws that a rule calls reproduced, or in agreement in direction.
 
-    Printed numbers agree in direction if their columns do, so other methods often agree, too.
+    Printed numbers agree in direction if their columns do, so other methods often agree; so do numbers near a level.
     """
-    counted = {REPRODUCED} if rule["rule"] == "numbers" else {REPRODUCED, DIRECTION}
+    counted = {REPRODUCED} if rule["rule"] in ("numbers", "about") else {REPRODUCED, DIRECTION}
     found = [claims.judge(rule, draw()).word in counted for _ in range(FIRST)]
     if any(found):
         found += [claims.judge(rule, draw()).word in counted for _ in range(ALL - FIRST)]

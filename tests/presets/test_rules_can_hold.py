@@ -85,6 +85,8 @@ def centres(rule, series, places, right):
                 name: {x: rule["level"] * (1 / WIDE if right and x in inside else WIDE) for x in places}
                 for name in series
             }
+        case "constant":
+            return flat if right else {name: {x: WIDE**k for k, x in enumerate(places)} for name in series}
         case "about":
             return {name: dict.fromkeys(places, rule["level"] * (1.0 if right else WIDE * within)) for name in series}
         case "slope":
