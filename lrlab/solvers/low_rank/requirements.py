@@ -3,7 +3,11 @@
 from functools import partial
 from typing import Annotated
 
+import numpy as np
+
+from lrlab.arrays import Array
 from lrlab.models.low_rank import LowRankSpec
+from lrlab.models.table_spec import TableSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.solvers.low_rank.starts import DEPTH, FORMED, OVERSAMPLED
@@ -33,6 +37,19 @@ def moment_workspace(spec: LowRankSpec, options: Options) -> int:
     krylov = 2 * (spec.given_rank + OVERSAMPLED) * DEPTH * (d1 + d2)
     whole = d1 * d2 <= FORMED or spec.values().get("operator") == "dense"
     return factors_workspace(spec, options) + number_bytes(spec) * (6 * d1 * d2 if whole else krylov)
+
+
+def decomposed_workspace(spec: TableSpec, options: Options) -> int:
+    """Return bytes of tables of intermediate rank, decomposed whole where they are small."""
+    n1, n2 = spec.table
+    return block_bytes(spec, BLOCK_BYTES) + 64 * spec.measurements + 8 * 8 * min(n1 * n2, 400 * (n1 + n2))
+
+
+def penalty_note(option: str, weight: float, unit: str, rest: Array, b: Array) -> str:
+    """Return what a penalty is and what it leaves of the entries, rest = A(W) - b, in one sentence."""
+    left = np.linalg.norm(rest) / (np.linalg.norm(b) or 1.0)
+    words = f"The minimum is that with the penalty {option} = {weight:g}{unit}"
+    return f"{words}: it leaves a misfit of {left:.2g}, noise among it; a smaller {option} leaves less."
 
 
 def refuse_features(spec: LowRankSpec, options: Options) -> None:

@@ -35,6 +35,9 @@ Start = Annotated[
 OVERSAMPLED = 5
 DEPTH = 12
 SETTLED = 1e-6
+EXACT = 1e-13
+DECOMPOSED, SHARE = 64**2, 20
+"""Tables of up to so many entries are decomposed whole, and larger ones from this share of all singular values on."""
 
 
 def spectral_start(operator: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
@@ -92,6 +95,27 @@ def stepped(operator: Operator, W: LowRank, d: Array, eta: float, rng: Generator
         return leading_eigenpairs(times, len(W.U), k, rng, operator.dtype, settled)
     back = lambda U: W.V @ (W.left.T @ U) - eta * operator.moment_right(d, U, operator.left(U))  # noqa: E731
     return leading_triples(times, back, W.shape, k, rng, operator.dtype, near=W.V, settled=settled)
+
+
+def shrunk(A: Entries, Z: LowRank, b: Array, level: float, guess: int, rng: Generator) -> LowRank:
+    """Return the table Z + A*(b - A(Z)) with singular values lowered by `level`, those below it left out.
+
+    It is sparse plus of low rank; `guess` is how many of its values are above the level.
+    """
+    S, n = A.sparse(b - A.forward(Z)), min(A.shape)
+    transposed = S.T.tocsr()
+    times, back = lambda V: Z.left @ (Z.V.T @ V) + S @ V, lambda U: Z.V @ (Z.left.T @ U) + transposed @ U
+    while True:
+        if A.shape[0] * A.shape[1] <= DECOMPOSED or SHARE * guess > n:
+            U, s, V = lowrank.from_dense(Z.dense() + S.toarray())
+            break
+        near = Z.V[:, : guess // 2 + 1]
+        U, s, V = leading_triples(times, back, A.shape, guess, rng, b.dtype, near=near, floor=level, settled=EXACT)
+        if s[-1] <= level or not level:
+            break
+        guess *= 2
+    retained = int((s > level).sum())
+    return LowRank(U[:, :retained], s[:retained] - level, V[:, :retained])
 
 
 def nearest(operator: Operator, M: Array, rank: int) -> LowRank:
