@@ -25,7 +25,6 @@ SETTINGS = {
     "LRLAB_SWEEP_HOURS": Setting("hours that a sweep may take", 24.0, 1.0, 0.0, "a number of hours above 0"),
     "LRLAB_SPARE_WORKERS": Setting("workers beyond the cores, for what must not wait", 2, 4),
     "LRLAB_BROWSER_RUNS": Setting("runs and sweeps under way that one browser may have", 10, 3),
-    "LRLAB_UPLOAD_MIB": Setting("MiB of uploaded files a tab may keep; all tabs 8 times as much", 256, 64),
     "LRLAB_SERVER_RUNS": Setting("runs and sweeps under way that all browsers together may have", 100, 100),
 }
 TEXTS = {

@@ -29,7 +29,6 @@ from lrlab.ui.live import posts, turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Tab
-from lrlab.ui.live.uploads import BoundUploads
 
 MOST_CHARACTERS = 2000
 """Of a frame that a tab sends."""
@@ -167,7 +166,7 @@ def _no_page() -> None:
     """Show nothing."""
 
 
-MIDDLEWARE = [Middleware(AddHeaders), Middleware(BoundUploads)]
+MIDDLEWARE = [Middleware(AddHeaders)]
 
 
 def routes() -> list[BaseRoute]:
