@@ -36,16 +36,28 @@ COMMON_MEASURES: Mapping[str, Measure] = {
 """The numbers that solvers report themselves, on every model."""
 
 
+MOST_LEVEL = 0.5
+"""Largest level below which noisy trials succeed: an error of 1 is that of an estimate of 0."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """What a map shows: the mean of a measure, or, with a level `below`, the share of trials that end below it.
 
-    A mean has its contour where half of the trials have a measure `above` a level.
+    A mean has its contour where half of the trials have a measure `above` a level. noises: standard deviations of the
+    noise that a level `below` amounts to at least, since no estimate is more accurate than its data.
     """
 
     measure: str
     below: float | None = None
     above: float | None = None
+    noises: float = 0.0
+
+    def level(self, noise: float) -> float | None:
+        """Return the level in data with noise of such a standard deviation; None if there is none."""
+        if self.below is None:
+            return self.above
+        return max(self.below, min(MOST_LEVEL, self.noises * noise))
 
 
 class Level(NamedTuple):

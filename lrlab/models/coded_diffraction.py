@@ -177,7 +177,7 @@ FAMILY = Family(
             quotient=("error", "bound_error"),
         ),
     },
-    goal=Goal("error", RECOVERED),
+    goal=Goal("error", RECOVERED, noises=signals.PHASE_GOAL.noises),
     solvers=("reweighted-amplitude-flow", "gauss-newton", "truncated-amplitude-flow"),
     solvers_of=("phase-retrieval",),
     measured=measured,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from lrlab.arrays import Array, Vector, frozen
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
+from lrlab.model_entry import COMMON_MEASURES, Family, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import Parameter, gaussian_noise
@@ -202,7 +202,7 @@ FAMILY = Family(
         "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
         **COMMON_MEASURES,
     },
-    goal=Goal("error", 0.001),
+    goal=signals.PHASE_GOAL,
     solvers=("gauss-newton", "reweighted-amplitude-flow", "wirtinger-flow"),
     measured=signals.phase_measured,
     verdict=signals.phase_verdict,

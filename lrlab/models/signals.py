@@ -8,7 +8,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.metrics import error_of
-from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Level, Measured, Outcome, Panel, recovery
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Level, Measured, Outcome, Panel, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
@@ -19,8 +19,8 @@ from lrlab.theory.state_evolution import Ratios
 
 SHOWN, ACROSS = 400, 20
 """Answers that are drawn, and how many of them in a row."""
-RECOVERED = 1e-3
-"""Error below which the signal of phase retrieval counts as recovered."""
+PHASE_GOAL = Goal("error", 1e-3, noises=3.0)
+"""Least squares leave an error of sqrt(4 / (m/p - 2)) standard deviations of the noise: 1.4 of them at m/p = 4."""
 SELDOM = 2.0
 """Standard deviations that 2% of normal numbers exceed."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
@@ -118,7 +118,9 @@ def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
     limit, ratio = thresholds(spec.field), spec.m / spec.p
     theory = f"m/p = {ratio:.3g}, where exact answers allow fast methods from {limit.fast:.3g} and any method from "
-    return recovery(outcomes, "signal", "error", RECOVERED, f"{theory}{limit.information:.3g}")
+    level = PHASE_GOAL.level(spec.noise)
+    noisy = f"; with this noise an error below {level:.2g} counts" if spec.noise else ""
+    return recovery(outcomes, "signal", "error", level, f"{theory}{limit.information:.3g}{noisy}")
 
 
 def overlap_at(level: Level) -> float | None:

@@ -76,9 +76,6 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Bring everything into its form and check it."""
-        goal = family(self.spec.model).goal
-        if self.success is None and goal.below is not None:
-            object.__setattr__(self, "success", Success(goal.measure, below=goal.below))
         object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in _pairs(self.axes)))
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
@@ -95,7 +92,9 @@ class Sweep:
             got = " and ".join(self.grid)
             raise InputError("axes", f"different quantities (both decide {self.decided[0]})", got, "keep one of them")
         self._check_settings()
-        if self.success is not None:
+        if self.success is None:
+            object.__setattr__(self, "success", usual_success(self.spec, self.grid))
+        else:
             require_known(self.success.metric, tuple(family(self.spec.model).measures), what="metric")
         self._check_adaptive()
 
@@ -166,6 +165,18 @@ class Sweep:
                 entries[0].require_setting(name)
         for entry in entries:
             entry.settle(self.settings_of(entry.name))
+
+
+def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | None:
+    """Return the rule of success of a model, with the level of the largest noise on a grid; None if it shows a mean."""
+    goal = family(spec.model).goal
+    if goal.below is None:
+        return None
+    own = noise = float(getattr(spec, "noise", 0.0))
+    for axis, values in grid.items() if goal.noises else ():
+        along = {float(place(spec, axis, value).noise) for value in values}  # type: ignore[attr-defined]
+        noise = noise if along == {own} else max(along)
+    return Success(goal.measure, below=goal.level(noise))
 
 
 def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[tuple[str, object]]:

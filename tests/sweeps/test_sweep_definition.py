@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 import lrlab
 from lrlab import InputError, spec
 from lrlab.__main__ import main
+from lrlab.catalog import family
+from lrlab.model_entry import Outcome
+from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.toml import parse, read, to_toml
 
@@ -236,3 +239,26 @@ def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].split()[:2] == ["ratio", "solver"] and shown[-1].startswith("3 trials run, 0 taken")
     assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.toml"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "axes", "level"),
+    [
+        (lrlab.spec("phase-retrieval", p=20, noise=0.01), {"ratio": [4, 8, 40]}, 0.03),
+        (lrlab.spec("phase-retrieval", p=20, noise=0.01, data="intensity"), {"ratio": [6]}, 0.03),
+        (lrlab.spec("phase-retrieval", p=20, m=200), {"noise": [0.001, 0.05]}, 0.15),
+        (lrlab.spec("coded-diffraction", side=12, photons=100), {"masks": [8]}, 0.15),
+        (lrlab.spec("coded-diffraction", side=12), {"photons": [30]}, 0.274),
+        (lrlab.spec("phase-retrieval", p=20), {"ratio": [4]}, 1e-3),
+    ],
+)
+def test_noise_that_solvers_follow_to_their_limit_leaves_success(spec, axes, level):
+    sweep = Sweep(spec=spec, axes=axes, solvers=["gauss-newton"], trials=4)
+    assert sweep.success.level == pytest.approx(level, rel=0.01)
+    traces = [lrlab.solve(trial_spec(job.spec, trial), "gauss-newton") for job in sweep.jobs for trial in range(4)]
+    errors = [trace.metrics["error"] for trace in traces]
+    assert sweep.success.reached(errors).mean() >= 0.75
+    if spec.model == "phase-retrieval" and spec.noise:
+        outcome = Outcome("gauss-newton", "Gauss-Newton", {"error": min(errors)}, 9, True, {}, {})
+        said = family(spec.model).verdict(sweep.jobs[0].spec, [outcome])
+        assert "recovered by 1 of 1 solvers" in said and f"an error below {level:.2g} counts" in said

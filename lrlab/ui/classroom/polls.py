@@ -95,7 +95,7 @@ class PlacePoll:
     def __init__(self, job: Job) -> None:
         """Take the axis of the job's model; InputError where its family has no rule of success."""
         self._axis, goal = axis_of(job.spec.model), catalog.family(job.spec.model).goal
-        level = goal.below if goal.below is not None else goal.above
+        level = goal.level(float(getattr(job.spec, "noise", 0.0)))
         self.rule = Success(goal.measure, None if goal.above == level else level, goal.above)
         self.title, self.axis = f"Where does {job.entry.title} begin to recover?", self._axis.title
         side = "below" if goal.below is not None else "above"

@@ -43,7 +43,8 @@ def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             seeds = st.number_input("seeds", 2, MOST, FIRST, key="converge-seeds-number", width=160)
             goal = family(jobs[0].spec.model).goal if jobs else None
-            first = goal.below or goal.above if goal and goal.measure == settings.measure else None
+            noise = float(getattr(jobs[0].spec, "noise", 0.0)) if jobs else 0.0
+            first = goal.level(noise) if goal and goal.measure == settings.measure else None
             level = st.number_input(
                 "accuracy",
                 value=first or ACCURACY,

@@ -10,7 +10,7 @@ from lrlab.catalog import model_entry
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, Value, declared, settle
 from lrlab.protocol import Limits
-from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep, usual_success
 from lrlab.sweeps.definition_parts import Span, Success
 from lrlab.ui.shared import problem_controls, solver_controls
 from lrlab.ui.widgets import axis, controls
@@ -40,13 +40,15 @@ def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]
     solvers, settings = _solvers(link, entry, several=not plane)
     x, y = _axes(link, entry, plane)
     trials = controls.widget(link, MAP_TRIALS if plane else TRIALS)
-    success = _success(link, entry)
+    rule = st.container()
     adaptive = _adaptive(link, plane)
     limits = solver_controls.choose_limits(link, entry.family.limits)
     st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
     spec = problem_controls.choose_spec(link, model, without=decided, initial=entry.held)
+    with rule:
+        success = _success(link, entry, spec, chosen)
     parts: list[Any] = [x, y, spec, settings, success, limits]
     if any(isinstance(part, InputError) for part in parts):
         return None, parts
@@ -143,10 +145,15 @@ def _axes(link: Permalink, entry: ModelEntry, plane: bool) -> tuple[Any, Any]:
     return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, lists=True, optional=True)
 
 
-def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
-    goal, measures = entry.family.goal, list(entry.family.measures)
-    first = goal.measure if goal.below is not None else NO_RULE
-    choices = measures if goal.below is not None else [NO_RULE, *measures]
+def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -> Success | InputError | None:
+    measures = list(entry.family.measures)
+    try:
+        usual = usual_success(spec, {a.name: a.values for a in along})
+    except (InputError, AttributeError):
+        # Another setting is refused, and said to be.
+        usual = usual_success(entry.spec(), {})
+    first = usual.metric if usual else NO_RULE
+    choices = measures if usual else [NO_RULE, *measures]
     parameters = (
         Parameter(
             meaning="metric that defines success", name="metric", choices=tuple(choices), kind=str, default=first
@@ -158,10 +165,12 @@ def _success(link: Permalink, entry: ModelEntry) -> Success | InputError | None:
             kind=str,
             default="below",
         ),
-        Parameter(meaning="where success begins", name="level", symbol="level", default=goal.below or 0.5),
+        Parameter(meaning="where success begins", name="level", symbol="level", default=usual.level if usual else 0.5),
     )
     with controls.fold("What counts as success", f"{link.page}-success") as place:
-        given = controls.widgets(link, parameters, scope=entry.family.name, prefix=RULE, shown=place.open)
+        # The level follows the noise: a widget of its own for each.
+        scope = f"{entry.family.name} {parameters[2].default:g}"
+        given = controls.widgets(link, parameters, scope=scope, prefix=RULE, shown=place.open)
         metric, side, level = given.values()
     if metric == NO_RULE:
         return None
