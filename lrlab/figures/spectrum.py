@@ -124,7 +124,8 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
             name="infinite data: the largest and the k-th",
             hovertemplate="truth: %{y:.4g}<extra></extra>",
         )
-    one = (curve["largest"] == curve["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
+    known = curve[curve["largest"].notna()]
+    one = (known["largest"] == known["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
     series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
     for name, words, colour, symbol, limit in series:
         theme.dashed(figure, curve["at"], curve[limit], colour, hover=f"{words}, theory: %{{y:.4g}}")
@@ -143,7 +144,7 @@ def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: st
     theme.dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
     if "mean_clipped_overlap" in points:
         theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", colour, "circle-open")
-    if (curve["edge"] > 0).all():
+    if not (curve["edge"] <= 0).any():
         # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
         gap = points.assign(mean_share=mean, sd_share=sd)
