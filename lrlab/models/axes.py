@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from lrlab.models.low_rank import LowRankSpec
-from lrlab.parameters import InputError, Value, declared, require_known
+from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
 
 
@@ -51,19 +51,37 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     ),
     "side": (
         Derived(
-            "rows and columns at fixed measurements per row, d₁",
+            "rows and columns, d₁",
             "d1",
             lambda spec, side: round(side),
             LowRankSpec,
             lambda spec, side: {"d2": round(side), "m": max(1, round(spec.m * side / spec.d1))},
         ),
     ),
-    "missing": (Derived("share of the entries that is missing", "observed", lambda spec, missing: 1.0 - missing),),
+    "missing": (Derived("fraction missing", "observed", lambda spec, missing: 1.0 - missing),),
 }
 """What can decide a parameter; the first that a model has the parameters for is meant."""
 
 NEEDS = {"ratio": "p", "dense-rate": "p", "sparse-rate": "sparsity", "side": "operator"}
 """The parameter, beside the decided one, by which a quantity is defined."""
+LONGEST = 26
+"""Characters of a title that a select box shows."""
+LONGEST_SYMBOL = 3
+TITLES = {
+    "condition": "condition number",
+    "noise": "noise level",
+    "sparsity": "non-zero entries",
+    "flip": "flip probability",
+    "observed": "fraction observed",
+    "r": "hidden units",
+    "d": "features",
+    "side": "pixels along a side",
+    "freedom": "degrees of freedom",
+    "popularity": "popularity exponent",
+    "coherence": "coherence exponent",
+    "block": "unobserved block",
+}
+"""Titles of parameters whose meaning is longer than that, beside their names."""
 ZERO_ALLOWED = ("variance", "missing")
 
 
@@ -79,9 +97,17 @@ def derived(model: type[Spec], axis: str) -> Derived | None:
 @cache
 def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
-    own = {p.name: f"{p.meaning}, {p.symbol}" for p in declared(model).values() if p.kind in (int, float)}
+    own = {p.name: _title(p) for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
+
+
+def _title(parameter: Parameter) -> str:
+    """Return a title that fits below a figure and into a select box: the meaning of a parameter, or its name."""
+    words = parameter.name.replace("_", " ")
+    name = parameter.meaning if len(parameter.meaning) <= LONGEST else TITLES.get(parameter.name, words)
+    named = name == words or len(parameter.symbol) > LONGEST_SYMBOL
+    return name if named and parameter.symbol in ("", parameter.name) else f"{name}, {parameter.symbol}"
 
 
 @cache

@@ -40,7 +40,7 @@ def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
     own = axes(FlippedLogistic)
     assert {"n", "p", "flip", "intercept", "noise", "ratio", "variance", "dense-rate", "sparse-rate"} <= set(own)
     assert "seed" not in own and "truth" not in own and all(own.values())
-    assert own["flip"] == "probability that an answer is flipped, pₑ"
+    assert own["flip"] == "flip probability, pₑ"
     assert "intercept" not in axes(OneBitSensing)
 
 
@@ -166,7 +166,7 @@ def test_the_figure_shows_the_table_with_distinct_curves():
     np.testing.assert_allclose(dots.error_y.array, points["sd_top"])
     np.testing.assert_allclose(named["second, theory at this n/p"].y, curve["second"])
     assert named["largest, theory at this n/p"].line.dash != named["infinite data, E[M]/4"].line.dash
-    assert figure.layout.xaxis.title.text == "magnitude above which y = +1, θ"
+    assert figure.layout.xaxis.title.text == "threshold, θ"
     assert figure.layout.yaxis.title.text == "eigenvalue of M/4,<br>of M'/4 where φ < 0"
     second = drawn.overlaps(points, curve, axis_title="θ")
     np.testing.assert_allclose(second.data[1].y, points["mean_overlap"])

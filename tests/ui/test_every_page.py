@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
+from lrlab.models.axes import axes
 from tests.ui.driving import components, drawn, errors, finished
 
 pytestmark = pytest.mark.usefixtures("engine")
@@ -73,6 +74,14 @@ def test_a_result_stays_while_a_setting_is_refused(page):
     at = finished(opened(page, **TINY), page)
     drawn(at.number_input(key=f"{page}.trials").set_value(0).run())
     assert errors(at) and any(data.get("figure") for data in components(at))
+
+
+@pytest.mark.parametrize("model", catalog.MODELS)
+def test_names_of_axes_are_short_and_different(model):
+    titles = axes(catalog.MODELS[model])
+    assert len({*titles.values()}) == len(titles) and max(map(len, titles.values())) <= 34
+    if "condition" in titles:
+        assert titles["condition"] == "condition number, κ"
 
 
 WITHOUT_SPECTRUM = [name for name, entry in catalog.MODEL_ENTRIES.items() if not entry.along]

@@ -66,7 +66,10 @@ def choose(
         kind=str,
         default=default if default in titles else next(iter(titles)),
     )
-    name = str(controls.widget(link, parameter, scope=model, label=label, format_func=titles.__getitem__))
+    known, now = declared(catalog.MODELS[model]), controls.current(link, link.key(parameter.name, model))
+    meaning = controls.explanation(known[now] if now in known else parameter)
+    look: dict[str, Any] = {"label": label, "format_func": titles.__getitem__, "help": meaning}
+    name = str(controls.widget(link, parameter, scope=model, **look))
     if name == NONE:
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
@@ -79,7 +82,7 @@ def choose(
     given = list(controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off).values())
     derived_axis = derived(catalog.MODELS[model], name)
     decides = derived_axis.decides if derived_axis else name
-    look: dict[str, Any] = {"label": "values instead", "placeholder": "200, 400, 800"}
+    look = {"label": "values instead", "placeholder": "200, 400, 800"}
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
         chosen = declared(catalog.MODELS[model]).get(name)
