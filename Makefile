@@ -57,7 +57,6 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.own_measurements --write
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.sweeps --write
-	$(BIN)/python -m benchmarks.scale --write
 	$(BIN)/python -m benchmarks.scale_workers --write
 	$(BIN)/python -m benchmarks.app --write
 	$(BIN)/python -m benchmarks.summary

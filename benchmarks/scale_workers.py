@@ -2,7 +2,8 @@
 
 python -m benchmarks.scale_workers [WORKERS,CELLS,TRIALS,SECONDS,SPREAD ...] [--write]
 
-The arguments are those of `benchmarks.scale`. Scheduler and workers are processes of `dask scheduler` and `dask
+TRIALS: of each cell. SECONDS: of a trial, on average. SPREAD: how much cells differ (standard deviation of the
+logarithm). Scheduler and workers are processes of `dask scheduler` and `dask
 worker`. Trials sleep as long as they are drawn to take, so that two cores suffice for sixteen workers; then real ones
 are computed. --write puts the table into benchmarks/RESULTS.md.
 """
@@ -13,24 +14,25 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
 from distributed import Client
 
+import lrlab
 from benchmarks.peers.report import machine, write_section
-from benchmarks.scale import COMMON, ENDING, SOLVER, Case, commits, ruled
 from lrlab.engine.engine import Engine
 from lrlab.engine.stream import collect
 from lrlab.engine.worker_stream import WorkerStream
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+from lrlab.store.store import Store
+from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from tests.clusters import Cluster, cluster
-from tests.simulated.store import CountedStore, made_up
 from tests.waiting import until
 
 TITLE = "Scale: sixteen workers"
@@ -38,10 +40,61 @@ CASES = "16,400,40,0.05,0.5"
 SETTINGS = Path(__file__).parents[1] / "docs" / "clusters" / "dask.yaml"
 ASK_SECONDS = 0.2
 ABOUT = (
-    "`python -m benchmarks.scale_workers`: the same on workers that are processes, with a scheduler of `dask scheduler`"
-    " and the settings of `docs/clusters/dask.yaml`; trials sleep as long as they are drawn to take."
+    "`python -m benchmarks.scale_workers`: sweeps on workers that are processes, with a scheduler of `dask scheduler` and"
+    " the settings of `docs/clusters/dask.yaml`. Trials sleep as long as they are drawn to take, from a log-normal law."
+    " Ideal: the time of all trials, divided by the workers."
 )
+MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
+COMMON = "| workers | trials | s of a trial | spread of cells | pieces | messages a second"
+ENDING = "| commits | trials of a commit | ideal | end | ideal / end |"
 HEAD = f"{COMMON} | scheduler's time | its answer: median, latest {ENDING}"
+
+
+class Case(NamedTuple):
+    """A sweep: workers, cells, trials of each, seconds that a trial takes on average, and how much cells differ."""
+
+    workers: int
+    cells: int
+    trials: int
+    seconds: float
+    spread: float
+
+    @classmethod
+    def of(cls, text: str) -> "Case":
+        """Return what numbers between commas say."""
+        workers, cells, trials, seconds, spread = text.split(",")
+        return cls(int(workers), int(cells), int(trials), float(seconds), float(spread))
+
+    @property
+    def words(self) -> str:
+        """The first cells of its row."""
+        return f"| {self.workers:,} | {self.sweep.total:,} | {self.seconds:g} | {self.spread:g}"
+
+    @property
+    def sweep(self) -> Sweep:
+        """Its definition."""
+        side = round(self.cells**0.5)
+        axes = {"noise": [0.01 * k for k in range(side)], "p": [5 + k for k in range(side)]}
+        return Sweep(spec=lrlab.spec(MODEL, n=200), axes=axes, solvers=[SOLVER], trials=self.trials)
+
+
+class CountedStore(Store):
+    """A store that counts its commits: the trials of each."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        super().__init__(path)
+        self.commits = list[int]()
+
+    def add(self, results: Mapping[Trial, TrialResult]) -> None:
+        """Store trials."""
+        super().add(results)
+        self.commits.append(len(results))
+
+
+def made_up(trial: Trial, seconds: float) -> TrialResult:
+    """Return a made-up result of a trial."""
+    scores = {"objective": 0.5, "residual": 1e-9, "error": 0.1, "overlap": 0.9, "misfit": 0.3}
+    return TrialResult(trial.number, "CONVERGED", 50, seconds, scores)
 
 
 def slept(trial: Trial, case: Case) -> TrialResult:
@@ -88,6 +141,16 @@ def used(process: psutil.Process) -> float:
     """Return the processor time of a process."""
     times = process.cpu_times()
     return times.user + times.system
+
+
+def commits(store: CountedStore) -> str:
+    """Return two cells of a table: how many commits, and how many trials each had."""
+    return f"{len(store.commits):,} | {statistics.median(store.commits):.0f}"
+
+
+def ruled(head: str) -> str:
+    """Return the line below the head of a table."""
+    return "|---" * head.count(" |") + "|"
 
 
 def really(case: Case, started: Cluster, engine: Engine) -> str:

@@ -2,7 +2,6 @@
 
 import asyncio
 import pickle
-import time
 import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +13,6 @@ from lrlab.engine.connect import CONNECT_SECONDS, connect, reach
 from lrlab.engine.embedded import Embedded
 from lrlab.engine.orders import (
     Order,
-    SchedulerAnswered,
     TaskDone,
     TaskLocated,
     TaskMessage,
@@ -105,10 +103,6 @@ class Cluster:
         if self._embedded is not None:
             self._run_in_loop(self._locate(task))
 
-    def measure_lag(self) -> None:
-        """Have SchedulerAnswered reported."""
-        self._run_in_loop(self._measure_lag())
-
     def kill(self, worker: str) -> None:
         """End a worker's process; its nanny starts another. A worker without a nanny is left alone."""
         self._call(kill_function(), workers=[worker], nanny=True)
@@ -154,13 +148,6 @@ class Cluster:
         for worker, tasks in (await self._client.scheduler.processing()).items():
             if task in tasks:
                 self._post(TaskLocated(task, worker))
-
-    async def _measure_lag(self) -> None:
-        sent_at = time.monotonic()
-        try:
-            await self._client.scheduler.echo()
-        finally:
-            self._post(SchedulerAnswered(time.monotonic() - sent_at))
 
     async def _report_workers(self) -> None:
         # One question for all that changes meanwhile: a thousand workers come at once, and each answer names them all.

@@ -13,7 +13,6 @@ from typing import Any
 from lrlab.engine import orders
 from lrlab.engine.cluster import Cluster
 from lrlab.engine.messages import ChunkDone, Message, Started, one_line
-from lrlab.engine.pieces import SchedulerLag
 from lrlab.engine.turns import next_work, turn
 from lrlab.engine.work import WORKER_LOST, Task, TaskLoss, Work
 from lrlab.protocol import Stop
@@ -47,7 +46,6 @@ class Dispatcher:
         self._total_threads = sum(self._threads.values())
         self._killed_at: dict[str, float] = {}
         self._out_of_memory: deque[str] = deque(maxlen=100)
-        self._lag = SchedulerLag(cluster.measure_lag)
 
     @property
     def workers(self) -> int:
@@ -87,8 +85,6 @@ class Dispatcher:
             case orders.WorkersChanged(threads):
                 self._threads, self._total_threads = threads, sum(threads.values())
                 self._killed_at = {worker: at for worker, at in self._killed_at.items() if worker in threads}
-            case orders.SchedulerAnswered(seconds):
-                self._lag.answered(seconds)
 
     def step(self) -> None:
         """End what is late, and send what can be sent."""
@@ -96,8 +92,6 @@ class Dispatcher:
         if now >= self._checked_at + CHECK_SECONDS:
             self._checked_at = now
             self._check_tasks(now)
-            if any(not work.urgent for work in self._works):
-                self._lag.check(now)
         # A worker that is dying is still sent tasks, and takes them with it, until the scheduler knows.
         # An existing scheduler sends those to another worker by itself.
         dying = any(worker in self._threads and now < at + DYING_SECONDS for worker, at in self._killed_at.items())
@@ -206,7 +200,7 @@ class Dispatcher:
     def _send(self, work: Work[Any], workers: int, now: float) -> None:
         # Longer chunks where no other work is held up by them, and a spare worker waits for what comes.
         alone = bool(self._cluster.spare) and len(self._works) == 1
-        assignment = work.next(max(workers - self._cluster.spare, 1), self._lag.seconds(now), alone)
+        assignment = work.next(max(workers - self._cluster.spare, 1), alone)
         name = f"lrlab-{uuid.uuid4().hex}"
         try:
             future = self._cluster.send(name, assignment, work.urgent)

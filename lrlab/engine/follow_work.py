@@ -36,7 +36,7 @@ class FollowWork(Work[FollowJob]):
     def add(self, items: Sequence[tuple[int, Job]]) -> None:  # noqa: D102
         self._waiting.extend(FollowJob(number, job, self._threads) for number, job in items)
 
-    def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> FollowJob:  # noqa: D102
+    def next(self, workers: int, alone: bool = False) -> FollowJob:  # noqa: D102
         return self._waiting.popleft()
 
     def queued(self, ahead: int) -> None:

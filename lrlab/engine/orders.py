@@ -53,12 +53,6 @@ class WorkersChanged(NamedTuple):
     threads: dict[str, int]
 
 
-class SchedulerAnswered(NamedTuple):
-    """The scheduler has answered, after so many seconds."""
-
-    seconds: float
-
-
 class Warm(NamedTuple):
     """Have every worker import what a job needs."""
 
@@ -81,5 +75,5 @@ class Close(NamedTuple):
     """Cancel all work and end the engine."""
 
 
-Report = TaskMessage | TaskDone | TaskLocated | WorkerOutOfMemory | WorkersChanged | SchedulerAnswered
+Report = TaskMessage | TaskDone | TaskLocated | WorkerOutOfMemory | WorkersChanged
 Order = AddWork | CancelWork | Report | Warm | Describe | Close

@@ -8,12 +8,14 @@ from typing import Any, Generic, TypeVar
 
 from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone, Failed, Failure, Message
-from lrlab.engine.pieces import piece_seconds
+from lrlab.engine.stream import CHUNK_SECONDS
 from lrlab.engine.worker import BUSY, GRACE_SECONDS, Assignment, ComputeChunk, FollowJob
 from lrlab.protocol import Stop
 
 LAST_CHUNKS_FRACTION, USUAL_FRACTION = 8, 2
 """The last chunks are smaller than others by this factor at most, and than those of a few workers by the second one."""
+TASKS_PER_SECOND = 100.0
+"""Tasks that all workers together end in a second: a quarter of what one core of a scheduler manages."""
 GROWTH, MOST_ITEMS = 16, 10_000
 """Chunks grow by this factor at a time, for the first items may be the cheapest of all; and to so many items, for
 schedulers store the last messages."""
@@ -59,11 +61,10 @@ class Work(ABC, Generic[A]):
         """Take on (number, item) pairs."""
 
     @abstractmethod
-    def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> A:
+    def next(self, workers: int, alone: bool = False) -> A:
         """Return the next assignment.
 
-        workers: how many share the work. lag: seconds that the scheduler takes to answer. alone: nobody waits for the
-        end of the assignment.
+        workers: how many share the work. alone: nobody waits for the end of the assignment.
         """
 
     def queued(self, ahead: int) -> None:  # noqa: B027
@@ -139,8 +140,8 @@ class MapWork(Work[ComputeChunk]):
         self._items.update(items)
         self._waiting.extend(number for number, _ in items)
 
-    def next(self, workers: int, lag: float = 0.0, alone: bool = False) -> ComputeChunk:  # noqa: D102
-        seconds = piece_seconds(self._chunk_seconds, workers, lag)
+    def next(self, workers: int, alone: bool = False) -> ComputeChunk:  # noqa: D102
+        seconds = self._chunk_seconds * max(1.0, workers / TASKS_PER_SECOND / CHUNK_SECONDS)
         if alone:
             # A task costs some 10 ms of all processors: long work is better sent in fewer of them.
             seconds *= min(max(LONGER_SHARE * self._computed_seconds / self._chunk_seconds, 1.0), LONGER)

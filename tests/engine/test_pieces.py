@@ -2,48 +2,10 @@
 
 import math
 
-import pytest
-
 from lrlab.engine.inbox import Inbox
 from lrlab.engine.messages import ChunkDone
-from lrlab.engine.pieces import LONGEST_SECONDS, SchedulerLag, piece_seconds
 from lrlab.engine.work import MOST_ITEMS, MapWork
 from lrlab.engine.worker_stream import LONGEST_PAUSE_SECONDS, MOST_RESULTS, WorkerStream
-
-
-@pytest.mark.parametrize(
-    ("usual", "workers", "lag", "expected"),
-    [
-        (0.2, 2, 0.002, 0.2),
-        (0.2, 1000, 0.002, 10.0),
-        (0.2, 16, 0.002, 0.32),
-        (0.2, 100, 0.002, 1.0),
-        (0.2, 16, 0.1, 2.0),
-        (0.02, 1000, 0.0, 1.0),
-        (0.2, 16, 60.0, LONGEST_SECONDS),
-        (60.0, 1000, 60.0, 60.0),
-    ],
-)
-def test_pieces_grow_with_the_number_of_workers_and_the_lag_of_the_scheduler(usual, workers, lag, expected):
-    assert piece_seconds(usual, workers, lag) == pytest.approx(expected)
-
-
-def test_a_scheduler_that_does_not_answer_is_queried_once_and_its_lag_grows():
-    questions = []
-    lag = SchedulerLag(lambda: questions.append(1))
-    lag.check(100.0)
-    lag.answered(0.5)
-    assert lag.seconds(100.5) == 0.25
-    for now in (100.6, 101.0, 103.0, 107.0):
-        lag.check(now)
-    assert len(questions) == 2 and lag.seconds(107.0) == 6.0
-    lag.answered(6.25)
-    assert lag.seconds(107.0) == 3.25
-    lag.check(107.0)
-    lag.answered(0.0)
-    lag.check(600.0)
-    lag.answered(0.5)
-    assert len(questions) == 4 and lag.seconds(600.5) == 0.25, "what was long ago is forgotten"
 
 
 def paced(items: int, seconds: float, chunks: int) -> MapWork:
@@ -60,7 +22,7 @@ def test_a_worker_of_many_is_sent_more_and_at_the_end_less():
     work = paced(100_000, 0.5, chunks=3)
     assert len(work.next(1000).numbers) == 20 and len(work.next(4).numbers) == 1
     assert work.demand == 21 + 4 * (2 + 4), "two pieces, and two seconds, for each worker"
-    assert len(work.next(1000, lag=1.0).numbers) == 40
+    assert len(paced(100_000, 0.02, chunks=9).next(16).numbers) == 10
     ending = paced(6003, 0.5, chunks=3)
     chunk = ending.next(1000)
     assert len(chunk.numbers) == 4 and chunk.seconds == 4.0, "what takes twice as long is handed back"
