@@ -10,11 +10,10 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator, rounding_error
 from lrlab.operators.rank_one import tall
-
-Pair = tuple[Array, Array]
 
 
 class Vector(NamedTuple):
@@ -163,30 +162,34 @@ def moved(operator: Operator, at: EvaluatedMatrix, along: Line, step: float, b: 
     return EvaluatedMatrix(LowRank(U, s, V), P, Q, operator.pair(P * s, Q) - b)
 
 
+def refitted(operator: Operator, at: EvaluatedMatrix, b: Array) -> EvaluatedMatrix:
+    """Return a symmetric estimate with the eigenvalues that make its misfit least, largest in size first."""
+    squares = at.P * at.P
+    s = at.W.s - solve_positive(squares.T @ squares, squares.T @ at.misfit)
+    order = np.argsort(-np.abs(s), kind="stable")
+    U, P, s = at.W.U[:, order], at.P[:, order], s[order]
+    return EvaluatedMatrix(LowRank(U, s, U), P, P, operator.pair(P * s, P) - b)
+
+
 def solved(misfit: Array, b: Array) -> bool:
     """Return whether nothing but rounding is left of the misfit."""
     return float(np.linalg.norm(misfit)) <= rounding_error(b)
 
 
 class Path(NamedTuple):
-    """The path W(eta) = (U + eta X) diag(s) (V + eta Y)^T: A(W(eta)) = A(W) + eta first + eta^2 second.
-
-    Beside these the images P of X and Q of Y.
-    """
+    """The path W(eta) = (U + eta X) diag(s) (V + eta Y)^T: A(W(eta)) = A(W) + eta first + eta^2 second."""
 
     first: Array
     second: Array
-    P: Array
-    Q: Array
 
     @staticmethod
-    def along(A: Operator, at: EvaluatedMatrix, step: Pair) -> "Path":
+    def along(A: Operator, at: EvaluatedMatrix, step: Vector) -> "Path":
         """Return the path from W."""
-        P, s = A.left(step[0]), at.W.s
-        Q = P if A.symmetric else A.right(step[1])
+        P, s = A.left(step.A), at.W.s
+        Q = P if A.symmetric else A.right(step.B)
         cross = A.pair(P * s, at.Q)
         first = 2 * cross if A.symmetric else cross + A.pair(at.P * s, Q)
-        return Path(first, A.pair(P * s, Q), P, Q)
+        return Path(first, A.pair(P * s, Q))
 
 
 def least(rest: Array, path: Path) -> float:

@@ -12,7 +12,7 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.drive import drive
 from lrlab.runs.run import solve
-from lrlab.solvers.low_rank import scaled_gradient, starts
+from lrlab.solvers.low_rank import starts, tangent
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
@@ -284,9 +284,9 @@ def test_the_line_search_finds_the_global_minimum_of_the_quartic():
     rng = np.random.default_rng(5)
     for _ in range(20):
         rest, first, second = rng.standard_normal((3, 4))
-        path = scaled_gradient.Path(first, second, first, first)
+        path = tangent.Path(first, second)
         value = lambda eta: ((rest + eta * first + eta**2 * second) ** 2).sum()  # noqa: B023, E731
-        result = scaled_gradient.least(rest, path)
+        result = tangent.least(rest, path)
         best = min(minimize_scalar(value, bracket=(t, t + 0.1)).fun for t in (-3.0, -1.0, 0.0, 1.0, 3.0))
         assert value(result) <= best + 1e-8
 
