@@ -1,6 +1,6 @@
 """Runs as they are drawn: their style, their estimates beside the truth, theory, and the verdict in words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,19 +27,34 @@ EXPECTED_ITERATIONS = 40
 """Iterations of a solver whose prediction is drawn one by one."""
 
 
-def style_of(model: str, solver: str) -> Recovery:
-    """Return a solver's title and style on a model, which do not depend on the other solvers that run."""
-    names, title = [entry.name for entry in catalog.solvers_for(model)], catalog.solver(solver, model).title
-    return Recovery(title, theme.colours(names)[solver], theme.dashes(names)[solver], theme.symbols(names)[solver])
+def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
+    """Return the titles and styles of the solvers of a figure.
+
+    Each has the color of its place in the catalog, unless another solver of the figure has it. Colors repeat, with
+    another dash, if there are more solvers than colors.
+    """
+    names, shown = [entry.name for entry in catalog.solvers_for(model)], list(dict.fromkeys(solvers))
+    order: list[str] = [""] * (len(names) + len(theme.PALETTE))
+    for solver in shown:
+        # The last color is a second blue, which only an eighth solver gets.
+        own = names.index(solver) % (len(theme.PALETTE) - 1)
+        order[own] = order[own] or solver
+    for solver in shown:
+        if solver not in order:
+            order[order.index("")] = solver
+    order = [solver or f"free {place}" for place, solver in enumerate(order)]
+    colours, dashes, symbols = theme.colours(order), theme.dashes(order), theme.symbols(order)
+    titles = {solver: catalog.solver(solver, model).title for solver in shown}
+    return {k: Recovery(titles[k], colours[k], dashes[k], symbols[k]) for k in shown}
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
     """Return runs as they are drawn."""
     truth = truth_of(spec)
-    comparable = aligned(spec, truth)
+    comparable, looks = aligned(spec, truth), styles(spec.model, (run.job.solver for run in runs))
     return [
         replace(
-            style_of(spec.model, run.job.solver),
+            looks[run.job.solver],
             rows=run.trace.rows,
             predictions=theory.known(run.job),
             expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),

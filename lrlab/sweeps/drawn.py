@@ -16,7 +16,7 @@ from lrlab.figures.series import series
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.parameters import display_name
 from lrlab.runs import theory
-from lrlab.runs.drawn import style_of
+from lrlab.runs.drawn import styles
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.statistics import midpoint_words, midpoints
 from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
@@ -55,8 +55,8 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
 
 
 def looks(sweep: Sweep) -> dict[str, Recovery]:
-    """Return the styles of the solvers of a sweep, by their titles: the same as wherever else they are drawn."""
-    return {title: style_of(sweep.spec.model, solver) for solver, title in sweep.titles.items()}
+    """Return the styles of the solvers of a sweep, by their titles."""
+    return {look.title: look for look in styles(sweep.spec.model, sweep.titles).values()}
 
 
 def score_of(sweep: Sweep, show: str) -> Score:

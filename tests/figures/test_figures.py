@@ -1,5 +1,7 @@
 """Figures: what they show is what the tables say, and every axis says what it is."""
 
+import tomllib
+from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
@@ -7,13 +9,13 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from lrlab import catalog, metrics
+from lrlab import catalog, metrics, presets
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
 from lrlab.figures.build import Figure
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
-from lrlab.runs.drawn import Run, aligned, real_parts, recoveries
+from lrlab.runs.drawn import Run, aligned, real_parts, recoveries, styles
 from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -53,9 +55,35 @@ def test_every_colour_is_readable_on_both_backgrounds(background):
         assert contrast(colour, background) >= 3.0, colour
 
 
+def test_the_colours_of_dark_pages_are_readable_there():
+    assert min(contrast(colour, DARK) for colour in theme.DARK_PALETTE) >= 4.5
+
+
+@pytest.mark.parametrize("model", catalog.MODELS)
+def test_solvers_of_a_figure_have_different_colours(model):
+    names = [entry.name for entry in catalog.solvers_for(model)]
+    for shown in (names[:8], names[-8:], names[::2][:8], names[:1] + names[7:14]):
+        looks = styles(model, shown).values()
+        assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(set(shown))
+        # Two blues meet only if there are eight.
+        assert len(set(shown)) == 8 or theme.PALETTE[-1] not in {look.colour for look in looks}
+    assert len({(look.colour, look.dash) for look in styles(model, names).values()}) == len(names)
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_solvers_of_a_shipped_preset_have_different_colours(name):
+    content = tomllib.loads(files("lrlab.presets").joinpath(f"{name}.toml").read_text("utf-8"))
+    for table in (content, *content.get("series", ())):
+        if "model" in table and len(solvers := table.get("solvers", ())) > 1:
+            colours = [look.colour for look in styles(table["model"], solvers).values()]
+            assert len(set(colours)) == len(solvers)
+            assert len(solvers) == 8 or not {theme.PALETTE[0], theme.PALETTE[-1]} <= set(colours), "two blues"
+
+
+@pytest.mark.parametrize("palette", [theme.PALETTE, theme.DARK_PALETTE], ids=["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHTS)
-def test_colours_differ_for_colour_blind_eyes(sight):
-    labs = [cielab(SIGHTS[sight] @ linear_rgb(c)) for c in theme.PALETTE]
+def test_colours_differ_for_colour_blind_eyes(sight, palette):
+    labs = [cielab(SIGHTS[sight] @ linear_rgb(c)) for c in palette]
     assert min(np.linalg.norm(a - b) for a, b in combinations(labs, 2)) >= 20.0
 
 

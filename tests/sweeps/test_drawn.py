@@ -5,7 +5,7 @@ import pytest
 
 from lrlab.catalog import spec
 from lrlab.figures import theme
-from lrlab.runs.drawn import style_of
+from lrlab.runs.drawn import styles
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
@@ -28,8 +28,8 @@ def test_maps_of_scores_have_other_colours_than_maps_of_successes():
 
 def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
     one = sweep((("noise", [0.1, 0.5]),))
-    for solver, (title, look) in zip(SOLVERS, drawn.looks(one).items(), strict=True):
-        assert look == style_of("one-bit-sensing", solver) and look.title == title
+    expected = styles("one-bit-sensing", SOLVERS).values()
+    assert list(drawn.looks(one).items()) == [(look.title, look) for look in expected]
     lines = drawn.lines(SweepData(Results(one)), View("overlap", False, True, False)).figure
     colours = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
     assert colours == {title: look.colour for title, look in drawn.looks(one).items()}

@@ -15,7 +15,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
-from lrlab.runs.drawn import style_of
+from lrlab.runs.drawn import styles
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
@@ -120,7 +120,7 @@ def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure
     from lrlab.presets.traces import median_traces
 
     points = median_traces(rows, settings.measure)
-    looks = [style_of(spec.model, solver) for solver in rows["solver"].unique()]
+    looks = list(styles(spec.model, rows["solver"].unique()).values())
     return series(
         points.assign(x=points[settings.time]),
         axis_title=TIMES[settings.time],
@@ -141,7 +141,7 @@ def table(results: Mapping[int, Sequence[Mapping[str, Any]]], jobs: Sequence[Job
     """Return the iterates of all runs, a row each, with the titles of their solvers as `series`."""
     import pandas as pd
 
-    titles = {job.solver: style_of(job.spec.model, job.solver).title for job in jobs}
+    titles = {job.solver: job.entry.title for job in jobs}
     rows = [row for own in results.values() for row in own]
     measures = family(jobs[0].spec.model).measures
     table = pd.DataFrame(rows) if rows else pd.DataFrame(columns=["solver", "trial", "iteration", "seconds", *measures])

@@ -15,7 +15,7 @@ from lrlab.fits.fitted_model import FittedModel
 from lrlab.fits.tuned_run import TunedRun
 from lrlab.models.own_rows import OwnRows
 from lrlab.parameters import duration
-from lrlab.runs.drawn import style_of
+from lrlab.runs.drawn import styles
 from lrlab.ui.converge.run_controls import CurveSettings, choose_time
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.tabs import View
@@ -92,7 +92,8 @@ def live_view(settings: CurveSettings) -> View | None:
 def figure(settings: CurveSettings, runs: Sequence[Any], followed: FitPlan) -> Figure:
     """Return the curves of the runs; before they have begun, of the planned ones."""
     shown = runs or [LiveRun(job) for job in followed.jobs]
-    drawn = [replace(style_of(OwnRows.model, run.job.solver), rows=run.trace.rows) for run in shown]
+    looks = styles(OwnRows.model, (run.job.solver for run in shown))
+    drawn = [replace(looks[run.job.solver], rows=run.trace.rows) for run in shown]
     return labels.both_sides(drawn, settings.measure, settings.time)
 
 

@@ -50,6 +50,25 @@ function themed(layout, node) {
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
+// The colours of curves on a dark page, by those that figures have.
+function tonesOf(node) {
+  const light = (text) => {
+    const hex = text.match(/^#(..)(..)(..)$/)?.slice(1).map((part) => parseInt(part, 16));
+    return (hex ?? text.match(/[\d.]+/g) ?? [255]).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
+  };
+  const { text, back } = pageColours(node);
+  const { colorway, meta } = shared.template.layout;
+  return new Map(light(back) < light(text) ? colorway.map((colour, k) => [colour, meta.dark[k]]) : []);
+}
+
+function toned(value, tones) {
+  if (!tones?.size || value === null) return value;
+  if (typeof value === "string") return tones.get(value) ?? value;
+  if (Array.isArray(value)) return typeof value[0] === "string" ? value.map((one) => tones.get(one) ?? one) : value;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toned(part, tones)]));
+}
+
 // Of a trace that is the end of a curve its name where that was placed for such a width. Small letters in the colours of
 // curves would be too faint: a third is the colour of text.
 function named(one, ink, narrow) {
@@ -104,9 +123,10 @@ function draw(node) {
 }
 
 // The figure at a frame, with this layout. Frames are Plotly's own: name, traces, data, layout.
-function framed({ figure, frames }, layout, at, narrow) {
-  const [data, frame] = [figure.data.map((one) => named(one, layout.font.color, narrow)), frames?.[at]];
-  frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...frame.data[k] }));
+function framed({ figure, frames }, layout, at, narrow, tones) {
+  const data = figure.data.map((one) => named(toned(one, tones), layout.font.color, narrow));
+  const frame = frames?.[at];
+  frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...toned(frame.data[k], tones) }));
   const notes = frame?.layout?.annotations ?? [];
   const annotations = layout.annotations?.map((note, k) => ({ ...note, ...notes[k] }));
   return { data, layout: annotations ? { ...layout, annotations } : layout };
@@ -115,8 +135,8 @@ function framed({ figure, frames }, layout, at, narrow) {
 // The figure of a state: in its width, at its frame.
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
-  const narrow = node.clientWidth < NARROW;
-  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), state.at, narrow);
+  const [narrow, at] = [node.clientWidth < NARROW, state.at];
+  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), at, narrow, tonesOf(node));
   mark(state, data);
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
@@ -131,6 +151,7 @@ async function paint(node, state) {
   const { fitTicks, withTicks } = shared;
   await window.Plotly.react(node, data, withTicks(structuredClone(layout), state.ticks ?? {}), config);
   state.ticks = await fitTicks(node, state.ticks);
+  state.control?.say(at);
 }
 
 // A file shows what the page shows: the zoom, without the series that are hidden.
@@ -214,14 +235,19 @@ function scrubber(root, node) {
     play.textContent = "Play";
   };
   const show = (at) => {
-    const last = state.frames.length - 1;
-    state.at = Math.max(0, Math.min(last, at));
-    range.value = state.at;
-    shown.textContent = state.frames[state.at].name;
+    range.value = state.at = Math.max(0, Math.min(state.frames.length - 1, at));
+    return draw(node);
+  };
+  // Once a frame is drawn, which takes a while on a busy machine: its name is not read beside another one.
+  const say = (at) => {
+    const frame = state.frames?.[at];
+    if (!frame || frame === state.said) return;
+    state.said = frame;
+    shown.textContent = frame.name;
     range.setAttribute("aria-valuetext", shown.textContent);
     // The last frame is the end of every run; its second is rounded, and would come before.
-    if (state.link) tell(state.link, state.at === last ? Infinity : parseFloat(shown.textContent.replace(/^\D+/, "")));
-    return draw(node);
+    const last = at === state.frames.length - 1;
+    if (state.link) tell(state.link, last ? Infinity : parseFloat(shown.textContent.replace(/^\D+/, "")));
   };
   const go = (milliseconds) => {
     if (state.at >= state.frames.length - 1) show(0);
@@ -237,7 +263,7 @@ function scrubber(root, node) {
     stop();
     show(Number(range.value));
   };
-  return { stop, show, go, bar, range };
+  return { stop, show, say, go, bar, range };
 }
 
 function offerFiles(root, node) {
