@@ -9,12 +9,14 @@ from lrlab.catalog import family
 from lrlab.engine.handles import LiveRun
 from lrlab.engine.messages import Failure
 from lrlab.engine.together import together
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.trace import Trace
-from lrlab.ui.converge.results_view import measured_parts, shown
+from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.changes import State
 from lrlab.ui.live.drags import waiting
@@ -26,19 +28,24 @@ PATIENCE_SECONDS = 2.0
 
 
 class Dragged:
-    """Called with a spec for each position of a slider; solvers that are not quick are left out for a while."""
+    """Called with a spec for each position of a slider; a solver that is not quick keeps its last curve, pale.
 
-    def __init__(self, settings: CurveSettings, jobs: Sequence[Job]) -> None:
+    ran: the runs before, of which these curves are.
+    """
+
+    def __init__(self, settings: CurveSettings, jobs: Sequence[Job], ran: Sequence[LiveRun] = ()) -> None:
         self._settings, self._jobs = settings, jobs
+        self._before = {run.job.solver: run for run in ran if run.trace.rows}
         self._slow_until = dict[str, float]()
 
     def __call__(self, spec: Spec) -> State:
         """Return the live parts for a spec."""
         jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
         begun = time.monotonic()
-        drawn = self._settings.of(family(spec.model).measures).measure
+        measures = family(spec.model).measures
+        measure = self._settings.of(measures).measure
         quick = [job for job in jobs if self._slow_until.get(job.solver, 0.0) < begun]
-        runs = {job: together.submit(quick_run, Quick(job, drawn)) for job in quick}
+        runs = {job: together.submit(quick_run, Quick(job, measure)) for job in quick}
         lines = {job: together.submit(theory.quick, job) for job in theory.unknown(jobs)}
         measured = measured_parts(spec)
         with waiting():
@@ -47,7 +54,16 @@ class Dragged:
             if line.done() and not isinstance(line.result(), Failure):
                 theory.remember_quick(job, line.result())
         over = [self._over(job, runs.get(job)) for job in jobs]
-        return {**shown(self._settings, over).parts, **measured}
+        drawn, parts = shown(self._settings, over)
+        late = [k for k, run in enumerate(over) if not run.over and run.job.solver in self._before]
+        if late:
+            looks = list(drawn)
+            for k in late:
+                look, before = drawn[k], self._before[over[k].job.solver]
+                title = f"{look.title} (after release)"
+                looks[k] = Recovery(title, theme.pale(look.colour), look.dash, look.symbol, before.trace.rows)
+            parts = {**parts, "converge.curves": curves(self._settings.of(measures), spec, looks, False)}
+        return {**parts, **measured}
 
     def _over(self, job: Job, run: Any) -> LiveRun:
         """Return a run that is over, or one that has not begun where it is not quick."""

@@ -67,5 +67,7 @@ class Wanted:
 
     def follow_sliders(self) -> None:
         """Have the figures follow each slider while it is dragged."""
+        following = live.current("converge")
+        ran = following.runs if following else ()
         if self.jobs and isinstance(self.spec, Spec):
-            problem_controls.follow_sliders(self.link, self.spec, dragged.Dragged(self.curves, self.jobs))
+            problem_controls.follow_sliders(self.link, self.spec, dragged.Dragged(self.curves, self.jobs, ran))

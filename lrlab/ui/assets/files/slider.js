@@ -9,6 +9,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".lrlab-slider");
   const [shown, input] = [root.querySelector("output"), root.querySelector("input")];
   const texts = JSON.parse(data.texts);
+  // The number field beside it, which the page sets when the slider has come to rest.
+  const number = parentElement.closest("[class*=slider-row]")?.querySelector("input[type=number]");
   const show = () => {
     shown.textContent = texts[input.value];
     // Above the middle of the knob, which is 16 px wide and stays inside.
@@ -35,6 +37,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     clearTimeout(root.resting);
     root.moving = true;
     show();
+    if (number) number.value = Number(texts[input.value]);
     window.lrlabLive?.drag(data.stream, Number(input.value));
   };
   input.onchange = () => {
