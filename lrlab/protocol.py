@@ -157,7 +157,6 @@ class Iterate:
     note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
     optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
     intervals: computes those of the entries, scaled to unit length.
-    loss: of any estimate, in nats, where CONVERGED would claim that no other has one lower by more than one.
     """
 
     estimate: Estimate
@@ -166,7 +165,6 @@ class Iterate:
     note: str = ""
     optimal: bool = True
     intervals: Callable[[], Intervals] | None = None
-    loss: Callable[[Estimate], float] | None = None
 
 
 class Stop(Enum):
@@ -174,7 +172,7 @@ class Stop(Enum):
 
     CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
     LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former also
-    where the truth has a lower `Iterate.loss`, and from solvers that know how well it must fit, and that no end does.
+    from solvers that know how well the truth must fit, and that no end does.
     SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
     NO_MINIMUM: the solver has seen that its objective has none, as likelihoods of separable answers.
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.

@@ -43,23 +43,6 @@ def draw(design: str, rng: Generator, out: Array, correlation: float, freedom: f
         out[:] = np.where(rng.random(out.shape) < 0.5, -1.0, 1.0)
 
 
-def of_index(b: Array, correlation: float) -> Array:
-    """Return t = A^T b (p,), with which <x, b> = <g, t> for the correlated x = A g of `draw`, g ~ N(0, I)."""
-    from scipy.signal import lfilter
-
-    t = lfilter([1.0], [1.0, -correlation], b[::-1])[::-1].copy()
-    t[1:] *= math.sqrt(1.0 - correlation**2)
-    return t
-
-
-def of_signal(t: Array, correlation: float) -> Array:
-    """Return b = A^{-T} t (p,)."""
-    r = t.copy()
-    r[1:] /= math.sqrt(1.0 - correlation**2)
-    r[:-1] -= correlation * r[1:]
-    return r
-
-
 def inverse_trace(p: int, correlation: float) -> float:
     """Return the trace of the inverse covariance of a correlated design."""
     return ((p - 2) * (1.0 + correlation**2) + 2.0) / (1.0 - correlation**2)

@@ -26,8 +26,6 @@ class _Thread(threading.local):
 
 
 _thread = _Thread()
-A_NAT = 1.0
-"""By how much less the truth's loss shows that an end is not the least one."""
 
 
 class NumericalBreakdown(RuntimeError):
@@ -162,7 +160,7 @@ def run_job(
         score(*newest.held)
     trace.seconds = 0.0 if trace.rows else clock() - began
     if last is not None:
-        trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], last, job.limits.tol)
+        trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], job.limits.tol)
     return trace
 
 
@@ -173,14 +171,10 @@ def opened(job: Job, checkpoint: Checkpoint = proceed) -> tuple[Any, np.random.G
     return problem, np.random.default_rng(job.spec.streams().solver)
 
 
-def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, last: Iterate, tol: float) -> Stop | None:
-    """Return why a run ended with an iterate and its row, in view of how well the truth fits."""
-    if stop is Stop.CONVERGED:
-        known = problem.truth is not None
-        if known and last.loss and last.loss(problem.truth) < last.loss(last.estimate) - A_NAT:
-            return Stop.LOCAL_MINIMUM
-        if problem.truth_fits_better(row, tol):
-            return Stop.LOCAL_MINIMUM
+def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, tol: float) -> Stop | None:
+    """Return why a run ended with a row, in view of how well the truth fits."""
+    if stop is Stop.CONVERGED and problem.truth_fits_better(row, tol):
+        return Stop.LOCAL_MINIMUM
     if stop in (Stop.CONVERGED, Stop.SETTLED, Stop.FINISHED) and problem.another_fits(row):
         return Stop.NOT_UNIQUE
     return stop

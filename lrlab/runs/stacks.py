@@ -74,7 +74,7 @@ def run_stack(trials: Sequence[Trial]) -> list[TrialResult]:
             results.append(run_trial(trial))
         else:
             row = scored_row(problem, end.iteration, end.seconds, end.iterate)
-            results.append(result_of(job, beside_the_truth(end.stop, problem, row, end.iterate, limits.tol), row))
+            results.append(result_of(job, beside_the_truth(end.stop, problem, row, limits.tol), row))
     return results
 
 
