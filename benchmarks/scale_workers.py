@@ -33,15 +33,14 @@ from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from tests.clusters import Cluster, cluster
-from tests.waiting import until
 
 TITLE = "Scale: sixteen workers"
 CASES = "16,400,40,0.05,0.5"
 SETTINGS = Path(__file__).parents[1] / "docs" / "clusters" / "dask.yaml"
 ASK_SECONDS = 0.2
 ABOUT = (
-    "`python -m benchmarks.scale_workers`: sweeps on workers that are processes, with a scheduler of `dask scheduler` and"
-    " the settings of `docs/clusters/dask.yaml`. Trials sleep as long as they are drawn to take, from a log-normal law."
+    "`python -m benchmarks.scale_workers`: sweeps on workers that are processes, with a scheduler of `dask scheduler`"
+    " and the settings of `docs/clusters/dask.yaml`. Trials sleep as long as they are drawn to take (log-normal)."
     " Ideal: the time of all trials, divided by the workers."
 )
 MODEL, SOLVER = "one-bit-sensing", "pairwise-moment"
@@ -192,7 +191,8 @@ def measured(case: Case) -> Iterator[str]:
     options = ["--no-nanny", "--preload", "lrlab.engine.worker"]
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), [options] * case.workers) as started:
         engine = Engine(started.address)
-        until(lambda: (now := engine.overview()) and len(now.memory) == case.workers)
+        with Client(started.address, set_as_default=False) as client:
+            client.wait_for_workers(case.workers)
         trials = [Trial(case.sweep.jobs[0], number) for number in range(20 * case.workers)]
         collect(engine.map(run_trial, trials, chunk_seconds=1e-4))
         yield from (really(case, started, engine), computing(case, started, engine))

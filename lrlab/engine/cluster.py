@@ -118,11 +118,6 @@ class Cluster:
             return dict(self._client.ncores())
         return {}
 
-    def worker_memory(self) -> dict[str, int]:
-        """Return the bytes of memory of each worker."""
-        workers = self._client.scheduler_info()["workers"]
-        return {name: int(worker["metrics"].get("memory", 0)) for name, worker in workers.items()}
-
     def close(self) -> None:
         """Leave the scheduler; the embedded one ends."""
         with suppress(Exception):

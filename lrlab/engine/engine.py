@@ -22,7 +22,7 @@ from lrlab.engine.dispatch import Dispatcher
 from lrlab.engine.follow_work import FollowWork
 from lrlab.engine.handles import Following
 from lrlab.engine.inbox import Inbox
-from lrlab.engine.orders import AddWork, CancelWork, Close, Describe, Order, Overview, Warm
+from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
 from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
 from lrlab.engine.work import MapWork
 from lrlab.engine.worker_stream import WorkerStream
@@ -33,7 +33,6 @@ POLL_SECONDS, IDLE_POLL_SECONDS = 0.1, 0.5
 """Between two looks at what is late; where nothing is under way only the end of the scheduler is looked for."""
 WARM_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
-OVERVIEW_SECONDS = 2.0
 SHORTAGE_SECONDS = 30.0
 """How often it is said that work waits for an existing cluster that has no workers."""
 LOG = logging.getLogger("lrlab.engine")
@@ -110,14 +109,6 @@ class Engine:
         add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
         return WorkerStream(items, inbox, add, cancel, lambda: work.demand)
 
-    def overview(self) -> Overview | None:
-        """Return what waits and runs; None where the engine does not answer, as while it starts."""
-        answer: queue.SimpleQueue[Overview] = queue.SimpleQueue()
-        self._post(Describe(answer))
-        with suppress(queue.Empty):
-            return answer.get(timeout=OVERVIEW_SECONDS)
-        return None
-
     def close(self) -> None:
         """End what is under way and the embedded processes; an existing scheduler continues."""
         self._post(Close())
@@ -166,8 +157,6 @@ class Engine:
                         return
                     case Warm():
                         cluster.warm()
-                    case Describe(answer):
-                        answer.put(Overview(*dispatcher.load, cluster.worker_memory()))
                     case order:
                         dispatcher.handle(order)
             now = time.monotonic()

@@ -1,6 +1,5 @@
 """Orders to the engine's thread: from the threads that use the engine, and from its connection to the scheduler."""
 
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from lrlab.engine.messages import Message
@@ -57,23 +56,9 @@ class Warm(NamedTuple):
     """Have every worker import what a job needs."""
 
 
-class Overview(NamedTuple):
-    """Works that wait for a worker, tasks under way, and the bytes of memory of each worker by its address."""
-
-    waiting: int
-    running: int
-    memory: dict[str, int]
-
-
-class Describe(NamedTuple):
-    """Answer with an Overview."""
-
-    answer: SimpleQueue[Overview]
-
-
 class Close(NamedTuple):
     """Cancel all work and end the engine."""
 
 
 Report = TaskMessage | TaskDone | TaskLocated | WorkerOutOfMemory | WorkersChanged
-Order = AddWork | CancelWork | Report | Warm | Describe | Close
+Order = AddWork | CancelWork | Report | Warm | Close

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import dask
-import distributed  # noqa: F401  (its defaults stand below what is read here)
+import distributed
 import psutil
 import pytest
 import yaml
@@ -25,7 +25,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
 from tests.test_plugins import SENTENCE
-from tests.waiting import PATIENCE, until
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 FILES = ROOT / "docs" / "clusters"
@@ -106,7 +106,8 @@ def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
         address = next(filter(None, lines))[1]
         with by_hand("workers", address, "2"), Store() as store, Store() as other:
             engine = Engine(address)
-            until(lambda: (now := engine.overview()) and len(now.memory) == 2)
+            with distributed.Client(address, set_as_default=False) as client:
+                client.wait_for_workers(2)
             there = run(sweep, store, engine.map)
             engine.close()
             assert cell_rows(there) == cell_rows(run(sweep, other, LocalStream))
