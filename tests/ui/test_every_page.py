@@ -22,7 +22,9 @@ WITH_MODELS = {
 
 
 def opened(page, **address):
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
+    # Home links to the other pages, which only the app knows.
+    file = PAGES.parent / "app.py" if page == "home" else PAGES / f"{page}.py"
+    at = AppTest.from_file(str(file), default_timeout=60)
     at.query_params.update(address)
     return drawn(at.run())
 
@@ -82,6 +84,18 @@ def test_names_of_axes_are_short_and_different(model):
     assert len({*titles.values()}) == len(titles) and max(map(len, titles.values())) <= 34
     if "condition" in titles:
         assert titles["condition"] == "condition number, κ"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.py")))
+def test_every_button_of_a_page_can_be_clicked(page):
+    at = opened(page)
+    for key in [button.key for button in at.button]:
+        present = [button for button in at.button if button.key == key and not button.disabled]
+        if present:
+            drawn(present[0].click().run())
+    again = opened(page, **at.query_params)
+    assert not errors(again) and again.title[0].value == at.title[0].value
 
 
 WITHOUT_SPECTRUM = [name for name, entry in catalog.MODEL_ENTRIES.items() if not entry.along]
