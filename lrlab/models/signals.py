@@ -118,7 +118,7 @@ def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
     limit, ratio = thresholds(spec.field), spec.m / spec.p
     theory = f"m/p = {ratio:.3g}, where exact answers allow fast methods from {limit.fast:.3g} and any method from "
-    level = PHASE_GOAL.level(spec.noise)
+    level = PHASE_GOAL.level(spec.noise) or 0.0
     noisy = f"; with this noise an error below {level:.2g} counts" if spec.noise else ""
     return recovery(outcomes, "signal", "error", level, f"{theory}{limit.information:.3g}{noisy}")
 
