@@ -21,6 +21,7 @@ from lrlab.theory.channels import answer
 from lrlab.theory.dense_scores import CHAINS, dense_scores
 from lrlab.theory.finite_fixed_points import fixed_point_scores
 from lrlab.theory.finite_limit import Statistics, limit_statistics
+from lrlab.theory.information_limit import information, information_limits
 from lrlab.theory.links import Link
 from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood
 from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores
@@ -37,6 +38,12 @@ PASSED_NUMBERS, QUICK = 1_000_000, 4
 """Entries of X up to which there is message passing, and how many more draws where no link is integrated."""
 MOST_NUMBERS = 4_000_000
 """Entries of X of problems that are drawn."""
+FEW_NATS = 2.0
+"""Information in all measurements up to which weighted draws of the prior serve, whatever parts the posterior has."""
+CONCENTRATED, SPARE = 0.8, 2.0
+"""Limit of the overlap with so many times fewer measurements from which the posterior of any link has one part."""
+NODES, ROUNDING = np.linspace(-6.0, 6.0, 1201), 1e-9
+"""Indices at which a link is compared with a monotone one, and the size of differences that are none."""
 MOST_ROWS = 8000
 """Measurements above which the limit is used where it serves, as draws take long."""
 
@@ -70,18 +77,40 @@ def why_no_best(spec: Any) -> str:
         return "the non-zero entries of a sparse signal may be anywhere, too many places to average over"
     if spec.entries != "gaussian" and spec.sparsity != 1:
         return "the entries of the signal are of equal size"
+    if _may_have_parts(spec):
+        return (
+            "the link is not monotone, so that at this n/p the posterior may have parts between which no sampler moves"
+        )
     if spec.n * spec.p > MOST_NUMBERS and not _limit_serves(spec):
         return "so many measurements take too long to draw"
     return ""
 
 
+def _may_have_parts(spec: Any) -> bool:
+    """Return whether chains from the truth may miss parts of the posterior that are as likely."""
+    link, n, p = spec.link_function, spec.n, spec.p
+    if spec.sparsity == 1 or p > LARGEST_P or n * information(link) <= FEW_NATS:
+        return False
+    rises = np.diff(link(NODES))
+    return rises.min() < -ROUNDING and rises.max() > ROUNDING and overlaps(link, n / p / SPARE).fast < CONCENTRATED
+
+
 def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
     """Return the best mean overlap and error at the spec's n and p; None where `why_no_best` has a reason.
 
+    Neither is better than what the information in the measurements allows.
     draws: number of problems that are drawn, always the same first ones, so that more only adds to those known.
     """
     if why_no_best(spec):
         return None
+    best = _sampled(spec, draws)
+    if spec.sparsity == 1:
+        return best
+    overlap, error = information_limits(spec.link_function, spec.n, spec.p)
+    return best._replace(overlap=min(best.overlap, overlap), error=max(best.error, error))
+
+
+def _sampled(spec: Any, draws: int) -> FiniteBest:
     link, n, p = spec.link_function, spec.n, spec.p
     if spec.sparsity == 1:
         return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")

@@ -57,12 +57,6 @@ def fixed_point_scores(link: Link, X: Array, y: Array, truth: Array) -> Scores:
     return Scores(np.array([overlap, error]), np.zeros(2), np.array([overlap]), np.array([error]), 1.0 / p)
 
 
-def uninformed_direction(link: Link, X: Array, y: Array) -> Array:
-    """Return the direction (p,) that message passing finds without knowledge of the truth."""
-    problem = _passed(link, X, y)
-    return _end(problem, uninformed(problem, 1.0)).v
-
-
 def _passed(link: Link, X: Array, y: Array) -> Any:
     return SimpleNamespace(X=X, y=y, link=link, shape=X.shape, checkpoint=proceed)
 

@@ -7,9 +7,7 @@ import pytest
 
 from lrlab.linalg import unit
 from lrlab.theory import dense_scores as dense
-from lrlab.theory.finite_fixed_points import uninformed_direction
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
-from lrlab.theory.population_draws import population_draws
 from lrlab.theory.posterior_draws import Draws, posterior_draws
 from lrlab.theory.posterior_scores import scored
 from lrlab.theory.prior_draws import prior_draws
@@ -78,49 +76,10 @@ def test_parts_that_no_chain_gets_to_count():
     assert abs(np.mean(apart)) < 0.01 and np.abs(apart).max() < 0.08
 
 
-def test_a_population_finds_parts_that_no_chain_gets_to():
-    def population(link, X, y, truth, rng):
-        return scored(population_draws(link, X, y, rng))
-
-    apart = [off(ThresholdLink(0.0, 0.3), 9, 5, number, 500_000, population) for number in range(8)]
-    assert abs(np.mean(apart)) < 0.03
-
-
-def test_a_direction_found_without_the_truth_bounds_what_chains_state():
-    link = ThresholdLink(0.0, 0.5)
-    X, y, truth, rng = problem(link, 40, 10, 0)
-    draws = posterior_draws(link, X, y, truth, 20, 200, rng)
-    scores = scored(draws)
-    assert dense._bracketed(scores, draws, truth) is scores
-    away = np.linalg.svd(draws.b)[2][-1]
-    bracketed = dense._bracketed(scores, draws, away)
-    assert bracketed.means[0] == pytest.approx(scores.means[0] / 2.0, abs=0.02)
-    assert bracketed.means[0] + bracketed.doubts[0] >= scores.means[0] - 1e-12
-    assert bracketed.means[1] > scores.means[1] and len(bracketed.overlaps) == len(scores.overlaps)
-    assert np.linalg.norm(uninformed_direction(link, X, y)) == pytest.approx(1.0)
-
-
 def test_draws_of_the_prior_that_miss_the_truth_are_not_taken():
     link = LogisticLink()
     assert prior_draws(link, *problem(link, 3000, 20, 0)[:3]) is None
     assert prior_draws(link, *problem(link, 20, 5, 0)[:3]).b.shape[1] == 5
-
-
-@pytest.mark.parametrize(
-    ("link", "one_part"),
-    [
-        (SignLink(0.0), True),
-        (SignLink(0.1), True),
-        (LogisticLink(intercept=1.0), True),
-        (SignLink(0.1, flip=0.1), False),
-        (LogisticLink(flip=0.1), False),
-        (ThresholdLink(0.0, 1.0), False),
-        (ThresholdLink(0.5, 1.0), False),
-    ],
-    ids=repr,
-)
-def test_links_whose_posteriors_have_one_part(link, one_part):
-    assert dense.is_log_concave(link) == one_part
 
 
 def test_chains_do_not_end_where_chance_has_brought_them_together():

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import lrlab
 from lrlab.theory import finite_best as finite
 from lrlab.theory.finite_best import finite_best, why_no_best
 from lrlab.theory.finite_limit import limit_statistics
+from lrlab.theory.information_limit import information_limits
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_draws import posterior_draws
 from lrlab.theory.posterior_scores import scored
@@ -124,3 +126,49 @@ def test_reasons_are_given_where_there_is_no_bound():
         spec = lrlab.spec("one-bit-sensing", **settings)
         assert finite_best(spec) is None and words in why_no_best(spec)
     assert why_no_best(lrlab.spec("one-bit-sensing")) == ""
+
+
+EVEN = ("one-bit-phase-retrieval", {"threshold": 0.3})
+COSINE, OTHER = ("custom-link", {"link": "cos 2z"}), ("custom-link", {"link": "cos 2z", "flip": 0.1, "noise": 0.05})
+
+
+@pytest.mark.parametrize(
+    ("model", "n", "p"),
+    [(OTHER, 45, 30), (COSINE, 20, 20), (EVEN, 24, 8), (EVEN, 90, 60), (("custom-link", {"link": "sin 2z"}), 20, 20)],
+)
+def test_no_bound_is_stated_if_chains_may_miss_parts_of_the_posterior(model, n, p):
+    spec = lrlab.spec(model[0], n=n, p=p, **model[1])
+    assert "not monotone" in why_no_best(spec) and finite_best(spec) is None
+    # With many measurements one part is left; with few, draws of the prior see all parts.
+    for fitting in (spec.replace(n=30 * p), spec.replace(n=2), lrlab.spec("flipped-logistic", n=n, p=p, flip=0.1)):
+        assert why_no_best(fitting) == ""
+
+
+@pytest.mark.parametrize(("model", "n", "p", "most"), [(OTHER, 45, 30, 0.440), (COSINE, 20, 20, 0.505)])
+def test_information_limits_are_those_of_rate_distortion(model, n, p, most):
+    link = lrlab.spec(model[0], **model[1]).link_function
+    overlap, error = information_limits(link, n, p)
+    assert overlap == pytest.approx(most, abs=1e-3) and 0.0 < error < math.sqrt(2.0 - 2.0 * math.sqrt(overlap)) + 0.1
+    assert information_limits(replace(link, flip=0.5), n, p)[0] == pytest.approx(1.0 / p, rel=1e-3)
+
+
+@pytest.mark.parametrize("link", [SignLink(0.0), SignLink(1.0), LogisticLink(), ThresholdLink(0.0, 1.0)], ids=repr)
+@pytest.mark.parametrize("n", [2, 6])
+def test_exact_posteriors_stay_within_the_information_limits(link, n):
+    rng, best = np.random.default_rng([1701, n]), []
+    for _ in range(200):
+        X = rng.standard_normal((n, 2))
+        y = np.where(rng.random(n) < (1.0 + link(X @ CIRCLE[rng.integers(len(CIRCLE))])) / 2.0, 1.0, -1.0)
+        best.append(exact_in_the_plane(link, X, y))
+    overlap, error = np.mean(best, axis=0)
+    most, least = information_limits(link, n, 2)
+    assert 0.5 < overlap < most and error > least
+
+
+def test_a_bound_above_the_information_limit_is_lowered_to_it(monkeypatch):
+    spec = lrlab.spec("flipped-logistic", n=20, p=5)
+    known = finite_best(spec, draws=6)
+    monkeypatch.setattr(finite, "_sampled", lambda spec, draws: known._replace(overlap=0.9, error=0.1))
+    best = finite_best(spec, draws=6)
+    assert (best.overlap, best.error) == information_limits(spec.link_function, 20, 5)
+    assert best.overlap < 0.6 and known.overlap < best.overlap
