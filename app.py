@@ -17,7 +17,7 @@ if __name__ == "__main__":
             st.Page("pages/transition.py", title="Phase map"),
             st.Page("pages/sweep.py", title="Sweep"),
             st.Page("pages/papers.py", title="Papers"),
-            st.Page("pages/own_data.py", title="Own data"),
+            st.Page("pages/own_data.py", title="Your data"),
             st.Page("pages/classroom.py", title="Class", url_path="class", visibility="hidden"),
             # The address of a page that is gone.
             st.Page("pages/classroom.py", title="Class", url_path="teacher", visibility="hidden"),

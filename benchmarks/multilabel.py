@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab import catalog, datasets
+from lrlab import catalog
+from lrlab.data import rows
 from lrlab.models.label_rows import scattered
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
@@ -90,7 +91,7 @@ SETTINGS = (
 
 def read(folder: Path) -> tuple[Any, Any, Any, Any]:
     """Return features and labels of training and test rows."""
-    given, test = (datasets.read(folder / f"bibtex-{part}.arff", folder / "bibtex.xml") for part in ("train", "test"))
+    given, test = (rows.read(folder / f"bibtex-{part}.arff", folder / "bibtex.xml") for part in ("train", "test"))
     return given.X, given.Y, test.X, test.Y
 
 

@@ -26,7 +26,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import lrlab
 from lrlab.arrays import Array
-from lrlab.own.examples import example
+from lrlab.data.examples import example
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "own-measurements.md"
 START, END = "<!-- peers -->", "<!-- end of peers -->"

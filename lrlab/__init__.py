@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lrlab.catalog import spec
+    from lrlab.data.estimators import BilinearRegressor, QuadraticNetworkRegressor, SingleIndexClassifier
+    from lrlab.data.imputer import LowRankImputer
+    from lrlab.data.label_estimator import LabelEstimator
+    from lrlab.data.label_models import load_model, save_model
+    from lrlab.data.recover import recover
+    from lrlab.data.tasks import fit
     from lrlab.engine.solve import solve
-    from lrlab.fits.estimator import LabelEstimator
-    from lrlab.fits.fitted_model import load_model, save_model
-    from lrlab.fits.fitting import fit
-    from lrlab.fits.fitting_ratings import fit_ratings
-    from lrlab.own.estimators import BilinearRegressor, QuadraticNetworkRegressor, SingleIndexClassifier
-    from lrlab.own.imputer import LowRankImputer
-    from lrlab.own.recover import recover
     from lrlab.parameters import InputError, Parameter
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
@@ -38,7 +37,6 @@ __all__ = [
     "Trace",
     "compare",
     "fit",
-    "fit_ratings",
     "live",
     "load_model",
     "map",
@@ -52,27 +50,26 @@ __all__ = [
 __version__ = "0.2.0"
 
 _HOMES = {
-    "BilinearRegressor": "lrlab.own.estimators",
+    "BilinearRegressor": "lrlab.data.estimators",
     "InputError": "lrlab.parameters",
     "Iterate": "lrlab.protocol",
-    "LabelEstimator": "lrlab.fits.estimator",
-    "LowRankImputer": "lrlab.own.imputer",
+    "LabelEstimator": "lrlab.data.label_estimator",
+    "LowRankImputer": "lrlab.data.imputer",
     "Parameter": "lrlab.parameters",
-    "QuadraticNetworkRegressor": "lrlab.own.estimators",
-    "SingleIndexClassifier": "lrlab.own.estimators",
+    "QuadraticNetworkRegressor": "lrlab.data.estimators",
+    "SingleIndexClassifier": "lrlab.data.estimators",
     "SolverEntry": "lrlab.solver_entry",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",
     "compare": "lrlab.runs.drawn",
-    "fit": "lrlab.fits.fitting",
-    "fit_ratings": "lrlab.fits.fitting_ratings",
+    "fit": "lrlab.data.tasks",
     "live": "lrlab.widget",
-    "load_model": "lrlab.fits.fitted_model",
+    "load_model": "lrlab.data.label_models",
     "map": "lrlab.sweeps.sweep_table",
-    "recover": "lrlab.own.recover",
+    "recover": "lrlab.data.recover",
     "register": "lrlab.plugins",
-    "save_model": "lrlab.fits.fitted_model",
+    "save_model": "lrlab.data.label_models",
     "solve": "lrlab.engine.solve",
     "spec": "lrlab.catalog",
     "sweep": "lrlab.sweeps.run",
@@ -81,6 +78,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name at its first use, so that the home page and `models` do not wait for scipy and pandas."""
+    if name == "fit_ratings":
+        raise AttributeError("lrlab.fit_ratings was removed in 0.3: use lrlab.fit(file)")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from lrlab import extras

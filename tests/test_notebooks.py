@@ -12,8 +12,6 @@ from nbclient import NotebookClient
 from plotly.graph_objects import Figure
 
 import lrlab
-from lrlab import datasets
-from lrlab.datasets.dataset import Dataset
 from lrlab.engine.stream import LocalStream
 from lrlab.figures import convergence
 from lrlab.parameters import InputError
@@ -124,25 +122,6 @@ def test_a_table_along_one_axis_has_lines_and_names_what_failed():
     html = table._repr_html_()
     assert "9 trials failed. The first: The job failed inside the solver (ValueError: no such luck)." in html
     assert isinstance(lrlab.map(table, show="error"), Figure)
-
-
-def test_a_fit_shows_itself(tmp_path):
-    paths = []
-    problem = lrlab.spec("multilabel", n=80, d=6, labels=5, rank=2, per_row=2, seed=3).build()
-    for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
-        paths.append(tmp_path / f"{part}.npz")
-        names = {"feature_names": [f"x{k}" for k in range(6)], "label_names": [f"y{k}" for k in range(5)]}
-        datasets.save_npz(paths[-1], Dataset(X=X, Y=Y, observed=None, **names))
-    result = lrlab.fit(*paths, solver="leml-squared", rank=2, iterations=5)
-    shown = result._repr_mimebundle_()
-    assert result.message in shown["text/plain"] and f"precision@1 {result.rows[-1]['precision@1']:.4g}" in str(shown)
-    assert shown["application/vnd.plotly.v1+json"]["data"]
-    assert "sk-" in lrlab.LabelEstimator()._repr_mimebundle_()["text/html"]
-    assert numbers(result.figure("auc").data[0].y)[-1] == result.rows[-1]["auc"]
-    with pytest.raises(InputError, match="measure must be one of .*, got error"):
-        result.figure("error")
-    untested = lrlab.LabelEstimator(rank=2, iterations=2).fit(problem.X, problem.Y.toarray())
-    assert [*untested._repr_mimebundle_()] == ["text/plain"]
 
 
 def test_a_widget_follows_runs_to_their_ends(engine):

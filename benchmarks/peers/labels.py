@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.frame import Contest, Entrant
-from lrlab import catalog, datasets
+from lrlab import catalog
 from lrlab.arrays import Array
-from lrlab.datasets.published import FOLDER, located
+from lrlab.data import rows as tables
+from lrlab.data.published import FOLDER, located
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
@@ -25,7 +26,7 @@ RANK, ITERATIONS = 64, 5
 def build(seed: int) -> MultilabelProblem:
     """Return the training and test rows, the same for every seed."""
     files = located(None, ("bibtex",))["bibtex"]
-    train, test = (datasets.read(rows, files.labels) for rows in (files.train, files.test))
+    train, test = (tables.read(rows, files.labels) for rows in (files.train, files.test))
     return MultilabelProblem.of(train.X, train.Y, None, test.X, test.Y, RANK)
 
 

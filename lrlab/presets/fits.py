@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lrlab import catalog
+from lrlab.data.dataset_fit import DatasetFit, fit_dataset
+from lrlab.data.tuning import METRICS
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
-from lrlab.fits.dataset_fit import DatasetFit, fit_dataset
-from lrlab.fits.metrics import METRICS
-from lrlab.fits.settings import checked_options
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
@@ -90,7 +90,7 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
             own = {**content.get("settings", {}), **series.get("settings", {})}
             require_settings(own, [series["solver"]], content["model"])
             ending = limits({"max_iter": own.pop("max_iter", 10)})
-            checked_options(content["model"], series["solver"], own)
+            catalog.solver(series["solver"], content["model"]).settle(own)
             settings[series["label"]] = {**own, "max_iter": ending.max_iter}
     _check_paper(preset, settings)
     for number, panel in enumerate(preset.panels):

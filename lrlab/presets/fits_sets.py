@@ -4,7 +4,7 @@ import math
 import os
 from typing import Any
 
-from lrlab.datasets.published import FOLDER, SHAPES, Files, located
+from lrlab.data.published import FOLDER, SHAPES, Files, located
 from lrlab.presets.definition import Preset, Toml
 
 PLACE = ["data", "series", "share", "observed"]

@@ -23,7 +23,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import __version__, presets
-from lrlab.datasets.published import SHAPES
+from lrlab.data.published import SHAPES
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream
 from lrlab.figures.build import Figure

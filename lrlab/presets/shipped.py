@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import presets
-from lrlab.datasets.published import Files
+from lrlab.data.published import Files
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
 from lrlab.presets.fits_sets import SYNTHETIC, Sets

@@ -10,20 +10,19 @@ from typing import NoReturn
 import lrlab
 from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import app, common, explain, fit, models, new, paper, predict, recover, solve, store, sweep
+from lrlab.shell import app, common, fit, models, new, paper, predict, solve, store, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Interrupted, Parser, Terminated
 
 COMMANDS = {
     "app": app,
     "models": models,
     "solve": solve,
-    "recover": recover,
     "sweep": sweep,
     "store": store,
     "paper": paper,
     "fit": fit,
+    "recover": fit,
     "predict": predict,
-    "explain": explain,
     "new": new,
 }
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
@@ -37,7 +36,7 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"lrlab {lrlab.__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
-    for command in COMMANDS.values():
+    for command in dict.fromkeys(COMMANDS.values()):
         command.add(commands)
     return top
 

@@ -1,173 +1,131 @@
-"""python -m lrlab fit: a multi-label solver on labelled rows, or biases and a low-rank part on ratings."""
+"""python -m lrlab fit FILE (or recover FILE): read a file, say what was understood, run a solver, save the estimate."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any
 
-from lrlab.parameters import InputError, duration
-from lrlab.shell import fit_ratings
-from lrlab.shell.common import (
-    DONE,
-    add_format,
-    add_json,
-    add_settings,
-    print_json,
-    require_left_out,
-    require_place,
-    say,
-    show_progress,
-)
-from lrlab.shell.solve import settings_from
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.shell.common import DONE, INTERRUPTED, add_format, add_json, add_settings, print_json, require_place, say
+from lrlab.shell.solve import settings_from, show
 
-PRINTED_SCORES = (
-    "precision@1",
-    "precision@3",
-    "precision@5",
-    "ndcg@3",
-    "ndcg@5",
-    "hamming",
-    "auc",
-    "auc_rows",
-    "micro_auc",
-    "macro_auc",
-    "auc_labels",
-)
-
-CHOSEN = ("rank", "regularization", "rate", "margin", "scaling", "iterations", "threshold")
+HINTS = {
+    "kind": "responses, matrix, triples, patterns or labels (default: what the columns show)",
+    "model": "what the measurements are, as listed by `models` (default: what their form shows)",
+    "y": "column of the response, by name or number (default: y, target, label, class, outcome, or the last)",
+    "z": "columns of second vectors, such as 5-9 or a,b (rank-one-sensing)",
+    "missing": "what stands for a missing value, such as -1; none if nothing does",
+    "duplicates": "last or mean: which of several values of one entry counts, the newest by a column of times",
+}
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
-    command = commands.add_parser("fit", help="fit a solver to labelled rows, or to ratings, and test it on others")
+    """Add the command and its older name."""
+    for name, words in (
+        ("fit", "run a solver on a file: responses, a matrix with missing entries, ratings, patterns or labels"),
+        ("recover", "the same as fit"),
+    ):
+        add_to(commands.add_parser(name, help=words))
+
+
+def add_to(command: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
     option = command.add_argument
-    forms = "ARFF, svmlight, extreme-classification, CSV or npz; ratings are CSV: user, item, rating"
-    option("train", type=Path, metavar="TRAIN", help=forms)
-    add_format(option)
-    words = "rows to test on, in the same format (ratings: a fifth of them)"
-    option("--test", type=Path, metavar="FILE", help=words)
-    words = "XML or text file of label names, or their number: 6, last:6, first:6"
+    words = "CSV (any separator), parquet or npz; of labels ARFF, svmlight, extreme classification too; or example:NAME"
+    option("file", type=Path, metavar="FILE", help=words)
+    for name, words in HINTS.items():
+        option(f"--{name}", default="", metavar=name.upper(), help=words)
+    option("--triples", action="store_true", help="columns are row, column and value of a matrix: kind=triples")
+    option("--ratings", action="store_true", help="the same as --triples")
+    for side, other in (("rows", "users"), ("columns", "items")):
+        words = f"features of the {side} of a matrix, CSV: name, number or word, ..."
+        option(f"--{side}", f"--{other}", type=Path, metavar="FILE", help=words)
+    words = "XML or text file of label names, or their number: 6, last:6, first:6; FILE then holds labels"
     option("--labels", metavar="FILE", help=words)
-    for side in ("users", "items"):
-        words = f"features of {side}, CSV: name, number or word, ...; TRAIN and --test are then ratings"
-        option(f"--{side}", type=Path, metavar="FILE", help=words)
-    words = "TRAIN is ratings (so is a CSV of 3 or 4 columns without --labels), or pairs of user and item"
-    option("--ratings", action="store_true", help=words)
-    words = "of several ratings of an item by a user: their last or mean (default: refuse them)"
-    option("--duplicates", default="", metavar="last|mean", help=words)
-    words = "as listed by `models` (default: leml-squared; of ratings: biased-als, biases)"
-    option("--solver", metavar="NAME", help=words)
-    words = "rank of the model (default: half of all, at most 100; of ratings: by held-out ones)"
-    option("--rank", default=0, type=int, metavar="K", help=words)
-    option("--regularization", metavar="L", help="the solver's penalty")
-    words = "most iterations (default: 5, 10 to tune; ratings 60)"
-    option("--iterations", type=int, metavar="N", help=words)
-    words = "share of the training labels that is observed"
-    option("--observed", default=1.0, type=float, metavar="SHARE", help=words)
-    option("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file only")
-    words = "compute micro and macro AUC, or not (default: where they sort no more than 10^8 scores)"
-    option("--areas", action=argparse.BooleanOptionalAction, help=words)
-    option("--seed", default=0, type=int, metavar="S", help="of the observed labels and of the solver")
-    option("--no-intercept", action="store_true", help="fit labels without an intercept for each")
-    words = "of features: auto, deviations, rows or none (default: auto)"
-    option("--scaling", default="auto", metavar="NAME", help=words)
-    add_settings(command, "another option of the solver")
-    words = (
-        "choose those of rank, regularization and iterations that are not given by this score on training rows held "
-        "out (default: ndcg@5; also precision@1, precision@3, auc, micro_auc, macro_auc, hamming, ...)"
+    option("--test", type=Path, metavar="FILE", help="rows to score labels on, in the same format (default: a fifth)")
+    add_format(option)
+    option("--base", type=int, metavar="0|1", help="by which svmlight counts (default: what both files show)")
+    option("--observed", default=1.0, type=float, metavar="F", help="fraction of the training labels that is observed")
+    option("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file with labels only")
+    option(
+        "--solver",
+        default="",
+        metavar="NAME",
+        help="as listed by `models` (default: by kind; of labels by held-out rows)",
     )
-    option("--tune", nargs="?", const="ndcg@5", default="", metavar="METRIC", help=words)
-    option("--save", type=Path, metavar="MODEL", help="write the fitted model, for `predict`, as .npz")
+    option("--rank", type=int, metavar="K", help="rank of the estimate (default: chosen on held-out numbers)")
+    option("--iterations", type=int, metavar="N", help="most iterations")
+    option("--seed", default=0, type=int, metavar="S", help="of what is held out and of the solver")
+    words = "of labels: choose settings that are not given by this metric on held-out rows (default: macro_auc)"
+    option("--tune", nargs="?", const="macro_auc", default="", metavar="METRIC", help=words)
+    option("--biases", action="store_true", help="of a matrix: subtract means of rows and columns first")
+    words = "write what was recovered: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
+    option("--save", type=Path, metavar="FILE", help=words)
+    add_settings(command, "held_out, an option of the data or the solver, tol, max_iter or max_seconds")
     add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fit, and print the scores."""
-    settings = settings_from(options.settings)
-    if "fitted_rank" in settings:
-        require_left_out(options, {"rank": 0}, "beside --set fitted_rank")
-    if "regularization" in settings:
-        require_left_out(options, {"regularization": None}, "beside --set regularization")
-    if options.regularization is not None:
-        settings["regularization"] = options.regularization
-    if fit_ratings.chosen(options):
-        if options.format:
-            raise InputError("--format", "left out of ratings, which are CSV", options.format, "leave it out")
-        return fit_ratings.run(options, settings)
-    if options.duplicates:
-        raise InputError("--duplicates", "left out of labelled rows", options.duplicates, "leave it out")
-    result = fit_rows(options, settings).summary()
-    print_json(result) if options.json else show(result)
-    return DONE
+    """Read, say what was understood, run one job, print its scores, and save what was recovered."""
+    from lrlab.data.recover import in_units
+    from lrlab.data.tasks import Fit
+    from lrlab.engine import solve
 
-
-def fit_rows(options: argparse.Namespace, settings: dict[str, Any]) -> Any:
-    """Fit a multi-label solver to rows, and save it with --save."""
-    from lrlab.fits.fitted_model import save_model
-    from lrlab.fits.fitting import fit
-    from lrlab.fits.settings import MODEL, checked_options
-
-    if not options.test:
-        raise InputError("--test", "given", "nothing", "name a file of rows to test on; for ratings, say --ratings")
     if options.save:
-        # Checked before hours of fitting, not after.
-        require_place("--save", options.save, ".npz")
-    solver = options.solver or "leml-squared"
-    # Checked here, too: a name that is not an option of the solver might be an argument of `fit`.
-    if "fitted_rank" not in checked_options(MODEL, solver, settings):
-        require_left_out(options, {"rank": 0}, f"of {solver}, which has none")
-    result = fit(
-        options.train,
-        options.test,
-        options.labels,
-        solver=solver,
-        rank=options.rank,
-        iterations=options.iterations,
-        observed=options.observed,
-        seed=options.seed,
-        tune_by=options.tune,
-        intercept=not options.no_intercept,
-        scaling=options.scaling,
-        limit=options.limit,
-        file_format=options.format,
-        areas=options.areas,
-        progress=show_tuning,
-        following=show_iteration,
-        **settings,
-    )
-    if options.save:
-        save_model(options.save, result.model)
-    return result
+        require_place("--save", options.save, ".csv" if options.save.suffix == ".csv" else ".npz")
+    task, settings = task_of(options)
+    if not options.json:
+        say(task.source())
+    [job] = task.plan([options.solver], **settings)
+    fitted = Fit(task, in_units(solve.run(job)))
+    if options.save and fitted.trace.estimate is not None:
+        fitted.save(options.save)
+    if options.json:
+        print_json(fitted.summary())
+    else:
+        show(fitted.trace.summary())
+        say(fitted.compared or "Nothing is held out.")
+        say(options.save or "", file=sys.stdout) if options.save else None
+    return INTERRUPTED if fitted.trace.stop is Stop.CANCELLED else DONE
 
 
-def show_iteration(iteration: int, iterations: int, seconds: float) -> None:
-    """Show how far a fit is, and how long it may still take."""
-    left = duration(seconds / iteration * (iterations - iteration))
-    show_progress(f"iteration {iteration} of {iterations}, at most {left} left ")
+def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
+    """Return the task of a file or an example, and the settings of its job."""
+    from lrlab.data.columns import Hints
+    from lrlab.data.examples import example
+    from lrlab.data.tasks import read_task, task_of
 
-
-def show_tuning(count: int, best: float) -> None:
-    """Show the progress of tuning."""
-    show_progress(f"{count} settings tried, the best score {best:.4g} ")
-
-
-def words(name: str, value: Any) -> str:
-    """Return a setting as text."""
-    return f"{name} {value}" if isinstance(value, str) else f"{name} {value:.4g}"
-
-
-def show(result: dict[str, Any]) -> None:
-    """Print a fit as text."""
-    if tuned := result.get("tuned"):
-        for row in tuned["table"]:
-            say("  ".join(words(name, value) for name, value in row.items() if value is not None))
-        chosen = ", ".join(words(name, tuned[name]) for name in CHOSEN if tuned.get(name))
-        say(f"Chosen by {tuned['metric']} {tuned['score']:.4g}: {chosen}")
-    for row in result["trace"]:
-        say("  ".join(f"{name} {row[name]:.4g}" for name in row))
-    say(f"{result['solver']}: {result['iterations']} iterations in {result['seconds']:.3g} s. {result['message']}")
-    others = result.get("baselines", {})
-    for name in (name for name in PRINTED_SCORES if name in result):
-        beside = "".join(f"  {other} {scores[name]:.6g}" for other, scores in others.items() if name in scores)
-        say(f"  {name:<18} {result[name]:<10.6g}{beside}".rstrip())
-    for sentence in (*result.get("notes", ()), *filter(None, [result.get("remark")])):
-        say(sentence)
+    settings: dict[str, Any] = settings_from(options.settings)
+    for name in ("y", "X", "Z", "model", "solver"):
+        if name in settings:
+            raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
+    if options.iterations is not None:
+        settings["max_iter"] = options.iterations
+    settings |= {"seed": options.seed} if options.seed else {}
+    settings |= {"tune_by": options.tune} if options.tune else {}
+    settings |= {"biases": True} if options.biases else {}
+    name = str(options.file).removeprefix("example:")
+    if name != str(options.file):
+        shown = example(name)
+        task = task_of(shown.make(), options.model or shown.model)
+        settings = {**(shown.options if task.model == shown.model else {}), **settings}
+    else:
+        kind = options.kind or ("triples" if options.triples or options.ratings else "")
+        hints = Hints(kind, options.y, options.z, options.missing, options.duplicates, options.model)
+        task = read_task(
+            options.file,
+            hints,
+            test=options.test,
+            labels=options.labels,
+            rows=options.rows,
+            columns=options.columns,
+            file_format=options.format,
+            base=options.base,
+            limit=options.limit,
+            observed=options.observed,
+            seed=options.seed,
+        )
+    if options.rank is not None:
+        settings["r" if task.model == "polynomial-network" else "rank"] = options.rank
+    return task, settings

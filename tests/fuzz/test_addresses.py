@@ -20,8 +20,8 @@ OWN = {
     "transition": ("solvers", "trials", "x-axis", "x-from", "y-axis", "y-to", "y-points", "x-spacing", "rule.level",
                    "adaptive", "tolerance", "apart", "lines"),
     "papers": ("paper", "trials"),
-    "own_data": ("data", "rows", "held", "labels", "settings", "metric", "rank", "seed", "show", "top", "ratings.user",
-                 "ratings.top", "ratings.by", "from", "solvers"),
+    "own_data": ("data", "measurements", "labels", "kind", "model", "y", "z", "missing", "duplicates",
+                 "own.rank", "solvers"),
     "learn": ("lesson", "step", "answer", "teacher"),
     "home": (),
 }  # fmt: skip

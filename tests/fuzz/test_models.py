@@ -6,24 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from lrlab.datasets import Dataset
-from lrlab.datasets.dataset import pattern
-from lrlab.fits.fitted_model import FittedModel, load_model, save_model
-from lrlab.fits.fitting_ratings import fit_ratings
+from lrlab.data.dataset import Dataset, pattern
+from lrlab.data.label_models import FittedModel, load_model, save_model
 from lrlab.lowrank import LowRank
-from lrlab.parameters import InputError
-from tests.datasets.hostile import COMPRESSED, KERNEL, PARTS, saved
-from tests.fuzz.drawing import TOKENS, changed_archive, changed_bytes, drawn
-from tests.fuzz.test_readers import ARRAYS, RATINGS, read_or_refused, written
-
-
-def ratings_model(tmp_path_factory):
-    """Return a fitted model of ratings as bytes."""
-    rows = RATINGS + "".join(f"u{i},i{j},{(i * j) % 5},1\n" for i in range(3, 9) for j in range(1, 6))
-    result = fit_ratings(written(tmp_path_factory.mktemp("fit"), "r.csv", rows), rank=1, iterations=5)
-    stream = io.BytesIO()
-    save_model(stream, result.model)
-    return stream.getvalue()
+from tests.data.hostile_rows import COMPRESSED, KERNEL, PARTS, saved
+from tests.fuzz.drawing import changed_archive, changed_bytes, drawn
+from tests.fuzz.test_readers import ARRAYS, read_or_refused, written
 
 
 def small_model():
@@ -39,29 +27,9 @@ LABELS = st.one_of(changed_bytes(ARCHIVES), changed_archive(ARCHIVES, ARRAYS))
 
 
 @pytest.mark.attempt("drawn files of models", "predictions, or one sentence")
-@drawn("models:.75", 40, content=LABELS)
+@drawn("models:1", 40, content=LABELS)
 def test_a_model_of_labels_predicts_or_is_refused(tmp_path_factory, content):
     model = read_or_refused(load_model, written(tmp_path_factory.mktemp("model"), "m.npz", content))
     if model is not None:
-        places, scores = model.top(np.ones((2, model.columns.d)), 2)
-        assert np.isfinite(scores).all() and (places < model.columns.L).all()
-        assert len(set(model.label_names)) == model.columns.L and np.isfinite(model.threshold)
-
-
-@drawn("models:.25", 15, data=st.data(), user=TOKENS)
-def test_a_model_of_ratings_predicts_or_is_refused(tmp_path_factory, data, user):
-    whole = ratings_model(tmp_path_factory) if not MADE else MADE[0]
-    MADE[:] = [whole]
-    content = data.draw(st.one_of(changed_bytes([whole]), changed_archive([whole], ARRAYS)))
-    model = read_or_refused(load_model, written(tmp_path_factory.mktemp("model"), "m.npz", content))
-    if model is None:
-        return
-    for name in (user, "u1"):
-        try:
-            assert all(np.isfinite(row["prediction"]) for row in model.top(name, 3))
-        except InputError as error:
-            assert "\n" not in str(error)
-    assert np.isfinite(model.scores([(user, "i1"), ("u1", "nobody")])).all()
-
-
-MADE: list[bytes] = []
+        assert np.isfinite(model.scores(np.ones((2, model.columns.d)))).all()
+        assert len(set(model.columns.names)) == model.columns.L and np.isfinite(model.estimate.threshold)

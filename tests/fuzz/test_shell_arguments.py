@@ -12,7 +12,7 @@ from lrlab import catalog
 from lrlab.__main__ import main
 from lrlab.parameters import declared
 from lrlab.protocol import Limits
-from tests.datasets.hostile import PARTS, saved
+from tests.data.hostile_rows import PARTS, saved
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_bytes, drawn
 from tests.fuzz.test_readers import RATINGS, TEXTS, XML, written
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from lrlab import datasets, presets
-from lrlab.datasets.dataset import Dataset
-from lrlab.datasets.published import SETS, SHAPES, Shape, located, presence
+import lrlab
+from lrlab import presets
+from lrlab.data.dataset import Dataset
+from lrlab.data.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
+from lrlab.data.npz import save_npz
+from lrlab.data.published import SETS, SHAPES, Shape, located, presence
 from lrlab.engine.stream import LocalStream, collect
-from lrlab.fits.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
-from lrlab.fits.fitting import fit
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, fits, shipped
@@ -52,7 +53,7 @@ def folder(tmp_path_factory):
     (folder / "meadow").mkdir()
     problem = Multilabel(n=200, d=9, labels=8, rank=2, per_row=2, seed=3).build()
     for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
-        datasets.save_npz(folder / "meadow" / f"Meadow-{part}.npz", Dataset(X=X, Y=Y))
+        save_npz(folder / "meadow" / f"Meadow-{part}.npz", Dataset(X=X, Y=Y))
     return folder
 
 
@@ -100,12 +101,12 @@ def test_our_numbers_stand_beside_the_paper_s(folder, ran):
     assert np.isnan(table.loc[("full", 0.25, "precision@3"), "paper"]) and np.isnan(
         table.loc[("LEML", 0.25, "auc")].paper
     )
-    files = [folder / "meadow" / f"Meadow-{part}.npz" for part in ("train", "test")]
-    settings = {"rank": 2, "iterations": 3, "observed": 0.5, "tune_by": "precision@3", "inner": "cg"}
-    settings |= {"intercept": False, "scaling": "none"}
-    alone = [fit(*files, solver="leml-squared", seed=seed, **settings) for seed in (0, 1)]
-    assert row["ours"] == pytest.approx(np.mean([found.rows[-1]["precision@3"] for found in alone]))
-    assert set(result.trials["regularization"].dropna()) >= {alone[0].options["regularization"]}
+    train, test = (folder / "meadow" / f"Meadow-{part}.npz" for part in ("train", "test"))
+    settings = {"rank": 2, "max_iter": 3, "observed": 0.5, "tune_by": "precision@3", "inner": "cg"}
+    settings |= {"intercept": False, "scaling": "none", "labels": 8}
+    alone = [lrlab.fit(train, test=test, solver="leml-squared", seed=seed, **settings).trace for seed in (0, 1)]
+    assert row["ours"] == pytest.approx(np.mean([100 * found.rows[-1]["precision_3"] for found in alone]))
+    assert set(result.trials["regularization"].dropna()) >= {dict(alone[0].job.options)["regularization"]}
 
 
 def test_full_rank_is_a_level_line_and_what_is_missing_is_named(ran):
@@ -124,7 +125,7 @@ def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_p
     """Of a set that the paper does not have, with fewer features than labels; CPLST refuses missing labels."""
     problem = Multilabel(n=60, d=4, labels=8, rank=2, per_row=2, seed=3).build()
     for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
-        datasets.save_npz(tmp_path / f"Pond_{part}.npz", Dataset(X=X, Y=Y))
+        save_npz(tmp_path / f"Pond_{part}.npz", Dataset(X=X, Y=Y))
     text = TEXT.replace('solver = "binary-relevance"', 'solver = "cplst"').replace("0.5, 0.5,", "1.0, 0.5,")
     plan = fits.plan(read("t", text), trials=1, data=tmp_path)
     result = plan.finish([plan.function(item) for item in plan.items])

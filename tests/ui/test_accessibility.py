@@ -27,7 +27,7 @@ PAGES = {
     "paper": ("papers?paper=yi2015-fig2", None),
     "theorem": ("papers?paper=jain2013-theorem1", None),
     "class": ("class", "Class"),
-    "own data": ("own_data?iterations=2", "Own data"),
+    "own data": ("own_data?measurements=labels&max_iter=2", "Your data"),
 }
 NEAR = ("spectrum", "map", "sweep")
 RUNS = ("converge", *NEAR, "own data")

@@ -33,8 +33,8 @@ def test_a_frame_of_a_lesson_has_its_figure_without_the_question(page, address):
         ("converge?n=1000&solvers=pairwise-moment", "Converge", "converge?n=1000"),
         ("learn?lesson=one-bit&step=2", "Why one bit is enough", "learn?lesson=one-bit&amp;step=2"),
         ("learn", "Learn", ""),
-        ("own_data?data=ratings", "Own data", ""),
-        ("own_data?data=table&solvers=als", "Own data", ""),
+        ("own_data?measurements=ratings", "Your data", ""),
+        ("own_data?measurements=wine", "Your data", ""),
     ],
 )
 def test_a_page_is_shared_by_its_link_its_picture_and_a_frame(page, address, path, title, frame):
@@ -52,11 +52,11 @@ def test_a_page_is_shared_by_its_link_its_picture_and_a_frame(page, address, pat
 
 
 def test_the_link_of_a_page_that_has_run_begins_its_run(page, address):
-    opened(page, f"{address}/own_data?data=answers", "Own data")
+    opened(page, f"{address}/own_data?measurements=breast-cancer", "Your data")
     press(page, "Run")
-    expect(page.locator(".st-key-own_measurements-buttons")).to_be_visible()
+    expect(page.locator(".st-key-own_data-buttons")).to_be_visible()
     press(page, "Share")
-    link = page.get_by_text(f"{address}/own_data?data=answers&run=1", exact=True)
+    link = page.get_by_text(f"{address}/own_data?measurements=breast-cancer&run=1", exact=True)
     expect(link).to_be_visible()
-    opened(page, link.inner_text(), "Own data")
+    opened(page, link.inner_text(), "Your data")
     expect(page.locator(".js-plotly-plot").first).to_be_visible()

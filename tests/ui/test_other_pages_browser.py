@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lrlab.ui.home import sections
 from tests.thorough import but
-from tests.ui.browsing import drawn, idle, opened, press, visit, wait_until
+from tests.ui.browsing import idle, opened, press, visit, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -28,30 +28,22 @@ def rows_file(folder, broken=False):
 
 
 def test_own_rows_are_uploaded_fitted_and_downloaded(page, address, tmp_path):
-    from lrlab.fits.fitted_model import load_model
+    from lrlab.data.label_models import load_model
 
-    opened(page, f"{address}/own_data?rows=upload&iterations=3", "Own data")
+    opened(page, f"{address}/own_data?labels=last%3A3", "Your data")
     # While a script begins, Streamlit forgets where a file was to be sent.
     idle(page)
-    train = page.locator(".st-key-own_data-train input[type=file]")
-    train.set_input_files(rows_file(tmp_path))
-    expect(page.get_by_text("moods.arff", exact=True)).to_be_visible()
-    page.get_by_role("textbox", name="or which columns are labels").fill("last:3")
-    page.keyboard.press("Enter")
-    expect(page.get_by_text(re.compile("moods.arff: 56 training rows, 24 test rows; 6 features"))).to_be_visible()
-    drawn(page, ".st-key-own_data-pairs .lrlab-figure")
+    upload = page.locator(".st-key-own_data-file input[type=file]")
+    upload.set_input_files(rows_file(tmp_path))
+    expect(page.get_by_text(re.compile("moods.arff: 80 rows, 6 features, 3 labels"))).to_be_visible()
     press(page, "Run")
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
-    press(page, "Predictions and files", "tab")
     model = page.get_by_role("button", name="Model (.npz)")
     expect(model).to_be_visible()
     with page.expect_download() as download:
         model.click()
     download.value.save_as(tmp_path / "model.npz")
-    assert load_model(tmp_path / "model.npz").label_names == ("mood-0", "mood-1", "mood-2")
-    train.set_input_files(rows_file(tmp_path, broken=True))
-    expect(page.get_by_text(re.compile(r"file must be ARFF with 9 values.* in line 91 of broken.arff"))).to_be_visible()
-    expect(model).to_be_visible()
+    assert load_model(tmp_path / "model.npz").columns.names == ("mood-0", "mood-1", "mood-2")
     assert page.get_by_text("Traceback").count() == 0
 
 
@@ -64,7 +56,7 @@ def test_every_page_fits_a_telephone(page, address):
         ("converge", "Converge"),
         ("spectrum", "Spectrum"),
         ("transition", "Phase map"),
-        ("own_data", "Own data"),
+        ("own_data", "Your data"),
     ):
         visit(page, f"{address}/{name}", title)
         if name:

@@ -2,17 +2,14 @@
 
 import os
 import time
-from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from lrlab.fits import uploads as on_workers
-from lrlab.fits.uploads import Reading, carry_out
+from lrlab.data.columns import Hints
 from lrlab.parameters import InputError
-from lrlab.ui.own_data.row_source import Folder
+from lrlab.ui.own_data.source import Folder, Reading, carry_out
 from lrlab.ui.shared import uploads
 
 # Pages find the engine of the session, warm.
@@ -51,18 +48,13 @@ def refuse(x: int) -> None:
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}" * 76 + ".csv", "é" * 200 + ".csv", "a" * 300 + ".csv"])
 def test_a_long_name_is_cut_by_its_bytes(name):
     folder = Folder()
-    path = folder.path / folder.write("train", SimpleNamespace(name=name, getvalue=lambda: b"1,2"))
+    path = folder.path / folder.write(SimpleNamespace(name=name, getvalue=lambda: b"1,2"))
     assert path.read_bytes() == b"1,2" and path.suffix == ".csv" and path.name[0] == name[0]
 
 
-def test_files_travel_to_a_worker_that_does_not_have_them_and_come_back():
+def test_files_travel_to_a_worker_that_does_not_have_them():
     folder, csv = Folder(), b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (k, k * k % 7, k % 2) for k in range(20))
-    read = partial(on_workers.read_rows, files=("train/x.csv", "", ""), labels="last:1", share=0.5)
-    facts, files = carry_out(Reading(read, "", {"train/x.csv": csv}))
-    assert sorted(files) == ["test.npz", "train.npz"] and facts.n == 10
-    path = folder.path / "train" / "x.csv"
-    path.parent.mkdir()
-    path.write_bytes(csv)
-    again, none = carry_out(Reading(read, str(folder.path), {}))
-    assert not none and not path.exists() and (again.n, again.floor) == (facts.n, facts.floor)
-    assert (Path(folder.path) / "test.npz").exists()
+    (folder.path / "x.csv").write_bytes(csv)
+    for place, content in (("", {"x.csv": csv}), (str(folder.path), {})):
+        task = carry_out(Reading(place, content, {"file": "x.csv"}, Hints(), "last:1"))
+        assert task.source().startswith("20 rows, 2 features, 1 labels")

@@ -1,1 +1,1 @@
-"""The page *own data*."""
+"""The page *Your data*."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lrlab import presets
-from lrlab.datasets.published import FOLDER, HOW, SETS, presence
+from lrlab.data.published import FOLDER, HOW, SETS, presence
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.parameters import InputError, duration

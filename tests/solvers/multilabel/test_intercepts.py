@@ -6,8 +6,8 @@ from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from lrlab import catalog
-from lrlab.datasets.dataset import Dataset
-from lrlab.models.own_rows import OwnProblem
+from lrlab.data.dataset import Dataset
+from lrlab.data.label_task import LabelProblem
 from lrlab.parameters import settle
 from lrlab.runs.drive import drive
 from lrlab.solvers.multilabel import binary_relevance as br
@@ -33,7 +33,7 @@ def problem_of(X, Y, known=None, rank=3, intercept=True):
     """Return the problem whose training rows are its test rows."""
     Y = Y if known is None else Y * known
     data = Dataset(X, csr_array(Y), None if known is None else csr_array(known))
-    return OwnProblem.between(data, data, rank, intercept=intercept)
+    return LabelProblem.between(data, data, rank, intercept=intercept, scaling="none")
 
 
 def scores(solver, problem, max_iter=10, tol=1e-12, **settings):

@@ -12,7 +12,8 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from lrlab import catalog, datasets
+from lrlab import catalog
+from lrlab.data.rows import read
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
@@ -253,8 +254,8 @@ def test_emotions_are_predicted_better_than_by_a_linear_model():
     folder = DATA / "emotions"
     if not folder.exists():
         pytest.skip("needs the data set emotions")
-    given = datasets.read(folder / "emotions-train.arff", folder / "emotions.xml")
-    fresh = datasets.read(folder / "emotions-test.arff", folder / "emotions.xml", like=given)
+    given = read(folder / "emotions-train.arff", folder / "emotions.xml")
+    fresh = read(folder / "emotions-test.arff", folder / "emotions.xml", like=given)
     problem = MultilabelProblem.of(given.X, given.Y, None, fresh.X, fresh.Y, 6)
     mean, deviation = moments(problem.X)
     X, X_test = (np.hstack([np.ones((len(Z), 1)), (Z - mean) / deviation]) for Z in (problem.X, problem.X_test))

@@ -5,13 +5,12 @@ import pytest
 from scipy.sparse import csr_array
 
 from lrlab import catalog
-from lrlab.datasets import Dataset
-from lrlab.models.own_rows import OwnProblem
-from lrlab.models.scaling import spread_remark
+from lrlab.data.dataset import Dataset
+from lrlab.data.label_task import LabelProblem
+from lrlab.data.scaling import spread_remark
 from lrlab.parameters import settle
 from lrlab.protocol import Stop
 from lrlab.runs.drive import drive
-from tests.fits.streams import solver_stream
 
 DRAWN = np.random.default_rng(7100)
 ROWS = DRAWN.standard_normal((60, 8)) + 0.3
@@ -34,9 +33,9 @@ def ended(solver, options, size, most=60, observed=None):
     """Return the stop of a run on rows half of whose features are `size` times as large, and its last objective."""
     X = ROWS * np.where(np.arange(8) < 4, 1.0, size)
     data, last = Dataset(X, LABELS, observed=observed), []
-    problem = OwnProblem.between(data, data.rows(slice(0, 0)), 4)
+    problem = LabelProblem.between(data, data.rows(slice(0, 0)), 4, scaling="none")
     entry = catalog.solver(solver, "multilabel")
-    iterates = entry.run(problem, **settle(entry.run, options), rng=solver_stream(0))
+    iterates = entry.run(problem, **settle(entry.run, options), rng=np.random.default_rng(0))
     stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), max_iter=most)
     return stop, last[-1]
 

@@ -11,7 +11,7 @@ from tests.load.server import serve
 from tests.ui.browsing import CURVES, drawn, opened, press, visit, wait_until
 
 PAGES = {"": "lrlab", "learn": "Learn", "spectrum": "Spectrum", "transition": "Phase map", "sweep": "Sweep",
-         "papers": "Papers", "own_data": "Own data", "converge": "Converge"}  # fmt: skip
+         "papers": "Papers", "own_data": "Your data", "converge": "Converge"}  # fmt: skip
 
 
 @contextmanager

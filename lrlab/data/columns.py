@@ -1,0 +1,330 @@
+"""What the columns of a table are: responses with features, a matrix with missing entries, or (row, column, value).
+
+Columns are recognized by their names, and what was understood is said in one line before anything is fitted. A value
+that may stand for a missing one is asked about.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lrlab.arrays import Array, Vector
+from lrlab.data.frames import Table
+from lrlab.data.source import printable
+from lrlab.parameters import InputError, nearest
+
+TARGETS = ("y", "target", "label", "class", "outcome", "response")
+VALUES = ("rating", "ratings", "value", "score", "stars")
+ROWS, COLUMNS = (
+    ("user", "userid", "row", "rowid"),
+    ("item", "itemid", "movie", "movieid", "column", "product", "productid"),
+)
+TIMES = ("timestamp", "time", "date", "datetime")
+COUNTERS = ("", "index", "id", "unnamed0")
+RESPONSES, MATRIX, TRIPLES, PATTERNS, LABELS = KINDS = ("responses", "matrix", "triples", "patterns", "labels")
+DUPLICATES = ("", "last", "mean")
+COMMON = 0.1
+"""Fraction of the entries above which a value far from all others may stand for a missing one."""
+SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
+"""Of ratings, below which 0 may stand for none."""
+MOST_WORDS = 10
+"""Words of a column of features that become columns of 0 and 1."""
+
+
+class Hints(NamedTuple):
+    """What a person says of a file; nothing is guessed that is said.
+
+    kind: one of KINDS. y, Z: columns by names, numbers from 1, or ranges such as 5-9, split by commas. missing: what
+    stands for a missing value, "none" if nothing does. duplicates: last or mean, of values of one entry. model: what
+    the responses are.
+    """
+
+    kind: str = ""
+    y: str = ""
+    Z: str = ""
+    missing: str = ""
+    duplicates: str = ""
+    model: str = ""
+
+
+NOTHING = Hints()
+
+
+class Given(NamedTuple):
+    """The arguments y, X and Z of `recover`, names of the columns of X (or of a matrix) and of its rows, and a line.
+
+    words: what was understood. model: what y and X are, if they do not show it. options: of `recover`.
+    """
+
+    y: Any
+    X: Any = None
+    Z: Any = None
+    names: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    words: str = ""
+    model: str = ""
+
+
+def plain(name: str) -> str:
+    """Return a name in lower case, letters and digits alone."""
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def understood(table: Table, hints: Hints = NOTHING) -> Given:
+    """Return what a table holds; InputError if that is not clear, or a value may stand for a missing one."""
+    if hints.kind not in ("", *KINDS):
+        raise InputError("kind", f"one of {', '.join(KINDS)}", hints.kind, nearest(hints.kind, KINDS) or "leave it out")
+    if hints.duplicates not in DUPLICATES:
+        raise InputError("duplicates", "last or mean", hints.duplicates, "take last, or leave it out to refuse them")
+    frame = table.frame
+    given = _understood(frame, hints)
+    return given._replace(words=given.words + f" ({table.words})" * bool(table.words))
+
+
+def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
+    triples = triple_columns(frame, hints)
+    if triples is not None:
+        return _triples(frame, triples, hints)
+    frame, rows = without_row_names(frame, hints)
+    names = list(frame.columns)
+    target = next((name for name in names if plain(name) in TARGETS), "")
+    gaps = bool(frame.isna().to_numpy().any())
+    numbers = all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
+    if hints.kind == MATRIX or not (hints.kind or hints.y or hints.Z or hints.model or target) and gaps and numbers:
+        return _matrix(frame, rows, hints)
+    [at] = chosen("y", hints.y or target or names[-1], names, most=1)
+    return _responses(frame, at, hints)
+
+
+def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Return a table without the column that names its rows, and the names: counted, or words that all differ."""
+    names = list(frame.columns)
+    first = frame.iloc[:, 0]
+    said = f"{hints.y},{hints.Z}"
+    if len(names) < 3 or (names[0] and names[0] in said.split(",")):
+        return frame, ()
+    counts = pd.api.types.is_integer_dtype(first) and len(first) > 1 and (np.diff(first.to_numpy()) == 1).all()
+    counted = counts and first.iloc[0] in (0, 1) and plain(names[0]) in COUNTERS
+    worded = not pd.api.types.is_numeric_dtype(first) and first.is_unique and len(first) > 2
+    if not (counted or worded):
+        return frame, ()
+    return frame.iloc[:, 1:], tuple(map(str, first))
+
+
+def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, str] | None:
+    """Return the columns of row, column, value and time ("" if there is none); None for another table."""
+    names = list(frame.columns)
+    if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", "inductive-completion"):
+        return None
+    roles = {plain(name): name for name in names}
+    row, column, value, time = (
+        next((roles[name] for name in known if name in roles), "") for known in (ROWS, COLUMNS, VALUES, TIMES)
+    )
+    forced = hints.kind == TRIPLES and len(names) > 1
+    if forced and not (row and column):
+        row, column = names[:2]
+    if row and column:
+        rest = [name for name in names if name not in (row, column, value, time)]
+        if not value and not rest:
+            third = f"the third column is called {printable(time)}" if time else "there are two columns"
+            raise InputError(
+                "ratings",
+                "triples of row, column and value",
+                f"pairs without a value ({third})",
+                "add a column `value`: of pairs alone no entry is unknown",
+            )
+        return row, column, value or rest[0], time
+    if len(names) not in (3, 4) or not _are_triples(frame):
+        return None
+    row, column = names[:2]
+    value = value or next((name for name in names[2:] if name != time), "")
+    return (row, column, value, time if time != value else "") if value else None
+
+
+def _are_triples(frame: pd.DataFrame) -> bool:
+    """Return whether the first two columns are members of two sides, each more than once, and their pairs differ."""
+    sides, third = [frame.iloc[:, k] for k in (0, 1)], frame.iloc[:, 2]
+    if not pd.api.types.is_numeric_dtype(third) or third.isna().any() or any(side.isna().any() for side in sides):
+        return False
+    words = [not pd.api.types.is_numeric_dtype(side) for side in sides]
+    whole = [pd.api.types.is_integer_dtype(side) and side.min() >= 0 for side in sides]
+    if not all(word or number for word, number in zip(words, whole, strict=True)):
+        return False
+    repeated = all(side.nunique() < len(side) for side in sides)
+    pairs = len(frame.iloc[:, :2].drop_duplicates())
+    enough = all(words) or (len(frame) >= 20 and pairs > 0.9 * len(frame) and max(side.max() for side in sides) > 5)
+    return repeated and enough
+
+
+def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
+    """Return responses of one column, and features of others."""
+    names = list(frame.columns)
+    right = chosen("Z", hints.Z, names) if hints.Z else []
+    left = [place for place in range(len(names)) if place != at and place not in right]
+    response = frame.iloc[:, at]
+    if response.isna().any():
+        got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
+        raise InputError(f"column {names[at]}", "known in all rows", got, "leave the row out, or say kind=matrix")
+    X, columns = features(frame.iloc[:, left], hints)
+    Z, _ = features(frame.iloc[:, right], hints) if right else (None, ())
+    y: Vector = response.to_numpy() if pd.api.types.is_numeric_dtype(response) else response.astype(str).to_numpy(str)
+    if response.dtype == bool:
+        y = y.astype(np.float64)
+    kinds = np.unique(y)
+    form = f"binary {kinds[0]:g}/{kinds[1]:g}" if len(kinds) == 2 and y.dtype.kind != "U" else ""
+    form = form or (f"{len(kinds)} words: {', '.join(map(str, kinds[:3]))}" if y.dtype.kind == "U" else "real")
+    model = hints.model
+    if not model and form == "real":
+        model = "rank-one-sensing" if right else "polynomial-network"
+    second = f", second vectors {span([names[place] for place in right])}" if right else ""
+    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response `{names[at]}` ({form})"
+    return Given(y, X, Z, columns, (), words, model)
+
+
+def features(frame: pd.DataFrame, hints: Hints) -> tuple[Array | None, tuple[str, ...]]:
+    """Return features as numbers: of words a column of 0 and 1 each, but for the first one of them."""
+    columns, names = list[Array](), list[str]()
+    for name, column in frame.items():
+        if pd.api.types.is_numeric_dtype(column) or not column.notna().any():
+            values = column.to_numpy(np.float64)
+            ask_sentinel(f"column {name}", values, hints)
+            columns.append(values)
+            names.append(str(name))
+            continue
+        kinds = sorted(set(column.dropna().astype(str)))
+        if len(kinds) > MOST_WORDS or not all(isinstance(value, str) for value in column.dropna()):
+            got = f"{len(kinds)} words such as {kinds[0]}"
+            remedy = "leave the column out, or code its words"
+            raise InputError(f"column {str(name)[:60]}", f"of numbers, or of at most {MOST_WORDS} words", got, remedy)
+        if column.isna().any():
+            raise InputError(f"column {str(name)[:60]}", "a word in each row", "nothing in some", "fill it in")
+        columns += [(column == kind).to_numpy(np.float64) for kind in kinds[1:]]
+        names += [f"{name}={kind}" for kind in kinds[1:]]
+    return (np.column_stack(columns) if columns else None), tuple(names)
+
+
+def _matrix(frame: pd.DataFrame, rows: tuple[str, ...], hints: Hints) -> Given:
+    worded = [
+        name for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column) and column.notna().any()
+    ]
+    if worded:
+        got = f"words such as {frame[worded[0]].dropna().iloc[0]}"
+        raise InputError(f"column {worded[0][:60]}", "of numbers", got, "leave the column out, or code its words")
+    table = frame.to_numpy(np.float64)
+    ask_sentinel("the matrix", table, hints)
+    known = np.isfinite(table).sum()
+    named = ", row names" if rows else ""
+    words = (
+        f"a {table.shape[0]:,} x {table.shape[1]:,} matrix with {known / table.size:.1%} of its entries known{named}"
+    )
+    return Given(table, names=tuple(frame.columns), rows=rows, words=words, model="inductive-completion")
+
+
+def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
+    """Return the entries that triples give, each once."""
+    row, column, value, time = roles
+    missing = next((name for name in (row, column) if frame[name].isna().any()), "")
+    if missing:
+        raise InputError(f"column {missing}", "named in each row", "nothing", "name it")
+    if not pd.api.types.is_numeric_dtype(frame[value]):
+        raise InputError(f"column {value}", "of numbers", frame[value].iloc[0], "write row, column, value")
+    frame = frame.dropna(subset=[value])
+    ask_sentinel(f"column {value}", frame[value].to_numpy(np.float64), hints)
+    twice = int(frame.duplicated([row, column]).sum())
+    if twice and not hints.duplicates:
+        first = frame[frame.duplicated([row, column])].iloc[0]
+        got = f"{first[row]}, {first[column]} twice"
+        raise InputError("ratings", "one value per row and column", got, "keep the last or their mean by duplicates")
+    if twice:
+        ordered = frame.sort_values(time, kind="stable") if time else frame
+        groups = ordered.groupby([row, column], sort=False)[value]
+        frame = (groups.mean() if hints.duplicates == "mean" else groups.last()).reset_index()
+    sides = [pd.factorize(frame[name].astype(str)) for name in (row, column)]
+    (rows, row_names), (columns, names) = sides
+    words = f"{len(frame):,} entries `{value}` of a {len(row_names):,} x {len(names):,} matrix (`{row}` x `{column}`)"
+    if twice:
+        newest = f" by `{time}`" if time and hints.duplicates == "last" else ""
+        words += f", {twice:,} duplicates: their {hints.duplicates}{newest}"
+    values = frame[value].to_numpy(np.float64)
+    return Given((rows, columns, values), None, None, tuple(names), tuple(row_names), words, "inductive-completion")
+
+
+def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
+    """Raise InputError for a value that may stand for a missing one, unless something is said of missing values."""
+    if hints.missing or (value := sentinel(values)) is None:
+        return
+    fraction = float(np.mean(values[np.isfinite(values)] == value))
+    raise InputError(
+        what,
+        "free of values that stand for missing ones",
+        f"{value:.12g} in {fraction:.0%} of the entries, far from all others",
+        f"say missing={value:.12g} if they are missing, or missing=none",
+    )
+
+
+def sentinel(values: Array) -> float | None:
+    """Return a value in over a tenth of the entries that is far from all others, or alone below 0, or no rating."""
+    known = values[np.isfinite(values)]
+    for value in (known.max(), known.min()) if len(known) else ():
+        others = np.unique(known[known != value])
+        if np.mean(known == value) <= COMMON or len(others) < 3:
+            continue
+        gap = others[0] - value if value < others[0] else value - others[-1]
+        counts = np.unique(known, return_counts=True)[1]
+        grid = value == 0 and tuple(others) in SCALES and counts[0] == counts.max()
+        alone = value < 0 <= others[0] and value == round(value) and (known == value).sum() > 2
+        if gap > (others[-1] - others[0]) or grid or alone:
+            return float(value)
+    return None
+
+
+def span(names: Sequence[str]) -> str:
+    """Return names in words: the first and the last of them."""
+    return f"{printable(names[0])}..{printable(names[-1])}" if len(names) > 1 else "".join(names)
+
+
+def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[int]:
+    """Return the places of columns that a text names, at most so many of them (0: any number)."""
+    places: list[int] = []
+    titles = list(titles)
+    for part in (text,) if text in titles else text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,7})(?:-(\d{1,7}))?\s*", part)
+        if part.strip() in titles:
+            places.append(titles.index(part.strip()))
+        elif ends and 1 <= int(ends[1]) <= int(ends[2] or ends[1]) <= len(titles):
+            places.extend(range(int(ends[1]) - 1, int(ends[2] or ends[1])))
+        else:
+            expected = f"columns by name, or in 1..{len(titles)} ({', '.join(titles)})"
+            remedy = nearest(part, tuple(titles)) or "name columns of the file"
+            raise InputError(what, printable(expected)[:200], part, remedy)
+    if (most and len(places) > most) or len(set(places)) < len(places):
+        raise InputError(what, f"{most or 'each'} column once", text, "name each column once")
+    return places
+
+
+def side_features(table: Table, members: Sequence[str], what: str) -> Array:
+    """Return features (n, d) of the members of one side, in their order: numbers, and words that two of them share.
+
+    The first column names the members; `|` separates the words of a field, and a missing number is the column's mean.
+    """
+    frame = table.frame
+    names = frame.iloc[:, 0].astype(str)
+    if len(frame.columns) < 2 or names.duplicated().any():
+        got = "one column" if len(frame.columns) < 2 else f"{names[names.duplicated()].iloc[0]} twice"
+        raise InputError(what, "a table with a name per row, each once, and features", got, "correct the table")
+    parts = list[pd.DataFrame]()
+    for name, column in frame.iloc[:, 1:].items():
+        if pd.api.types.is_numeric_dtype(column):
+            parts.append(column.astype(np.float64).fillna(column.mean() if column.notna().any() else 0.0).to_frame())
+        else:
+            words = column.fillna("").astype(str).str.get_dummies("|")
+            parts.append(words.loc[:, words.sum() > 1].add_prefix(f"{name}="))
+    whole = pd.concat(parts, axis=1).set_axis(names)
+    absent = next((member for member in members if member not in whole.index), None)
+    if absent is not None or not len(whole.columns):
+        got = f"none of {absent}" if absent is not None else "none that two members share"
+        raise InputError(what, "features of each member", got, "add the features, or leave the table out")
+    return whole.loc[list(members)].to_numpy(np.float64)

@@ -1,0 +1,144 @@
+"""The data set that all solvers read: features, positive labels, and which labels are known."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lrlab.arrays import Array, Indices, Matrix
+from lrlab.linalg import places_in
+from lrlab.parameters import InputError
+
+Names = tuple[str, ...]
+Places = tuple[Indices, ...]
+"""Rows and columns of entries of a table, as numpy's `nonzero` returns them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Features X (n, d), dense or CSR, and labels (n, L): Y has a 1 for each positive one, CSR.
+
+    `observed` holds True for each known label, CSR; None where all are. What is known and not positive is negative;
+    what is unknown is neither. Names are None where the file has none. `counts_from` is the number by which the file
+    calls its first feature and its first label, for files that number them. `notes`: sentences on what was left out.
+    """
+
+    X: Matrix
+    Y: csr_array
+    observed: csr_array | None = None
+    feature_names: Names | None = None
+    label_names: Names | None = None
+    counts_from: tuple[int, int] = (0, 0)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse parts that do not fit each other."""
+        if self.X.shape[0] != self.Y.shape[0]:
+            raise InputError("Y", f"of as many rows as X, {self.X.shape[0]}", self.Y.shape[0], "give each row labels")
+        if self.observed is not None:
+            if self.observed.shape != self.Y.shape:
+                raise InputError("observed", f"of the size {self.Y.shape} of Y", self.observed.shape, "mark each label")
+            if (places_in(self.Y, self.observed) < 0).any():
+                raise InputError("observed", "true at every positive label", "false at some", "mark them as observed")
+        for name, names, size in (
+            ("feature_names", self.feature_names, self.d),
+            ("label_names", self.label_names, self.L),
+        ):
+            if names is not None and len(names) != size:
+                raise InputError(name, f"{size} names", len(names), "name each column once, or none")
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return self.X.shape[0]
+
+    @property
+    def d(self) -> int:
+        """The number of features."""
+        return self.X.shape[1]
+
+    @property
+    def L(self) -> int:
+        """The number of labels."""
+        return self.Y.shape[1]
+
+    def noted(self, notes: Iterable[str]) -> Self:
+        """Return the same data with further notes."""
+        return replace(self, notes=(*self.notes, *notes))
+
+    @property
+    def names(self) -> Names:
+        """Names of the labels, or else their numbers as the file has them."""
+        return self.label_names or tuple(str(j + self.counts_from[1]) for j in range(self.L))
+
+    def rows(self, chosen: Indices | slice) -> Self:
+        """Return the same data with some of its rows only."""
+        known = None if self.observed is None else self.observed[chosen]
+        return replace(self, X=self.X[chosen], Y=self.Y[chosen], observed=known)
+
+
+def assemble(
+    X: Array | csr_array, positive: Places, unknown: Places, L: int, names: tuple[Names | None, Names | None]
+) -> Dataset:
+    """Return a Dataset from the places of positive and of unknown labels, and the names of features and labels."""
+    observed = None
+    if len(unknown[0]):
+        known = np.ones((X.shape[0], L), dtype=bool)
+        known[unknown] = False
+        observed = csr_array(known)
+    return Dataset(X, pattern(positive, (X.shape[0], L)), observed, *names)
+
+
+def pattern(places: Places, shape: tuple[int, int]) -> csr_array:
+    """Return the CSR matrix with 1 at these places, each named once or more."""
+    Y = csr_array((np.ones(len(places[0])), places), shape=shape)
+    Y.sum_duplicates()
+    Y.data[:] = 1.0
+    return Y
+
+
+def without_labels(data: Dataset, like: Dataset) -> Dataset:
+    """Return rows that came without labels as rows whose labels, those of `like`, are all unknown."""
+    unknown = csr_array((data.n, like.L))
+    return replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
+
+
+def matching(data: Dataset, like: Dataset | None) -> Dataset:
+    """Return the data if its columns are those of `like` (a model's training data), in its order, else refuse it."""
+    if like is None:
+        return data
+    features = _order("features", data.d, data.feature_names, like.d, like.feature_names)
+    labels = _order("labels", data.L, data.label_names, like.L, like.label_names)
+    if features is not None:
+        data = replace(data, X=_sorted(data.X[:, features]), feature_names=like.feature_names)
+    if labels is not None:
+        known = None if data.observed is None else _sorted(data.observed[:, labels])
+        data = replace(data, Y=_sorted(data.Y[:, labels]), observed=known, label_names=like.label_names)
+    return data
+
+
+def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: Names | None) -> Indices | None:
+    """Return the places of the names wanted, None where they are in order or not known on both sides."""
+    if size != wanted_size:
+        expected = f"of {wanted_size} {what}, like the other file"
+        raise InputError("file", expected, size, f"give both files the same {what}")
+    if names is None or wanted is None or names == wanted:
+        return None
+    places = {name: place for place, name in enumerate(names)}
+    absent = next((name for name in wanted if name not in places), None)
+    if absent is not None or len(places) < len(names):
+        mine = next((name for name in names if name not in set(wanted)), "one of them twice")
+        expected = f'of the same {what} as the other file, "{absent}" among them'
+        raise InputError("file", expected, mine, "name them alike")
+    return np.array([places[name] for name in wanted])
+
+
+def _sorted(table: Matrix) -> Matrix:
+    """Return the table, if it is sparse with indices in order and of rows."""
+    if isinstance(table, np.ndarray):
+        return table
+    rows = csr_array(table)
+    rows.sort_indices()
+    return rows

@@ -1,0 +1,182 @@
+"""Own measurements of a low-rank matrix: bilinear and quadratic regression, and tables with gaps."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.data.own import Comparison, Own, unpacked
+from lrlab.lowrank import LowRank
+from lrlab.model_entry import Measure
+from lrlab.models.low_rank_problem import LowRankProblem
+from lrlab.operators.operator import Operator
+from lrlab.operators.rank_one import RankOne, SymmetricRankOne
+from lrlab.parameters import InputError, Parameter, Value
+from lrlab.protocol import Checkpoint, proceed
+
+MEASURES = {
+    "held_out_misfit": Measure(
+        "misfit of measurements held out", "their relative error: 1 is what an estimate of zeros has"
+    ),
+    "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"),
+    "guessed_rank": Measure("rank", "rank that solvers are given", constant=True),
+}
+DEPENDENT = 1e-10
+"""Singular value of columns, relative to the largest one, up to which one of them is a combination of others."""
+
+
+def whitening(X: Array) -> Array:
+    """Return T (columns, d) such that the columns of X T, X (m, columns), are orthogonal and of mean square 1.
+
+    A linear change of the matrix that is recovered, which leaves its rank; columns that depend on others cost nothing.
+    """
+    sizes = np.sqrt(np.mean(X**2, axis=0))
+    units = np.where(sizes > 0, sizes, 1.0)
+    _, s, Vt = np.linalg.svd(X / units, full_matrices=False)
+    kept = s > DEPENDENT * s[0]
+    return np.asarray(Vt[kept].T / s[kept] * np.sqrt(len(X)) / units[:, None])
+
+
+def with_constant(X: Array, constant: bool) -> Array:
+    """Return X (m, d) with a column of ones before it, if there is to be one."""
+    return np.column_stack([np.ones(len(X)), X]) if constant else X
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnMatrix(Own):
+    """Own measurements of a matrix of low rank."""
+
+    own_measures = MEASURES
+
+    fewest: Annotated[
+        int, Parameter(meaning="entries of the row or column that has fewest", low=0, high=2**31, hidden=True)
+    ] = 2**31
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Say which rank was chosen."""
+        if not scores.get("guessed_rank") or self.values()["rank_guess"] != "held-out":
+            return ""
+        return f"Rank {scores['guessed_rank']:g} was chosen: it predicts a tenth of the given numbers, held out, best."
+
+    @property
+    def undecided(self) -> str:  # noqa: D102
+        return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} unknowns"
+
+
+class OwnMatrixProblem(LowRankProblem):
+    """A person's measurements as those of `LowRankProblem`; truth is None. unit: by it they are divided."""
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.truth, self.checkpoint = spec, None, checkpoint
+        self.arrays, self.out = unpacked(spec.file), spec.held
+        self.values = self.target()
+        self.unit = float(np.sqrt(np.mean(self.values[~self.out] ** 2))) or 1.0
+
+    def target(self) -> Array:
+        """Return all numbers that are measured of the matrix (measured,)."""
+        return self.arrays["y"]
+
+    @cached_property
+    def b(self) -> Array:
+        """The given measurements (m,), of mean square 1."""
+        return frozen(self.values[~self.out] / self.unit)
+
+    @property
+    @abstractmethod
+    def operator_held(self) -> Operator:
+        """What was measured of those held out."""
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return the relative misfit of the given measurements and of those held out, and the rank."""
+        off = self.operator.forward(estimate) - self.b
+        scores = {"misfit": float(np.linalg.norm(off) / (np.linalg.norm(self.b) or 1.0))}
+        if self.out.any():
+            values = self.values[self.out] / self.unit
+            off = self.operator_held.forward(estimate) - values
+            scores["held_out_misfit"] = float(np.linalg.norm(off) / (np.linalg.norm(values) or 1.0))
+        return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return False: no truth is known."""
+        return False
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether there are fewer measurements than unknowns, in all or of one row or column of a table."""
+        spec, rank = self.spec, self.rank if "rank" in vars(self) else 1
+        return bool(spec.measurements < spec.unknowns(rank) or spec.fewest < rank)
+
+
+class RankOneRegression(OwnMatrixProblem):
+    """Measurements x^T W z, or x^T L x where there is no Z: bases in which the rows are white, and back."""
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        super().__init__(spec, checkpoint)
+        rows = [with_constant(self.arrays[name], spec.constant) for name in ("X", "Z") if name in self.arrays]
+        self.bases = [whitening(side[~self.out]) for side in rows]
+        self.sides = [side @ T for side, T in zip(rows, self.bases, strict=True)]
+
+    def draw(self) -> RankOne:
+        """Return the measurement operator of the given rows."""
+        return self._operator(~self.out)
+
+    @cached_property
+    def operator_held(self) -> RankOne:
+        """That of the rows that are held out."""
+        return self._operator(self.out)
+
+    def _operator(self, rows: Mask) -> RankOne:
+        sides = [frozen(np.ascontiguousarray(side[rows])) for side in self.sides]
+        return SymmetricRankOne(*sides) if len(sides) == 1 else RankOne(*sides)
+
+    def recovered(self, estimate: LowRank) -> LowRank:
+        """Return the matrix of the given columns, after one for the constant if there is one, in their units."""
+        if len(self.bases) == 2:
+            left, right = self.bases
+            return lowrank.from_product(left @ (estimate.left * self.unit), right @ estimate.V)
+        Q, R = np.linalg.qr(self.bases[0] @ estimate.U)
+        return lowrank.from_core(Q, (R * (estimate.s * self.unit)) @ R.T, len(estimate.s))
+
+    def compared(self, W: LowRank) -> Comparison:
+        """Return the root mean squared error of held-out measurements beside that of their mean."""
+        rows = [self.arrays[name][self.out] for name in ("X", "Z") if name in self.arrays]
+        y, mean = self.arrays["y"][self.out], float(self.arrays["y"][~self.out].mean())
+        return Comparison.of("root mean squared error", (self.predict(W, *rows) - y) ** 2, (y - mean) ** 2, root=True)
+
+    def predict(self, W: LowRank, X: Array, Z: Array | None = None) -> Array:
+        """Return the measurements (n,) of rows X (n, d1), and Z (n, d2) if the matrix is not symmetric."""
+        sides = [with_constant(side, self.spec.constant) for side in (X, Z) if side is not None]
+        return np.asarray(((sides[0] @ W.left) * (sides[-1] @ W.V)).sum(axis=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRankOne(OwnMatrix):
+    """Rows X (m, d1), Z (m, d2) and numbers y (m,) = x^T W z; without Z, x^T L x."""
+
+    free: ClassVar[tuple[str, ...]] = ("rank", "r", "rank_guess", "assumed_rank")
+    sizes: ClassVar[tuple[str, ...]] = ("m", "d1", "d2", "p")
+
+    constant: Annotated[
+        bool, Parameter(meaning="whether a column of ones is added, which makes a constant and linear terms part of W")
+    ] = False
+
+    def build(self, checkpoint: Checkpoint = proceed) -> RankOneRegression:  # noqa: D102
+        return RankOneRegression(self, checkpoint)
+
+    @classmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+        if not arrays["y"][given].any():
+            raise InputError("y", "other than 0 in some row", "zeros alone", "give the measurements")
+        sides = [
+            whitening(with_constant(arrays[k][given], bool(settings["constant"]))).shape[1]
+            for k in ("X", "Z")
+            if k in arrays
+        ]
+        if not all(sides):
+            raise InputError("X", "a column other than 0", "zeros alone", "give the measurement vectors")
+        m = int(given.sum())
+        return {"m": m, "p": sides[0]} if len(sides) == 1 else {"m": m, "d1": sides[0], "d2": sides[1]}

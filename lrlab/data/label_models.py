@@ -1,0 +1,164 @@
+"""Fitted multi-label solvers: models that predict labels of new rows, saved as numpy's .npz and never a pickle.
+
+Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
+`sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
+`feature_names` and `label_names` if there are any, the arrays of the estimate as `estimate_...`, and since version 2
+`scaling` and `units` of the features. Thresholds and calibrations of older files are left out.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from lrlab import ranking
+from lrlab.arrays import Array, Matrix
+from lrlab.data.dataset import Dataset
+from lrlab.data.npz import names_arrays, names_of, read_arrays
+from lrlab.data.rows import read
+from lrlab.data.scaling import SCALINGS, Scaling
+from lrlab.data.source import COLUMN_BYTES, LIMIT_BYTES, Source
+from lrlab.lowrank import LowRank
+from lrlab.models.multilabel_problem import Predictor
+from lrlab.parameters import InputError
+from lrlab.solvers.multilabel.affine import Affine
+from lrlab.solvers.multilabel.compressed_labels import Compressed
+from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
+from lrlab.solvers.multilabel.label_losses import Signed
+
+VERSION, WRITTEN = 3, 2
+KINDS: Mapping[str, type[Any]] = {
+    **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, SignedKernelRank, Compressed)},
+    # What older files call it.
+    "Centred": Affine,
+    "Ranked": Affine,
+}
+"""Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
+ESTIMATE = "estimate_"
+PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names", "scaling", "units")
+SCALARS = ("offset", "threshold")
+LARGEST = 1e100
+"""Numbers of an estimate stay below this: products of three of them are finite."""
+PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
+
+    scaling: that of features before the estimate sees them.
+    """
+
+    solver: str
+    options: Mapping[str, Any]
+    estimate: Predictor = field(repr=False)
+    columns: Dataset = field(repr=False)
+    scaling: Scaling = field(default=Scaling(), repr=False)
+
+    def scores(self, X: Matrix) -> Array:
+        """Return the scores (n, L) of rows as files have them, X (n, d)."""
+        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
+
+    def read(self, path: str | Path, labels: Any = None, file_format: str = "") -> Dataset:
+        """Read rows with the features of the model; labels are optional, all as `rows.read` takes them."""
+        return read(path, labels, like=self.columns, unlabelled=True, file_format=file_format)
+
+    def predict(self, X: Matrix, k: int) -> list[dict[str, Any]]:
+        """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
+        names, scores = self.columns.names, self.scores(X)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return [
+            dict(
+                zip(PREDICTION_COLUMNS, (i + 1, j + 1, names[one], value, value > self.estimate.threshold), strict=True)
+            )
+            for i, places in enumerate(order)
+            for j, one in enumerate(places)
+            for value in [float(scores[i, one])]
+        ]
+
+
+def save_model(path: str | PathLike[str] | IO[bytes], model: FittedModel) -> None:
+    """Write a model so that `load_model` gives the same one."""
+    columns, kind = model.columns, type(model.estimate).__name__
+    if kind not in KINDS:
+        raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
+    arrays = {
+        "lrlab_model": np.array(WRITTEN),
+        "solver": np.array(model.solver),
+        "options": np.array(json.dumps(dict(model.options))),
+        "kind": np.array(kind),
+        "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
+        "scaling": np.array(model.scaling.name),
+        "units": model.scaling.units,
+        **names_arrays(columns),
+        **{ESTIMATE + name: part for name, part in model.estimate.arrays().items()},
+    }
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel:
+    """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
+    source = Source(Path(path), "model .npz")
+    source.check_size(limit_bytes, growth=1)
+    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE), lambda *_: None)
+    version = arrays.get("lrlab_model")
+    if version is None or version.shape != () or version.dtype.kind not in "iu":
+        expected, remedy = "a file that `fit --save` has written", "fit and save a model first"
+        raise InputError("model", expected, source.path.name, remedy)
+    if not 1 <= version <= VERSION:
+        raise InputError("model", f"a file of version {VERSION}", f"version {version}", "update lrlab to read it")
+    try:
+        return _restored(arrays, limit_bytes)
+    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError) as error:
+        words = f"{source.path.name} ({error or type(error).__name__})"
+        expected = "a whole file that `fit --save` has written"
+        raise InputError("model", expected, words, "fit and save it again") from None
+
+
+def _restored(arrays: Mapping[str, Array], limit_bytes: int) -> FittedModel:
+    """Return the model of a file's arrays; ValueError and its like if they do not fit each other."""
+    parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
+    if arrays["sizes"].shape != (5,) or arrays["sizes"].dtype.kind not in "iub":
+        raise ValueError("sizes that no model has")
+    d, L, *first, is_sparse = (int(size) for size in arrays["sizes"])
+    if not 0 < d < 2**31 or not 0 < L < 2**31 or COLUMN_BYTES * (d + L) > limit_bytes or {*first, is_sparse} - {0, 1}:
+        raise ValueError(f"sizes {d} and {L} beyond the limit of memory, or no flags")
+    for name, part in parts.items():
+        if not (part.ndim or name in SCALARS) or (name in ("centre", "units") and part.shape != (d,)):
+            raise ValueError(f"{name} of a shape {part.shape}")
+        if (
+            part.dtype.kind not in "fiub"
+            or not np.isfinite(part).all()
+            or np.abs(part.astype(float)).max(initial=0) > LARGEST
+        ):
+            raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
+    columns = Dataset(
+        csr_array((0, d)) if is_sparse else np.empty((0, d)),
+        csr_array((0, L)),
+        feature_names=names_of(arrays, "feature_names"),
+        label_names=names_of(arrays, "label_names"),
+        counts_from=(first[0], first[1]),
+    )
+    estimate = KINDS[str(arrays["kind"])].restored(parts)
+    # One empty row goes through all parts of the estimate: this fails unless they fit each other.
+    scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
+    if scores.shape != (1, L) or not np.isfinite(scores).all():
+        raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
+    options = dict(json.loads(str(arrays["options"])))
+    return FittedModel(str(arrays["solver"]), options, estimate, columns, _scaling_of(arrays, d))
+
+
+def _scaling_of(arrays: Mapping[str, Array], d: int) -> Scaling:
+    """Return the scaling of a file of version 2; of version 1 there is none."""
+    if "scaling" not in arrays:
+        return Scaling()
+    scaling = Scaling(str(arrays["scaling"]), arrays["units"])
+    expected = (d,) if scaling.name == "deviations" else (0,)
+    if scaling.name not in SCALINGS[1:] or scaling.units.shape != expected or not (scaling.units > 0).all():
+        raise ValueError(f"a scaling {scaling.name} of {scaling.units.shape} for {d} features")
+    return scaling

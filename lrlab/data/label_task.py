@@ -1,0 +1,244 @@
+"""Your rows with labels as the source of a problem: held-out rows score the predictors of all multi-label solvers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csr_array, issparse
+
+from lrlab import lowrank, ranking
+from lrlab.arrays import Array, Mask, Matrix, Vector
+from lrlab.data.dataset import Dataset, pattern
+from lrlab.data.own import Comparison, Own, unpacked
+from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
+from lrlab.model_entry import Measure
+from lrlab.models.label_rows import drawn_pattern
+from lrlab.models.multilabel import FAMILY
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, label_shares, measured, only_observed
+from lrlab.parameters import InputError, Parameter, Value
+from lrlab.protocol import Checkpoint, Stop, proceed
+from lrlab.solvers.multilabel.affine import Affine
+
+MAX_DEFAULT_RANK = 100
+MOST_AREAS = 10**7
+"""Scores of held-out rows beyond which the AUC of labels is left out: sorting takes longer than an iteration."""
+NAMES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
+MACRO = {
+    "macro_auc": Measure("AUC of a label", "mean area under the ROC curve over labels, on held-out rows", rising=True)
+}
+CSR = ("data", "indices", "indptr", "shape")
+
+
+def table_arrays(name: str, table: Matrix) -> dict[str, Vector]:
+    """Return a table as arrays by name: itself, or the parts of a sparse one."""
+    if table is None:
+        return {}
+    if not issparse(table):
+        return {name: table}
+    parts = (table.data, table.indices, table.indptr, np.array(table.shape))
+    return {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
+
+
+def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
+    """Return a table of `table_arrays`; None if there is none."""
+    if name in arrays or f"{name}_data" not in arrays:
+        return arrays.get(name)
+    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in CSR)
+    return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
+
+
+def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
+    """Return the arrays of rows: a Dataset, or two of them (to learn from, to test on), or labels y and features X."""
+    rows, test = y if isinstance(y, tuple) else (y, None)
+    if not isinstance(rows, Dataset):
+        rows = dataset_of(X, y)
+    if rows.n < 2:
+        # The words that scikit-learn's own checks look for.
+        raise InputError("rows", "at least 2, for some are held out", f"{rows.n} sample", "give more rows")
+    arrays = {"y": np.zeros(rows.n + (test.n if test else 0))}
+    for name in ("X", "Y", "observed"):
+        table, other = getattr(rows, name), getattr(test, name) if test else None
+        if test and name == "observed" and (table is not None or other is not None):
+            table, other = (
+                full if one is None else one
+                for one, full in (
+                    (table, csr_array(np.ones((rows.n, rows.L), bool))),
+                    (other, csr_array(np.ones((test.n, rows.L), bool))),
+                )
+            )
+        if other is not None:
+            table = sparse.vstack([table, other], format="csr") if issparse(table) else np.vstack([table, other])
+        arrays |= table_arrays(name, table)
+    return arrays | ({"out": np.arange(rows.n + test.n) >= rows.n} if test else {})
+
+
+def dataset_of(X: Any, y: Any) -> Dataset:
+    """Return features X (n, d) and labels y (n, L) of 0 and 1, nan if one is unknown."""
+    X = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
+    Y = y if issparse(y) else np.asarray(y)
+    values = np.asarray(Y.data if issparse(Y) else Y)
+    if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
+        raise InputError("y", "a table of 0 and 1, nan if unknown", "other values", "give each label a column")
+    if issparse(Y) or not (unknown := np.isnan(Y)).any():
+        return Dataset(X, pattern((Y > 0).nonzero(), Y.shape))
+    return Dataset(X, pattern((np.nan_to_num(Y) > 0).nonzero(), Y.shape), csr_array(~unknown))
+
+
+def default_rank(most: int) -> int:
+    """Return the rank if none is given: half of the largest possible one, and at most MAX_DEFAULT_RANK."""
+    return min(max(1, most // 2), MAX_DEFAULT_RANK)
+
+
+class LabelProblem(MultilabelProblem):
+    """Rows of which some are held out; labels of these may be unknown, and do not count then.
+
+    mask_test (n_test, L): the pattern of held-out labels that are known, or None if all are. intercept: whether
+    predictors have an intercept for each label. scaling: that of X and X_test.
+    """
+
+    mask_test: csr_array | None = None
+    scaling = Scaling()
+
+    @classmethod
+    def between(
+        cls, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
+    ) -> "LabelProblem":
+        """Return the problem of learning from some rows what others say."""
+        units = Scaling.of(given.X, scaling)
+        X, X_test = (units.applied(data.X) for data in (given, fresh))
+        problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
+        problem.mask_test, problem.intercept, problem.scaling = fresh.observed, intercept, units
+        return problem
+
+    def score(self, estimate: Predictor) -> dict[str, float]:
+        """Return scores of held-out rows, `macro_auc` among them; of training rows if none are held out."""
+        held_out = self.Y_test.shape[0] > 0
+        X, Y, mask = (self.X_test, self.Y_test, self.mask_test) if held_out else (self.X, self.Y, self.mask)
+        scores = measured(estimate, X, Y, mask)
+        if Y.shape[0] * Y.shape[1] <= MOST_AREAS:
+            scores["macro_auc"] = ranking.label_auc(estimate.scores(X), Y, mask).value
+        return scores
+
+    def compared(self, estimate: Any) -> Comparison:
+        """Return the AUC of held-out rows beside 1/2, with a bound on its sampling error: rows are independent."""
+        scores = ranking.instance_auc(estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
+        error = np.sqrt(scores.value * (1.0 - scores.value) / scores.count) if scores.count else np.nan
+        return Comparison("AUC of a row", scores.value, 1.96 * float(error), self.baseline()["auc"], rising=True)
+
+    def recovered(self, estimate: Predictor) -> "LabelPredictor":
+        """Return the predictor of rows in the units of the given features."""
+        return LabelPredictor(estimate, self.scaling)
+
+    def baseline(self) -> dict[str, float]:
+        """Return the scores of label prevalences, the same for all rows."""
+        d, L = self.X.shape[1], self.Y.shape[1]
+        return self.score(Affine.at(lowrank.zero((d, L), 1), label_shares(self.Y, self.mask)))
+
+
+class LabelPredictor(tuple[Any, ...]):
+    """A predictor of labels of rows (n, d) as they are given: the estimate of a solver, and the scaling of features."""
+
+    estimate: Predictor
+    scaling: Scaling
+
+    def __new__(cls, estimate: Predictor, scaling: Scaling) -> "LabelPredictor":
+        """Hold both."""
+        self = super().__new__(cls, (estimate, scaling))
+        self.estimate, self.scaling = estimate, scaling
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle both."""
+        return LabelPredictor, (self.estimate, self.scaling)
+
+    @property
+    def threshold(self) -> float:
+        """The score above which a label is predicted."""
+        return self.estimate.threshold
+
+    def scores(self, X: Matrix) -> Array:
+        """Return the scores (n, L) of rows X (n, d)."""
+        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnLabels(Own):
+    """Rows with features and labels, of which some are held out."""
+
+    free: ClassVar[tuple[str, ...]] = ("rank",)
+    sizes: ClassVar[tuple[str, ...]] = ("n", "d", "labels", "observed")
+    own_measures = {name: FAMILY.measures[name] for name in NAMES} | MACRO
+    watched = False
+
+    n: Annotated[int, Parameter(meaning="number of rows", low=1, high=1e9)] = 2
+    d: Annotated[int, Parameter(meaning="number of features", low=1, high=1e9)] = 1
+    labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=1, high=1e9)] = 1
+    per_row: Annotated[int, Parameter(meaning="labels of a row, about", low=0, high=1e9, hidden=True)] = 0
+    spread: Annotated[str, Parameter(meaning="what features of unlike size cost", hidden=True)] = ""
+    chosen: Annotated[str, Parameter(meaning="what held-out rows have chosen", hidden=True)] = ""
+    intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which is not penalized")] = True
+    scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
+
+    def check(self) -> None:
+        """Refuse ranks that no such table has."""
+        least = min(self.d, self.labels)
+        if self.values()["rank"] > least:
+            expected = f"in 1..min(features, labels) = {least}"
+            raise InputError("rank", expected, self.values()["rank"], "lower the rank")
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of the rows as they are given, scaled, and as the problem holds them, and a block of scores."""
+        return 3 * sum(array.nbytes for array in unpacked(self.file).values()) + 2**26
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Say what held-out rows have chosen, and what features of unlike size cost."""
+        return " ".join(filter(None, [self.chosen, self.spread]))
+
+    def ending(self, stop: Stop | None) -> str:
+        """Return what a limit of iterations means: accuracy on new rows is often best after a few."""
+        if stop is not Stop.MAX_ITER:
+            return super().ending(stop)
+        return "Ended after the chosen number of iterations." if self.chosen else "Stopped at the iteration limit."
+
+    def tables(self) -> tuple[Dataset, Dataset]:
+        """Return the rows to learn from and those that are held out."""
+        arrays = unpacked(self.file)
+        rows = Dataset(*(table_of(arrays, name) for name in ("X", "Y", "observed")))
+        return rows.rows(~self.held), rows.rows(self.held)
+
+    def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
+        given, fresh = self.tables()
+        rank, scaling = int(self.values()["rank"]), self.scaling
+        return LabelProblem.between(given, fresh, rank, intercept=self.intercept, scaling=scaling)
+
+    @classmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+        X, Y, observed = (table_of(arrays, name) for name in ("X", "Y", "observed"))
+        given = ~arrays["out"] if "out" in arrays else given
+        n, (d, L) = int(given.sum()), (X.shape[1], Y.shape[1])
+        known = 1.0 if observed is None else max(1e-4, observed.sum() / (Y.shape[0] * L))
+        density = min(1.0, max(1e-5, X.nnz / (X.shape[0] * d))) if issparse(X) else 1.0
+        return {
+            "n": n,
+            "d": d,
+            "labels": L,
+            "rank": default_rank(min(d, L)),
+            "observed": min(1.0, known),
+            "density": density,
+            "per_row": round(Y.nnz / Y.shape[0]),
+            "spread": "" if settings["scaling"] in ("deviations", "auto") else spread_remark(X),
+        }
+
+
+def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
+    """Return the rows with a fraction of their known labels, drawn without replacement from blocks of rows."""
+    if fraction == 1:
+        return data
+    if not 0 < fraction < 1:
+        raise InputError("observed", "a fraction above 0, at most 1", fraction, "give observed such a value, as 0.2")
+    drawn = drawn_pattern(np.random.default_rng(seed), data.Y.shape, fraction)
+    known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
+    return replace(data, Y=only_observed(data.Y, known), observed=known)

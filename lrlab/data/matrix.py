@@ -1,0 +1,159 @@
+"""Own tables with gaps: entries of W, or of X W Z^T where rows and columns have features, beside biases of both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.data.forms import OwnMatrix, OwnMatrixProblem, whitening
+from lrlab.data.own import Comparison
+from lrlab.lowrank import LowRank
+from lrlab.operators.entries import Entries
+from lrlab.parameters import InputError, Parameter, Value
+from lrlab.protocol import Checkpoint, proceed
+
+RIDGE = 1.0
+"""Of the means of rows and columns: as much as one entry of 0."""
+SWEEPS, SETTLED = 100, 1e-6
+"""Most sweeps over the means, and the relative change at which they end."""
+
+
+class OwnTableProblem(OwnMatrixProblem):
+    """Given entries of a table, less their mean and the biases of rows and columns where there are such."""
+
+    operator: Entries
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        super().__init__(spec, checkpoint)
+        self.bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in ("X", "Z")]
+        self.sides = [T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", self.bases, strict=True)]
+
+    @cached_property
+    def line(self) -> tuple[float, Array, Array]:
+        """The mean of the given entries, and the biases of rows (n1,) and columns (n2,); zeros where there are none."""
+        (n1, n2), given = self.spec.table, ~self.out
+        if not self.spec.biases:
+            return 0.0, np.zeros(n1), np.zeros(n2)
+        rows, columns, y = (self.arrays[name][given] for name in ("rows", "columns", "y"))
+        counts = [np.bincount(at, minlength=n) + RIDGE for at, n in ((rows, n1), (columns, n2))]
+        mean, c = float(y.mean()), np.zeros(n2)
+        for _ in range(SWEEPS):
+            before = c
+            a = np.bincount(rows, y - mean - c[columns], n1) / counts[0]
+            c = np.bincount(columns, y - mean - a[rows], n2) / counts[1]
+            if np.linalg.norm(c - before) <= SETTLED * np.linalg.norm(c):
+                break
+        return mean, a, c
+
+    def target(self) -> Array:
+        """Return the entries (measured,) less mean and biases."""
+        mean, a, c = self.line
+        return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
+
+    def draw(self) -> Entries:
+        """Return the operator of the given entries."""
+        return self._operator(~self.out)
+
+    @cached_property
+    def operator_held(self) -> Entries:
+        """That of the entries that are held out."""
+        return self._operator(self.out)
+
+    def _operator(self, chosen: Mask) -> Entries:
+        (n1, n2), (X, Z) = self.spec.table, self.sides
+        free = (n1 if X is None else 1) * (n2 if Z is None else 1)
+        rows, columns = self.arrays["rows"][chosen], self.arrays["columns"][chosen]
+        return Entries(X, Z, (n1, n2), rows, columns, free / int(chosen.sum()))
+
+    def recovered(self, estimate: LowRank) -> LowRank:
+        """Return W in the units of the given numbers and features."""
+        left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
+        return lowrank.from_product(left * self.unit, right)
+
+    def compared(self, W: LowRank) -> Comparison:
+        """Return the root mean squared error of held-out entries beside that of their mean."""
+        rows, columns, y = (self.arrays[name][self.out] for name in ("rows", "columns", "y"))
+        off = self.fitted(W)[rows, columns] - y
+        mean = float(self.arrays["y"][~self.out].mean())
+        return Comparison.of("root mean squared error", off**2, (y - mean) ** 2, root=True)
+
+    def completed(self, W: LowRank) -> Array:
+        """Return the whole table (n1, n2): entries as they are given, others of mean, biases and X W Z^T.
+
+        Of a row or column without features and without entries that the solver was given, unknown entries are nan.
+        """
+        table, given = self.fitted(W), ~self.out
+        for k, at, part in (("X", "rows", table), ("Z", "columns", table.T)):
+            if k not in self.arrays:
+                part[np.bincount(self.arrays[at][given], minlength=len(part)) == 0] = np.nan
+        table[self.arrays["rows"], self.arrays["columns"]] = self.arrays["y"]
+        return table
+
+    def fitted(self, W: LowRank) -> Array:
+        """Return mean, biases and X W Z^T (n1, n2)."""
+        sides = (self.arrays[k] if k in self.arrays else None for k in "XZ")
+        left, right = (F if X is None else X @ F for F, X in zip((W.left, W.V), sides, strict=True))
+        mean, a, c = self.line
+        return np.asarray(mean + a[:, None] + c + left @ right.T)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTable(OwnMatrix):
+    """A table (n1, n2) of which some entries are known; features of rows and columns are white when solvers see them.
+
+    fewest: entries of the row or column, without features, that has fewest among those that have any.
+    """
+
+    free: ClassVar[tuple[str, ...]] = ("rank", "rank_guess", "assumed_rank")
+    sizes: ClassVar[tuple[str, ...]] = ("n1", "n2", "d1", "d2")
+
+    biases: Annotated[bool, Parameter(meaning="whether rows and columns have a bias each, beside a common mean")] = (
+        False
+    )
+
+    empty: Annotated[
+        int, Parameter(meaning="rows and columns without given entries and features", low=0, high=2**31, hidden=True)
+    ] = 0
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Say which rank was chosen, and what cannot be completed."""
+        nothing = f"{self.empty:,} rows or columns have neither entries nor features: they stay nan."
+        return " ".join(filter(None, [super().judgement(scores), nothing if self.empty else ""]))
+
+    @property
+    def measurements(self) -> int:
+        """Number of given entries."""
+        return int((~self.held).sum())
+
+    @property
+    def bare_sides(self) -> tuple[tuple[int, int], ...]:
+        """Nothing is drawn: `fewest` is counted."""
+        return ()
+
+    @property
+    def undecided(self) -> str:  # noqa: D102
+        if self.measurements < self.degrees_of_freedom:
+            return super().undecided
+        return f"a row or column has {self.fewest} given entries, fewer than the rank"
+
+    def build(self, checkpoint: Checkpoint = proceed) -> OwnTableProblem:  # noqa: D102
+        return OwnTableProblem(self, checkpoint)
+
+    @classmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+        n1, n2 = (int(size) for size in arrays["size"])
+        if min(n1, n2) < 2:
+            raise InputError("y", "a table of at least 2 rows and 2 columns", f"{n1} x {n2}", "give the whole table")
+        widths = [whitening(arrays[k]).shape[1] if k in arrays else n for k, n in (("X", n1), ("Z", n2))]
+        sides = (("X", "rows", n1), ("Z", "columns", n2))
+        counts = [np.bincount(arrays[of][given], minlength=n) for k, of, n in sides if k not in arrays]
+        fewest = min((int(count[count > 0].min()) for count in counts), default=2**31)
+        share = max(1e-4, int(given.sum()) / (n1 * n2))
+        features = "correlated" if "X" in arrays or "Z" in arrays else "canonical"
+        sizes = {"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]}
+        empty = sum(int((count == 0).sum()) for count in counts)
+        return {**sizes, "observed": share, "features": features, "fewest": fewest, "empty": empty}

@@ -1,0 +1,177 @@
+"""Own measurements as the source of a problem: the spec of a model whose data are read instead of drawn.
+
+The spec of such a problem is the model's own with `Own` and the kind of its family before it, so that solvers, limits
+and records are those of drawn problems. What needs the truth is left out; what is held out is scored instead.
+"""
+
+import hashlib
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from lrlab.arrays import Mask, Vector
+from lrlab.model_entry import Measure
+from lrlab.parameters import Parameter, Value, declared
+from lrlab.protocol import Spec, Stop
+
+HELD_OUT = 0.2
+"""Share of the measurements that is held out where none is said."""
+
+
+class Comparison(NamedTuple):
+    """A score of held-out data, half the width of its 95% interval, and the score of a baseline."""
+
+    name: str
+    score: float
+    within: float
+    baseline: float
+    rising: bool = False
+
+    @classmethod
+    def of(cls, name: str, losses: Vector, baseline: Vector, root: bool = False) -> "Comparison":
+        """Return a mean loss, or the root of one, with its sampling error."""
+        mean, error = float(np.mean(losses)), 1.96 * float(np.std(losses)) / np.sqrt(max(1, len(losses)))
+        if not root:
+            return cls(name, mean, error, float(np.mean(baseline)))
+        return cls(name, np.sqrt(mean), error / (2 * np.sqrt(mean) or 1.0), float(np.sqrt(np.mean(baseline))))
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{self.name} on held-out data {self.score:.4g} ± {self.within:.2g}, baseline {self.baseline:.4g}"
+
+
+class Packed(str):
+    """Arrays by name that travel with a spec: as a text their digest, by which specs are compared."""
+
+    arrays: dict[str, Vector]
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, Vector]) -> Self:
+        """Return arrays with their digest."""
+        digest = hashlib.sha256()
+        for name, array in sorted(arrays.items()):
+            digest.update(f"{name} {array.dtype} {array.shape} ".encode())
+            digest.update(np.ascontiguousarray(array).tobytes())
+        packed = cls(digest.hexdigest())
+        packed.arrays = dict(arrays)
+        return packed
+
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arrays."""
+        return Packed.of, (self.arrays,)
+
+
+def unpacked(file: str) -> dict[str, Vector]:
+    """Return the arrays of a `Packed` text."""
+    return file.arrays if isinstance(file, Packed) else {}
+
+
+def held(count: int, share: float, seed: int) -> Mask:
+    """Return which of so many measurements are held out: a share of them, drawn with the seed, but never all."""
+    chosen = np.zeros(count, dtype=bool)
+    chosen[np.random.default_rng(seed).permutation(count)[: min(round(share * count), count - 1)]] = True
+    return chosen
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(Spec):
+    """Measurements of a person; sizes are of those that solvers see, `measured` counts those held out, too.
+
+    free: the model's parameters that say something of own data; all others are of what is drawn. sizes: those that say
+    how large they are. kind: the class among these that a class of specs was made of.
+    """
+
+    free: ClassVar[tuple[str, ...]] = ()
+    sizes: ClassVar[tuple[str, ...]] = ()
+    own_measures: ClassVar[Mapping[str, Measure]] = {}
+    kind: ClassVar[type["Own"]]
+
+    file: Annotated[str, Parameter(meaning="the measurements, by their digest", hidden=True)] = ""
+    measured: Annotated[int, Parameter(meaning="number of all measurements", low=0, high=1e9, hidden=True)] = 0
+    held_out: Annotated[
+        float, Parameter(meaning="share of the measurements that is held out, to score estimates", low=0, high=0.9)
+    ] = HELD_OUT
+
+    @property
+    def drawn(self) -> bool:  # noqa: D102
+        return False
+
+    @property
+    def remark(self) -> str:  # noqa: D102
+        return ""
+
+    def judgement(self, scores: Mapping[str, float]) -> str:  # noqa: D102
+        return ""
+
+    @property
+    def data_bytes(self) -> int:
+        """Memory of the data as the model holds it, and of the arrays that were given."""
+        return int(super().data_bytes) + sum(array.nbytes for array in unpacked(self.file).values())  # type: ignore[safe-super]
+
+    @property
+    def held(self) -> Mask:
+        """Which measurements are held out (measured,)."""
+        out: Mask | None = unpacked(self.file).get("out")
+        return held(self.measured, self.held_out, self.seed) if out is None else out
+
+    def public_values(self) -> dict[str, Value]:
+        """Return what says something of own data."""
+        of_kind = (name for name, p in declared(self.kind).items() if not p.hidden)
+        named = {*self.free, *self.sizes, *of_kind}
+        return {name: value for name, value in self.values().items() if name in named}
+
+    @classmethod
+    def completed(
+        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Return options with those that are best for a solver on these arrays, where none is said."""
+        return dict(options)
+
+    @classmethod
+    @abstractmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the sizes of a spec on these arrays, of which some are given to solvers.
+
+        InputError where they cannot be used.
+        """
+
+    def ending(self, stop: Stop | None) -> str:
+        """Return what is said of NOT_UNIQUE, for no truth is known here; of other stops nothing."""
+        if stop is not Stop.NOT_UNIQUE:
+            return ""
+        return (
+            f"Not unique: {self.undecided}; others fit as well. Take more data, or for matrices features or a smaller"
+            " rank."
+        )
+
+    @property
+    def undecided(self) -> str:
+        """Why the data do not decide what is recovered, as part of a sentence."""
+        return "the measurements do not decide the estimate"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle by the model's class and the values: the class of the spec is made where it is used."""
+        model = next(base for base in type(self).__mro__[2:] if "model" in vars(base))
+        return _restored, (type(self).kind, model, self.values())
+
+
+def _restored(kind: type[Own], model: type[Spec], values: Mapping[str, Value]) -> Own:
+    make: Any = own_class(kind, model)
+    own: Own = make(**values)
+    return own
+
+
+@lru_cache(maxsize=64)
+def own_class(kind: type[Own], model: type[Spec]) -> type[Own]:
+    """Return the class of specs of a model whose data are a person's, of a kind."""
+    made = type(f"Own{model.__name__}", (kind, model), {"__module__": kind.__module__, "kind": kind})
+    return dataclass(frozen=True, kw_only=True)(made)

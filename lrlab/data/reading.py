@@ -1,0 +1,87 @@
+"""Reads files of measurements: CSV, parquet and npz become the y, X and Z of `lrlab.recover`.
+
+An npz has arrays y (or table, patterns), X (or A, masks) and Z, or rows, columns and y of a matrix's entries. Nothing
+in a file is executed.
+"""
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lrlab.data.columns import MATRIX, NOTHING, Given, Hints, ask_sentinel, side_features, understood
+from lrlab.data.frames import read_frame
+from lrlab.data.npz import NUMBERS, read_arrays
+from lrlab.data.source import LIMIT_BYTES, Source, printable
+from lrlab.data.unpacking import data_suffix
+from lrlab.parameters import InputError, nearest
+
+FORMATS = {".csv": "CSV", ".tsv": "CSV", ".txt": "CSV", ".dat": "CSV", ".data": "CSV", ".npz": ".npz"}
+FORMATS |= {".parquet": "parquet"}
+NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "X", "Z": "Z"}
+PLACES = ("rows", "columns")
+File = str | PathLike[str]
+
+
+def read_given(
+    path: File,
+    hints: Hints = NOTHING,
+    *,
+    rows: File | None = None,
+    columns: File | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Given:
+    """Return what a file holds; InputError in one sentence for what cannot be used.
+
+    rows, columns: files of features of a matrix's rows and columns: a name, then numbers or words.
+    """
+    source = opened_source(Path(path), limit_bytes)
+    if source.kind == ".npz":
+        given = _of_arrays(source, hints, limit_bytes)
+    else:
+        given = understood(read_frame(source, limit_bytes, hints.missing), hints)
+    for what, file, members in (("X", rows, given.rows), ("Z", columns, given.names)):
+        if file is None:
+            continue
+        if given.model != "inductive-completion" or not members:
+            remedy = "leave the file out, or name rows and columns in the data"
+            raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
+        name = "row-features" if what == "X" else "column-features"
+        side = opened_source(Path(file), limit_bytes)
+        values = side_features(read_frame(side, limit_bytes), members, name)
+        given = given._replace(**{what: values}, words=f"{given.words}, {values.shape[1]} {name.replace('-', ' ')}")
+    return given
+
+
+def opened_source(path: Path, limit_bytes: int) -> Source:
+    """Return a file whose size and suffix have been checked."""
+    suffix = data_suffix(path)
+    if suffix not in FORMATS:
+        remedy = nearest(suffix, FORMATS) or "convert it"
+        raise InputError("file", f"one of {', '.join(FORMATS)}", printable(path.name), remedy)
+    source = Source(path, FORMATS[suffix])
+    source.check_size(limit_bytes, **({} if source.kind == "CSV" else {"growth": 1}))
+    return source
+
+
+def _of_arrays(source: Source, hints: Hints, limit_bytes: int) -> Given:
+    """Return the arrays of an npz by what they are."""
+    arrays = read_arrays(source, limit_bytes, {*NAMES, *PLACES}.__contains__, lambda *_: None, NUMBERS)
+    roles = [NAMES[name] for name in arrays if name in NAMES]
+    if "y" not in roles or len(set(roles)) < len(roles):
+        got = ", ".join(arrays) or "none of them"
+        raise InputError("file", f"an .npz with arrays y, X and Z ({', '.join(NAMES)})", got, "save it with y=...")
+    by_role: dict[str, Any] = {NAMES[name]: array for name, array in arrays.items() if name in NAMES}
+    words = ", ".join(f"{name} {'x'.join(map(str, np.shape(array)))}" for name, array in arrays.items())
+    y = by_role["y"]
+    if y.ndim > 1 and y.dtype.kind in "fiu":
+        y = by_role["y"] = y.astype(np.float64)
+        if hints.missing not in ("", "none"):
+            y[y == float(hints.missing)] = np.nan
+        ask_sentinel("y", y.ravel(), hints)
+    if any(name in arrays for name in PLACES):
+        if not all(name in arrays for name in PLACES):
+            raise InputError("file", "an .npz with both rows and columns beside y", "one of them", "save both")
+        by_role["y"] = (arrays["rows"], arrays["columns"], by_role["y"])
+    return Given(**by_role, words=f"arrays {words}", model="inductive-completion" if hints.kind == MATRIX else "")

@@ -1,0 +1,180 @@
+"""lrlab.recover: any solver on your own measurements, matrix or labels."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lrlab import catalog
+from lrlab.arrays import Vector
+from lrlab.data import arrays as own_arrays
+from lrlab.data import gaps
+from lrlab.data.dataset import Dataset
+from lrlab.data.forms import OwnRankOne
+from lrlab.data.label_task import OwnLabels, label_arrays
+from lrlab.data.matrix import OwnTable
+from lrlab.data.own import Own, Packed, held, own_class
+from lrlab.data.patterns import OwnMagnitudes
+from lrlab.data.responses import REFINEMENT, OwnAnswers
+from lrlab.data.tuning import FIRST as LABEL_SOLVERS
+from lrlab.data.tuning import METRIC, tuned
+from lrlab.engine import solve
+from lrlab.models.completion import InductiveCompletion
+from lrlab.models.multilabel import Multilabel
+from lrlab.models.network import PolynomialNetwork
+from lrlab.models.phase_retrieval import PhaseRetrieval
+from lrlab.models.rank_one_sensing import RankOneSensing
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle
+from lrlab.plugins import AnySolver
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.trace import Trace
+
+KINDS: Mapping[Any, tuple[type[Own], Any]] = {
+    SingleIndexSpec: (OwnAnswers, own_arrays.answers),
+    RankOneSensing: (OwnRankOne, own_arrays.bilinear),
+    PolynomialNetwork: (OwnRankOne, own_arrays.quadratic),
+    InductiveCompletion: (OwnTable, gaps.table),
+    PhaseRetrieval: (OwnMagnitudes, own_arrays.magnitudes),
+    Multilabel: (OwnLabels, label_arrays),
+}
+"""By the base of a model's specs: the kind of your data, and what makes arrays of them."""
+FIRST = {
+    OwnAnswers: REFINEMENT,
+    OwnRankOne: "gauss-newton",
+    OwnTable: "als",
+    OwnMagnitudes: "gauss-newton",
+    OwnLabels: LABEL_SOLVERS[0],
+}
+"""The solver of each kind if none is named, of matrices without features."""
+LABEL_ITERATIONS = 5
+"""Limit of iterations on labels: the accuracy on new rows is often best after 2 to 5."""
+
+
+def recover(
+    y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object
+) -> Trace:
+    """Run a solver on your data, and return its trace.
+
+    model says what they are, and decides which solvers there are:
+
+    - one-bit-sensing, flipped-logistic, one-bit-phase-retrieval, custom-link: y (n,) of two values, X (n, p)
+    - rank-one-sensing: y (m,) = x^T W z, X (m, d1), Z (m, d2); polynomial-network: y (m,) = x^T L x, X (m, p)
+    - inductive-completion: y a matrix (n1, n2) with nan, masked or, if it is sparse, absent entries, or three vectors
+      (rows, columns, values); features X (n1, d1) of rows and Z (n2, d2) of columns, if there are any
+    - phase-retrieval: y (m,) = |A x| and X = A (m, p), or patterns y (count, h, w) = |fft2(mask x image)| and masks X
+      of the same shape; norm and centered say another convention, nan pixels are left out
+    - multilabel: labels y (n, L) of 0 and 1, nan if unknown, and features X (n, d); without a solver the better one of
+      leml-squared and binary-relevance on held-out rows; tune_by: a metric by which settings are chosen there
+
+    It may be left out if y is a matrix with missing entries, of two values, or of patterns, or if there is a Z. If
+    `rank` (`r` of polynomial-network) is left out, it is chosen on held-out numbers. options: those of the solver and
+    its limits; held_out (0.2), the fraction of the measurements that is held out and scores the estimates; seed; of
+    responses: scaling, and what the model says of the link; of matrices: biases (means of rows and columns).
+
+    The trace is as of `lrlab.solve`, without what needs a ground truth; `trace.estimate` is what was recovered in the
+    units of the given numbers, `trace.link` the link of responses. InputError in one sentence for what cannot be used.
+    """
+    return in_units(solve.run(job_of(y, X, Z, model=model, solver=solver, **options)))
+
+
+def in_units(trace: Trace) -> Trace:
+    """Return a trace of your data with its estimate, and the intervals, in the units of the given numbers."""
+    if trace.estimate is None:
+        return trace
+    known = trace.intervals
+    intervals = None if known is None else trace.problem.intervals_of(known)
+    note = trace.note if known is None else trace.note.removesuffix(known.note).strip()
+    note = " ".join(filter(None, [note, intervals.note if intervals else ""]))
+    return replace(trace, estimate=trace.problem.recovered(trace.estimate), intervals=intervals, note=note)
+
+
+def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: AnySolver = "", **options: object) -> Job:
+    """Return the checked job of `recover`."""
+    if not model and isinstance(y[0] if isinstance(y, tuple) and y else y, Dataset):
+        model = Multilabel.model
+    model = model or own_arrays.model_of(y, X, Z)
+    kind, _, base = kind_of(model)
+    tune_by = str(options.pop("tune_by", "")) if kind is OwnLabels else ""
+    chosen = solver or first_solver(kind, X, Z)
+    known = choices(own_class(kind, base))
+    if isinstance(chosen, str):
+        for name in options:
+            require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
+    spec = own_spec(y, X, Z, model=model, solver=chosen, **options)
+    settings = {name: value for name, value in options.items() if name not in known}
+    if kind is OwnLabels and isinstance(chosen, str):
+        return label_job(spec, str(solver), dict(settings), tune_by, "rank" in options)
+    return make_job(spec, chosen, **settings)
+
+
+def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ranked: bool) -> Job:
+    """Return the job on labels, with the solver or the settings that are best on held-out rows if none are given."""
+    if solver and not tune_by:
+        return make_job(spec, solver, **{"max_iter": LABEL_ITERATIONS, **settings})
+    limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
+    for name in (solver,) if solver else LABEL_SOLVERS:
+        # What a solver refuses is said before anything is run.
+        make_job(spec, name, **settings)
+    found = tuned(
+        spec.tables()[0],
+        solver,
+        settings,
+        rank=spec.rank if ranked else 0,
+        scaling=spec.scaling,
+        intercept=spec.intercept,
+        metric=tune_by,
+        iterations=int(limits.get("max_iter", 0)),
+        seed=spec.seed,
+    )
+    words = (
+        f"{tune_by or METRIC} {found.score:.4g} on held-out rows chose {found.solver}, {found.iterations} iterations"
+    )
+    own = "".join(f", {name} {value:.3g}" for name, value in found.options if isinstance(value, float))
+    spec = spec.replace(scaling=found.scaling, chosen=f"{words}{own}.", **({"rank": found.rank} if found.rank else {}))
+    return make_job(spec, found.solver, **{**dict(found.options), **limits, "max_iter": found.iterations})
+
+
+def own_spec(y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object) -> Own:
+    """Return the spec of measurements for a solver (of all if none is named); of options those of the spec count."""
+    kind, arrays_of, base = kind_of(model)
+    own, arrays = own_class(kind, base), arrays_of(y, X, Z)
+    options = kind.completed(arrays, solver or first_solver(kind, X, Z), options)
+    return spec_of(own, arrays, {name: value for name, value in options.items() if name in choices(own)})
+
+
+def first_solver(kind: type[Own], X: Any = None, Z: Any = None) -> str:
+    """Return the solver of a kind of data with arrays X and Z if none is named."""
+    featured = kind is OwnTable and not (X is None and Z is None)
+    return "altmin" if featured else FIRST[kind]
+
+
+def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:
+    """Return the kind of data of a model, what makes arrays of them, and the class of the model's specs."""
+    base = catalog.MODELS.get(model, Spec)
+    for of, (kind, arrays_of) in KINDS.items():
+        if issubclass(base, of):
+            return kind, arrays_of, base
+    names = tuple(name for name in catalog.MODELS if issubclass(catalog.MODELS[name], tuple(KINDS)))
+    raise InputError("model", f"one of {', '.join(names)}", model, nearest(model, names) or "take one of these")
+
+
+def choices(own: type[Own]) -> dict[str, Parameter]:
+    """Return the parameters of a spec that a person may set."""
+    of_kind = {name for name, p in declared(own.kind).items() if not p.hidden}
+    return {
+        name: p for name, p in declared(own).items() if (name in of_kind or name in own.free) and name not in own.sizes
+    }
+
+
+def spec_of(own: type[Own], arrays: Mapping[str, Vector], options: Mapping[str, object]) -> Own:
+    """Return the spec of measurements with what a person says of them."""
+    settings = settle(own, options)
+    count = len(arrays["y"])
+    given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
+    sizes = own.shape_of(arrays, given, settings)
+    ranks = {"r", "rank"} & set(choices(own)) - set(sizes)
+    if ranks and not ranks & set(options):
+        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
+    values: dict[str, Any] = {**sizes, **options, "file": Packed.of(arrays), "measured": count}
+    return own(**values)

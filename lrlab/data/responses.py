@@ -1,0 +1,213 @@
+"""Own one-bit answers: X (n, p) and y with two values, for all solvers of single-index models."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.optimize import linprog
+
+from lrlab.arrays import Array, Intervals, Mask, Vector, frozen
+from lrlab.data.forms import DEPENDENT, whitening
+from lrlab.data.own import HELD_OUT, Comparison, Own, unpacked
+from lrlab.linalg import unit, varying
+from lrlab.model_entry import Measure
+from lrlab.parameters import InputError, Parameter, Value
+from lrlab.protocol import Checkpoint, Problem, proceed
+from lrlab.runs.index_link import IndexLink, losses
+
+MEASURES = {
+    "held_out_log_loss": Measure("log loss of answers held out", "nats an answer under the link that is estimated"),
+    "held_out_accuracy": Measure("accuracy on answers held out", "share that is predicted rightly", rising=True),
+    "log_loss": Measure("log loss of the answers", "nats an answer, of the answers that the solver was given"),
+}
+REFINEMENT = "link-free-refinement"
+WHITENED = 2
+"""Rows a column above which columns are whitened."""
+MOST_SEPARATED = 300_000
+"""Entries of X up to which responses are tested for separation: the linear program then takes about a second."""
+SEPARATED = 1e-6
+
+
+class Frame(NamedTuple):
+    """Centres columns and changes their basis: rows x become (x - mean) T, T (columns, p); sizes are deviations."""
+
+    mean: Array
+    T: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, X: Array, scaling: str) -> "Frame":
+        """Return the frame of rows X (n, columns): columns of deviation 1, or whitened ones; of those that vary."""
+        use = varying(X)
+        mean, sizes, eye = X.mean(axis=0), np.where(use, X.std(axis=0), 1.0), np.eye(X.shape[1])[:, use]
+        if scaling == "none":
+            return cls(np.zeros(len(mean)), eye, np.ones(len(mean)))
+        T = eye / sizes[:, None]
+        return cls(mean, T @ whitening((X - mean) @ T) if scaling == "whitened" and use.any() else T, sizes)
+
+    def applied(self, X: Array) -> Array:
+        """Return rows (n, columns) in the frame (n, p)."""
+        return np.asarray((X - self.mean) @ self.T)
+
+
+class OwnAnswersProblem(Problem):
+    """A person's answers, with the attributes of `SingleIndexProblem` but a truth; X is in the frame of `frame`."""
+
+    def __init__(self, spec: "OwnAnswers", checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.link, self.checkpoint = spec, spec.link_function, checkpoint  # type: ignore[attr-defined]
+        arrays, out = unpacked(spec.file), spec.held
+        X, y = arrays["X"], arrays["y"]
+        self.frame = Frame.of(X[~out], spec.scaling)
+        if spec.scaling == "whitened":
+            self.contrasts = frozen(self.frame.sizes[:, None] * self.frame.T)
+        self.X, self.y = frozen(self.frame.applied(X[~out])), frozen(y[~out])
+        self.given, self.rows_held, self.y_held = frozen(X[~out]), X[out], y[out]
+        self.X_held = self.frame.applied(X[out])
+        self.shape = self.X.shape
+        self.sparsity = spec.values()["sparsity"] or self.shape[1]
+        self._link = lru_cache(maxsize=1)(self._fitted)
+
+    def blocks(self) -> Iterator[tuple[Array, Array]]:
+        """Yield (X, y)."""
+        self.checkpoint(0.0)
+        yield self.X, self.y
+
+    def first_answers(self, most: int) -> Array:
+        """Return the first answers."""
+        return self.y[:most]
+
+    def _fitted(self, text: bytes) -> IndexLink:
+        return IndexLink.fitted(self.X, self.y, np.frombuffer(text))
+
+    def link_at(self, estimate: Array) -> IndexLink:
+        """Return the link that is estimated along a direction."""
+        return self._link(np.ascontiguousarray(estimate, dtype=float).tobytes())
+
+    def score(self, estimate: Array) -> dict[str, float]:
+        """Return log losses of the answers and of those held out, under the link that the given answers show."""
+        link = self.link_at(estimate)
+        scores = {"log_loss": float(losses(link.log_odds(self.X), self.y).mean())}
+        if len(self.y_held):
+            eta = link.log_odds(self.X_held)
+            scores["held_out_log_loss"] = float(losses(eta, self.y_held).mean())
+            scores["held_out_accuracy"] = float(np.mean((eta > 0) == (self.y_held > 0)))
+        return scores
+
+    def standardised(self, b: Array) -> Array:
+        """Return a direction (columns,) in columns of standard deviation 1, nan for a column that does not vary.
+
+        Standard deviations are those in these rows: intervals do not count that others have other ones. If columns are
+        whitened, the index of the direction has standard deviation 1, else the direction has length 1.
+        """
+        scaled = np.where(varying(self.given), b * self.frame.sizes, np.nan)
+        size = np.std(self.given @ b) if self.contrasts is not None else np.linalg.norm(np.nan_to_num(scaled))
+        return scaled / (size or 1.0)
+
+    def recovered(self, estimate: Array) -> Array:
+        """Return the direction (columns,), of length 1, in the units of the given columns."""
+        return unit(self.frame.T @ estimate)
+
+    def intervals_of(self, known: Intervals) -> Intervals:
+        """Return intervals of all columns: nan for those that the data do not determine, which the note names."""
+        low, high = (np.full(len(self.frame.sizes), np.nan) for _ in range(2))
+        used = varying(self.given)
+        rows = slice(None) if self.contrasts is not None else used
+        low[rows], high[rows] = known.low, known.high
+        apart, words = dependent(self.given), [known.note]
+        if separated(self.given, self.y):
+            apart[:] = True
+            words.append("No intervals: a hyperplane separates the responses, at least in part.")
+        elif apart.any():
+            places = ", ".join(str(place + 1) for place in np.flatnonzero(apart))
+            words.append(f"No intervals for columns {places}: they are combinations of each other.")
+        low[apart | ~used] = high[apart | ~used] = np.nan
+        return Intervals(low, high, " ".join(filter(None, words)))
+
+    def compared(self, b: Array) -> Comparison:
+        """Return the log loss of held-out responses beside that of their frequency."""
+        share = np.clip(np.mean(self.y > 0), 1e-6, 1 - 1e-6)
+        base = np.where(self.y_held > 0, -np.log(share), -np.log1p(-share))
+        return Comparison.of("log loss", losses(self.predict(b, self.rows_held), self.y_held), base)
+
+    def link_along(self, b: Array) -> IndexLink:
+        """Return the link along a direction (columns,) in the units of the given columns."""
+        return IndexLink.fitted(self.given, self.y, b)
+
+    def predict(self, b: Array, X: Array) -> Array:
+        """Return the log-odds of the larger response at rows X (n, columns), along a direction (columns,)."""
+        return self.link_along(b).log_odds(X)
+
+
+def dependent(X: Array) -> Mask:
+    """Return which columns (columns,) of X are exact combinations of others and a constant."""
+    use = varying(X)
+    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
+    apart = np.zeros(X.shape[1], dtype=bool)
+    if use.any():
+        _, s, Vt = np.linalg.svd(np.linalg.qr(rows, mode="r") if len(rows) > rows.shape[1] else rows)
+        rank = int((s > DEPENDENT * s[0]).sum())
+        apart[use] = np.linalg.norm(Vt[rank:], axis=0) > np.sqrt(DEPENDENT)
+    return apart
+
+
+def separated(X: Array, y: Array) -> bool:
+    """Return whether some a + X b has the sign of y (n,) or is 0 in all rows, and is not 0 in all; a linear program."""
+    use = varying(X)
+    if not use.any() or X[:, use].size > MOST_SEPARATED:
+        return False
+    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
+    signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
+    # A box keeps the program bounded; its optimum is 0 unless the responses are separated.
+    best = linprog(-signed.mean(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1.0, 1.0))
+    return bool(best.success and -best.fun > SEPARATED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnAnswers(Own):
+    """One-bit answers of a person; what is recovered is the direction in columns that are centred and scaled."""
+
+    free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
+    sizes: ClassVar[tuple[str, ...]] = ("n", "p")
+    own_measures = MEASURES
+
+    scaling: Annotated[
+        str,
+        Parameter(
+            meaning="columns are centred and divided by their deviations, or made uncorrelated, too, or left alone",
+            choices=("columns", "whitened", "none"),
+        ),
+    ] = "columns"
+
+    @classmethod
+    def completed(
+        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
+    ) -> dict[str, object]:
+        """Have columns whitened for the refinement of a dense direction, whose intervals then are right.
+
+        Of correlated columns an entry of a direction of length 1 is far from normal. Whitening takes more rows than
+        columns, and leaves no entry zero.
+        """
+        n, p = arrays["X"].shape
+        dense = not any(options.get(name) for name in ("sparsity", "kept"))
+        whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > WHITENED * p
+        return {**({"scaling": "whitened"} if whitened else {}), **options}
+
+    @property
+    def theory_holds(self) -> bool:
+        """Predictions are for drawn designs."""
+        return False
+
+    def build(self, checkpoint: Checkpoint = proceed) -> OwnAnswersProblem:  # noqa: D102
+        return OwnAnswersProblem(self, checkpoint)
+
+    @classmethod
+    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+        X, y = arrays["X"], arrays["y"]
+        if len(np.unique(y[given])) < 2:
+            raise InputError("y", "of two values", "one in all rows that are not held out", "give rows of both")
+        p = Frame.of(X[given], str(settings["scaling"])).T.shape[1]
+        if p < 2:
+            raise InputError("X", "at least 2 columns that vary", p, "a single one has no direction: plot y against it")
+        return {"n": int(given.sum()), "p": p}

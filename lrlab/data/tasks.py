@@ -1,0 +1,316 @@
+"""What can be done with a file: one protocol, for responses, a matrix with missing entries, patterns, and labels."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from lrlab.arrays import Vector
+from lrlab.data.columns import NOTHING, Given, Hints
+from lrlab.data.dataset import Dataset
+from lrlab.data.label_models import FittedModel, save_model
+from lrlab.data.label_task import LabelProblem, hide
+from lrlab.data.labels import Labels
+from lrlab.data.own import Comparison, own_class
+from lrlab.data.reading import read_given
+from lrlab.data.recover import choices, first_solver, in_units, job_of, kind_of
+from lrlab.data.rows import OF_LABELS, read
+from lrlab.data.source import LIMIT_BYTES
+from lrlab.data.unpacking import data_suffix
+from lrlab.engine import solve
+from lrlab.lowrank import LowRank
+from lrlab.models.multilabel import Multilabel
+from lrlab.parameters import InputError, Parameter
+from lrlab.plugins import AnySolver
+from lrlab.runs.job import Job
+from lrlab.runs.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+File = str | PathLike[str]
+OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
+"""Parameters of a spec of your data that people may want to set first."""
+
+
+class Task(Protocol):
+    """What can be done with data that were read.
+
+    source: what was understood of them, in one line. settings: parameters of their spec. plan: the jobs of some
+    solvers. parts: pictures of what was recovered, by title. table: the estimate, by column, matrix row or label.
+    """
+
+    given: Given
+    model: str
+
+    def source(self) -> str: ...  # noqa: D102
+    def settings(self) -> list[Parameter]: ...  # noqa: D102
+    def plan(self, solvers: Sequence[AnySolver], **options: object) -> list[Job]: ...  # noqa: D102
+    def parts(self, trace: Trace) -> Mapping[str, Vector]: ...  # noqa: D102
+    def table(self, trace: Trace) -> "pd.DataFrame": ...  # noqa: D102
+
+
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Data of which a vector, an image or a matrix is recovered; the tasks below say what is drawn of it."""
+
+    given: Given
+    model: str
+
+    def source(self) -> str:
+        """Return what was understood, and the model."""
+        return f"{self.given.words}; model {self.model}."
+
+    def settings(self) -> list[Parameter]:
+        """Return what may be said of these data."""
+        kind, _, base = kind_of(self.model)
+        known = choices(own_class(kind, base))
+        return [known[name] for name in OFFERED if name in known]
+
+    def plan(self, solvers: Sequence[AnySolver] = ("",), **options: object) -> list[Job]:
+        """Return the job of each solver; "" is the default one."""
+        y, X, Z = self.given[:3]
+        return [job_of(y, X, Z, model=self.model, solver=solver, **options) for solver in solvers]
+
+    def default_solver(self) -> str:
+        """Return the solver of this task if none is named."""
+        return first_solver(kind_of(self.model)[0], *self.given[1:3])
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return units of a form, or the entries of a signal."""
+        what: Any = trace.estimate
+        if isinstance(what, LowRank):
+            two = np.shape(what.U) != np.shape(what.V) or not np.allclose(what.U, what.V)
+            left = {"left units" if two else "hidden units": (what.U * np.abs(what.s)).T}
+            return {**left, **({"right units": what.V.T} if two else {})}
+        return {"real, imaginary": np.vstack([np.real(what), np.imag(what)])}
+
+    def table(self, trace: Trace) -> "pd.DataFrame":
+        """Return the matrix of a form, or a signal."""
+        import pandas as pd
+
+        what: Any = trace.estimate
+        if isinstance(what, LowRank):
+            return pd.DataFrame(what.dense())
+        return pd.DataFrame({"real": np.real(what), "imaginary": np.imag(what)})
+
+    def arrays(self, trace: Trace) -> dict[str, Vector]:
+        """Return what a file keeps of the estimate."""
+        what: Any = trace.estimate
+        return what._asdict() if isinstance(what, LowRank) else {"estimate": what}
+
+    def packed(self, trace: Trace) -> bytes:
+        """Return the estimate as the content of an npz."""
+        names = {"names": np.array(self.given.names), "rows": np.array(self.given.rows)}
+        np.savez_compressed(memory := io.BytesIO(), allow_pickle=False, **self.arrays(trace), **names)
+        return memory.getvalue()
+
+    def save(self, path: File, trace: Trace) -> None:
+        """Write the estimate: a table as CSV, or all of it as npz."""
+        if Path(path).suffix == ".csv":
+            table = self.table(trace)
+            table.to_csv(path, index=bool(self.given.rows) and len(table) == len(self.given.rows))
+        else:
+            Path(path).write_bytes(self.packed(trace))
+
+
+class Responses(Measurements):
+    """One-bit responses: a direction with intervals, and its link."""
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return the link as columns index, chance and the ends of its band."""
+        return {"link": trace.link.table.to_numpy()}
+
+    def table(self, trace: Trace) -> "pd.DataFrame":
+        """Return the direction, the same in columns of standard deviation 1, and the ends of its 95% interval there.
+
+        A column that does not vary is left out.
+        """
+        import pandas as pd
+
+        what: Any = trace.estimate
+        names = self.given.names or tuple(str(place + 1) for place in range(len(what)))
+        sizes: dict[str, Any] = {"direction": what, "standardised": trace.problem.standardised(what)}
+        if trace.intervals is not None:
+            sizes |= {"low": trace.intervals.low, "high": trace.intervals.high}
+        used = np.isfinite(sizes["standardised"])
+        return pd.DataFrame({"column": names, **sizes})[used].reset_index(drop=True)
+
+    def arrays(self, trace: Trace) -> dict[str, Vector]:
+        """Return the direction and its intervals."""
+        known = trace.intervals
+        ends = {} if known is None else {"low": known.low, "high": known.high}
+        return {"estimate": trace.estimate, "standardised": trace.problem.standardised(trace.estimate), **ends}
+
+
+class Matrix(Measurements):
+    """A matrix with missing entries, also triples, with features of rows and columns if there are any."""
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return the completed matrix."""
+        return {"completed matrix": trace.problem.completed(trace.estimate)}
+
+    def table(self, trace: Trace) -> "pd.DataFrame":
+        """Return the completed matrix with the names of its rows and columns."""
+        import pandas as pd
+
+        completed = trace.problem.completed(trace.estimate)
+        return pd.DataFrame(completed, index=list(self.given.rows) or None, columns=list(self.given.names) or None)
+
+    def arrays(self, trace: Trace) -> dict[str, Vector]:
+        """Return the factors and the completed matrix."""
+        return {**super().arrays(trace), "completed": trace.problem.completed(trace.estimate)}
+
+
+class Patterns(Measurements):
+    """Magnitudes |A x|, or diffraction patterns of an image behind masks."""
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return the image, or the signal."""
+        what: Any = trace.estimate
+        return {"image, up to a phase": np.abs(what)} if np.ndim(what) == 2 else super().parts(trace)
+
+    def table(self, trace: Trace) -> "pd.DataFrame":
+        """Return the magnitudes of the image, or the signal."""
+        import pandas as pd
+
+        what: Any = trace.estimate
+        return pd.DataFrame(np.abs(what)) if np.ndim(what) == 2 else super().table(trace)
+
+
+class LabelledRows(Measurements):
+    """Rows with features and labels."""
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return how often each label is on in the training rows, the most frequent first."""
+        return {"label prevalence": np.sort(np.asarray(trace.problem.Y.mean(axis=0)).ravel())[::-1][None]}
+
+    def table(self, trace: Trace) -> "pd.DataFrame":
+        """Return for each label how often it is on, and its AUC on held-out rows."""
+        import pandas as pd
+
+        from lrlab import ranking
+
+        problem: LabelProblem = trace.problem
+        scores = trace.estimate.estimate.scores(problem.X_test)  # type: ignore[union-attr]
+        areas = ranking.areas(scores, problem.Y_test, problem.mask_test, micro=False).by_label
+        on = np.asarray(problem.Y.sum(axis=0)).ravel().astype(int)
+        return pd.DataFrame({"label": self.rows.names, "on in training rows": on, "AUC on held-out rows": areas})
+
+    @property
+    def rows(self) -> Dataset:
+        """The training rows."""
+        return self.given.y[0] if isinstance(self.given.y, tuple) else self.given.y
+
+    def fitted(self, trace: Trace) -> FittedModel:
+        """Return the model that predicts labels of new rows."""
+        found: Any = trace.estimate
+        columns = self.rows.rows(slice(0, 0))
+        return FittedModel(trace.job.solver, dict(trace.job.options), found.estimate, columns, found.scaling)
+
+    def packed(self, trace: Trace) -> bytes:
+        """Return the model that predicts labels as the content of an npz."""
+        save_model(memory := io.BytesIO(), self.fitted(trace))
+        return memory.getvalue()
+
+
+TASKS: Mapping[str, type[Measurements]] = {
+    "inductive-completion": Matrix,
+    "phase-retrieval": Patterns,
+    "multilabel": LabelledRows,
+    "rank-one-sensing": Measurements,
+    "polynomial-network": Measurements,
+}
+"""By the model; all others are of one-bit responses."""
+
+
+def task_of(given: Given, model: str = "") -> Measurements:
+    """Return the task of data, by the model that is named, or that they show."""
+    from lrlab.data.arrays import model_of
+
+    model = model or given.model or model_of(given.y, given.X, given.Z)
+    kind_of(model)
+    return TASKS.get(model, Responses)(given, model)
+
+
+def read_task(
+    path: File,
+    hints: Hints = NOTHING,
+    *,
+    test: File | None = None,
+    labels: Labels = None,
+    rows: File | None = None,
+    columns: File | None = None,
+    file_format: str = "",
+    base: int | None = None,
+    limit: int = 0,
+    observed: float = 1.0,
+    seed: int = 0,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Measurements:
+    """Return the task that a file holds: labels if its format, `labels` or the model say so, else by its columns.
+
+    test: rows to score labels on, else held-out ones. labels, file_format, base, limit: see `rows.read`. observed:
+    fraction of the known training labels that solvers see, drawn with the seed. rows, columns: features of the rows and
+    columns of a matrix.
+    """
+    suffix = data_suffix(Path(path))
+    of_labels = labels is not None or file_format or hints.model == Multilabel.model or hints.kind == "labels"
+    if not of_labels and suffix not in OF_LABELS and not (suffix == ".txt" and test):
+        for name, value in (("test", test), ("base", base), ("limit", limit or None)):
+            if value is not None:
+                raise InputError(name, "left out unless rows have labels", value, "say which columns are labels")
+        return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
+    given = read(path, labels, beside=test, file_format=file_format, base=base, limit=limit, limit_bytes=limit_bytes)
+    fresh = test and read(test, labels, like=given, file_format=file_format, limit=limit, limit_bytes=limit_bytes)
+    given = hide(given, observed, seed)
+    known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
+    rest = f", {fresh.n:,} rows to test on" if fresh else ""
+    notes = "".join(f" {note}" for note in (*given.notes, *(fresh.notes if fresh else ())))
+    words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}{notes}"
+    return LabelledRows(Given((given, fresh) if fresh else given, words=words), Multilabel.model)
+
+
+class Fit(NamedTuple):
+    """A run on a file: what was read, the trace, and the score of held-out data beside a baseline."""
+
+    task: Measurements
+    trace: Trace
+
+    @property
+    def compared(self) -> Comparison | None:
+        """The score of held-out data beside a baseline; None if nothing is held out."""
+        held_out = self.trace.job.spec.held.any()  # type: ignore[attr-defined]
+        return (
+            self.trace.problem.compared(self.trace.estimate) if held_out and self.trace.estimate is not None else None
+        )
+
+    @property
+    def table(self) -> "pd.DataFrame":
+        """The estimate as a table."""
+        return self.task.table(self.trace)
+
+    def save(self, path: File) -> None:
+        """Write the estimate as CSV or npz."""
+        self.task.save(path, self.trace)
+
+    def summary(self) -> dict[str, Any]:
+        """Return all of it as plain values."""
+        beside = {} if self.compared is None else {"held_out": self.compared._asdict()}
+        return {"understood": self.task.source(), **self.trace.summary(), **beside}
+
+
+def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
+    """Read a file, recognize what it holds, and run a solver; options: of `read_task`, of the solver and its spec.
+
+    The result has `task.source()`, what was understood; `trace`; `table`; `compared`; `save(path)`.
+    """
+    names = ("test", "labels", "rows", "columns", "file_format", "base", "limit", "observed", "limit_bytes")
+    said = {name: options.pop(name) for name in names if name in options}
+    task = read_task(path, hints, **said, seed=int(options.get("seed", 0)))
+    [job] = task.plan([solver], **options)
+    return Fit(task, in_units(solve.run(job)))

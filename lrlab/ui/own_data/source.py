@@ -1,0 +1,248 @@
+"""The data of *Your data*: a drop area in the middle, six tiles of examples, and what was understood of a file."""
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from lrlab import catalog
+from lrlab.data.columns import KINDS, Hints
+from lrlab.data.examples import EXAMPLES, Example
+from lrlab.data.labels import COUNT
+from lrlab.data.recover import KINDS as MODEL_KINDS
+from lrlab.data.tasks import OFFERED, Measurements, read_task, task_of
+from lrlab.engine.engine import get_engine
+from lrlab.parameters import InputError, Parameter, Value, declared
+from lrlab.protocol import Limits
+from lrlab.runs.memory import memory_limit
+from lrlab.ui.shared import uploads
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Permalink, by_widget
+
+LIMIT_MB = 100
+LONGEST_NAME_BYTES = 80
+SUFFIXES = [
+    "csv",
+    "tsv",
+    "txt",
+    "dat",
+    "data",
+    "npz",
+    "parquet",
+    "arff",
+    "svm",
+    "svmlight",
+    "libsvm",
+    "xml",
+    "gz",
+    "bz2",
+]
+LISTS = (".xml", ".names")
+TILES: Mapping[str, tuple[str, str]] = {
+    "breast-cancer": ("One-bit responses", "x1, x2, x3, **target**\n\n0.3, 1.1, -0.2, **yes**"),
+    "wine": ("Matrix with missing entries", "a, b, c\n\n1.2,  **?**,  0.4"),
+    "ratings": ("Ratings", "user, item, **rating**\n\nann, film 3, **4**"),
+    "diabetes": ("Real responses", "x1, x2, x3, **y**\n\n0.3, 1.1, -0.2, **151**"),
+    "digit": ("Diffraction patterns", "npz: **patterns**, masks\n\n|fft2(mask x image)|"),
+    "labels": ("Labels", "x1, x2, **sad**, **calm**\n\n0.3, 1.1, **0**, **1**"),
+}
+"""Examples that show what the kinds of files look like."""
+FEATURES = {"rows": ("user", "row"), "columns": ("item", "movie", "column")}
+"""By what the names of files of features say whose they are."""
+AUTOMATIC = "automatic"
+RANK = Parameter(
+    meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A task with what is said of it: the spec of all solvers, options of `fit`, names of files or of an example."""
+
+    task: Measurements
+    spec: Any
+    options: dict[str, Value]
+    files: Mapping[str, str]
+    hints: Hints
+    labels: str = ""
+    example: str = ""
+
+    @property
+    def words(self) -> str:
+        """What was understood, and for an example where it is from."""
+        about = EXAMPLES.get(self.example)
+        source = f" Source: {about.source}. Licence: {about.licence}." if about else ""
+        return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
+
+
+class Folder:
+    """A folder for the files of one session, removed with the last reference to it or at the server's end."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="lrlab-own-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+
+    def write(self, upload: Any) -> str:
+        """Write an upload under its own name, and return that."""
+        name = Path(upload.name).name.encode(errors="ignore")[-LONGEST_NAME_BYTES:].decode(errors="ignore")
+        (self.path / name).write_bytes(upload.getvalue())
+        return name
+
+
+class Reading(NamedTuple):
+    """Files that a worker reads: the path of their folder, or, if the worker does not see it, the files themselves."""
+
+    folder: str
+    content: Mapping[str, bytes]
+    files: Mapping[str, str]
+    hints: Hints
+    labels: Any
+
+
+def carry_out(reading: Reading) -> Measurements:
+    """Return the task of files, on a worker."""
+    with tempfile.TemporaryDirectory(prefix="lrlab-own-") as name:
+        for file, content in reading.content.items():
+            (Path(name) / file).write_bytes(content)
+        folder = Path(reading.folder or name)
+        files = {role: folder / file for role, file in reading.files.items()}
+        labels = files.pop("labels", None) or reading.labels
+        return read_task(files.pop("file"), reading.hints, labels=labels, limit_bytes=memory_limit(), **files)
+
+
+def roles(names: Sequence[str]) -> dict[str, str]:
+    """Return what several files are, by their names: the data, test rows, features of rows or columns, label names."""
+    if len(names) == 1:
+        return {"file": names[0]}
+    found = dict[str, str]()
+    for name in names:
+        stem, suffix = Path(name).stem.lower(), Path(name).suffix.lower()
+        role = "labels" if suffix in LISTS else "test" if "test" in stem else ""
+        role = role or next((side for side, words in FEATURES.items() if any(word in stem for word in words)), "file")
+        if role in found:
+            raise InputError("files", "one of each role", f"{found[role]} and {name}", f"drop one file as {role}")
+        found[role] = name
+    if "file" not in found:
+        raise InputError("files", "the data among them", ", ".join(names), "name test rows ...test..., others without")
+    return found
+
+
+def choose(link: Permalink) -> Shown | InputError | None:
+    """Show the drop area, the tiles, and what may be said; None without data."""
+    names = ("", *EXAMPLES)
+    parameter = Parameter(meaning="example", name="measurements", kind=str, default="", choices=names)
+    key = link.key("measurements")
+    if key not in st.session_state:
+        st.session_state[key] = link.value("measurements", parameter)
+    link.accept(["data", "rows", "show", "settings", "metric", "iterations", "top", "solvers"])
+    with st.container(key="own_data-drop"):
+        dropped = st.file_uploader(
+            "Drop a file here: CSV, parquet, npz, ARFF or svmlight",
+            SUFFIXES,
+            accept_multiple_files=True,
+            key=link.key("file"),
+            max_upload_size=LIMIT_MB,
+            help=f"Test rows, label names and features of rows or columns in files beside it. At most {LIMIT_MB} MB.",
+        )
+    if dropped:
+        st.session_state[key] = ""
+    example = str(st.session_state[key])
+    if not (dropped or example):
+        tiles(key)
+    link.put("measurements", example, parameter)
+    with st.sidebar:
+        hints, labels = say(link)
+    if not (dropped or example):
+        # They count once there are data.
+        link.accept([*declared(Limits), "seed", *(f"own.{name}" for name in (RANK.name, *OFFERED))])
+        return None
+    try:
+        task, files = read(example, dropped, hints, labels)
+        with st.sidebar:
+            options = choose_options(link, task, EXAMPLES.get(example))
+        spec = uploads.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
+        return Shown(task, spec, options, files, hints, labels, example)
+    except InputError as error:
+        return error
+
+
+def tiles(key: str) -> None:
+    """Show what the kinds of files look like; a click takes an example."""
+
+    def take(name: str) -> None:
+        st.session_state[key] = name
+        by_widget()
+
+    columns = st.columns(3, gap="medium")
+    for place, (name, (title, words)) in enumerate(TILES.items()):
+        with columns[place % 3].container(border=True, height=190):
+            st.markdown(f"**{title}**")
+            st.caption(words)
+            st.button("Try this example", key=f"own_data-tile-{name}", on_click=take, args=(name,))
+
+
+def say(link: Permalink) -> tuple[Hints, str]:
+    """Show what a person may say of a file instead of what is recognized; everything may stay empty."""
+    models = ["", *(name for name, spec in catalog.MODELS.items() if issubclass(spec, tuple(MODEL_KINDS)))]
+    with controls.fold("What the file holds", "own_data-hints") as place:
+        shown = place.open
+
+        def text(name: str, title: str, words: str, choices: Sequence[str] = ()) -> str:
+            one = Parameter(meaning=words, name=name, kind=str, default="", choices=tuple(choices))
+            look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
+            return str(controls.widget(link, one, shown=shown, label=title, **look) or "").strip()
+
+        kind = text("kind", "Kind", "what the file holds", ("", *KINDS))
+        model = text("model", "Model", "what the responses are", models)
+        y = text("y", "Response column", "name or number; y, target, label or the last one")
+        Z = text("z", "Columns of z", "second vectors of bilinear forms, such as 9-16")
+        missing = text("missing", "Missing value", "what stands for a missing value, such as -1; none if nothing")
+        duplicates = text(
+            "duplicates", "Duplicates", "of values of one entry the last or the mean", ("", "last", "mean")
+        )
+        labels = text("labels", "Label columns", "last:6, first:6, or names separated by commas")
+    return Hints(kind, y, Z, missing, duplicates, model), labels
+
+
+def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Measurements, Mapping[str, str]]:
+    """Return the task of an example or of dropped files, read again only if something changes."""
+    if example:
+        shown = EXAMPLES[example]
+        return uploads.once("own_data:task", example, lambda: task_of(shown.make(), shown.model)), {}
+
+    def reading() -> tuple[Measurements, Mapping[str, str]]:
+        folder = Folder()
+        files = roles([folder.write(one) for one in dropped])
+        local = get_engine().local
+        content = {} if local else {path.name: path.read_bytes() for path in folder.path.iterdir()}
+        given = Reading(str(folder.path) if local else "", content, files, hints, label_columns(labels))
+        with st.spinner("Reading the file..."):
+            return uploads.on_worker(carry_out, given), files
+
+    key = tuple(one.file_id for one in dropped), hints, labels
+    return uploads.once("own_data:task", key, reading)
+
+
+def label_columns(columns: str) -> str | tuple[str, ...] | None:
+    """Return which columns are labels, as `rows.read` takes it; never a path, which would be one on the server."""
+    if not columns or COUNT.fullmatch(columns):
+        return columns or None
+    return tuple(name.strip() for name in columns.split(","))
+
+
+def choose_options(link: Permalink, task: Measurements, example: Example | None) -> dict[str, Value]:
+    """Show the settings of a task; return what is not left at its default."""
+    known = {p.name: p for p in task.settings()}
+    rank = next((name for name in ("rank", "r") if name in known), "")
+    first = dict(example.options) if example else {}
+    usual = [p for name, p in known.items() if name != rank]
+    parameters = [*([RANK] if rank else []), *controls.with_defaults(usual, first)]
+    # By names of their own in the address: `data` is an older question of this page.
+    values = controls.widgets(link, parameters, scope=task.model, prefix="own.")
+    said = {p.name: values[p.name] for p in usual if values[p.name] != p.default}
+    return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}

@@ -1,0 +1,176 @@
+"""The results of *Your data*: curves of the held-out score, what is recovered, a baseline beside it, and code."""
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from lrlab.data.recover import in_units
+from lrlab.data.tasks import Fit, LabelledRows, Responses
+from lrlab.data.tuning import FIRST
+from lrlab.engine.engine import get_engine
+from lrlab.figures import convergence, picture, theme
+from lrlab.figures.build import Figure, trace
+from lrlab.figures.ends import name_ends
+from lrlab.model_entry import Panel
+from lrlab.parameters import InputError
+from lrlab.runs.drawn import measures_of, recoveries
+from lrlab.runs.job import Job
+from lrlab.ui.converge import result_tabs
+from lrlab.ui.live.changes import State
+from lrlab.ui.live.tabs import View
+from lrlab.ui.own_data.source import Shown
+from lrlab.ui.shared import live, page, progress, solver_controls
+from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
+
+PAGE = "own_data"
+HEIGHT = 360
+BESIDE = {"flipped-logistic": ("logistic",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
+"""By model: solvers that run at first beside the default one."""
+BEFORE = "The score of held-out data appears here, and what is recovered."
+
+
+def show(link: Permalink, shown: Shown | InputError | None) -> None:
+    """Show what was understood, solvers, and what they recover."""
+    ready = shown if isinstance(shown, Shown) else None
+    page.show_errors(shown)
+    jobs: list[Job] = []
+    if ready:
+        st.markdown(plain(ready.words))
+        jobs = choose_jobs(link, ready)
+    live.buttons(PAGE, lambda: get_engine().follow(jobs), ready=bool(jobs), about=ready)
+    live.follow(PAGE, lambda: draw(jobs), live_view())
+    if ready and jobs:
+        page.fold_code(python(ready, jobs), shell(ready, jobs))
+
+
+def choose_jobs(link: Permalink, ready: Shown) -> list[Job]:
+    """Show solvers and limits of a run; return the jobs."""
+    first = ready.task.default_solver()
+    beside = () if first == "altmin" else BESIDE.get(ready.task.model, ())
+    with st.sidebar:
+        limits = solver_controls.choose_limits(link)
+        jobs = solver_controls.choose_jobs(
+            link, ready.task.model, ready.spec, limits, default=(first, *beside), recommended=4
+        )
+    return [] if page.show_errors(limits) else jobs
+
+
+def parts_of(runs: Sequence[Any], alive: bool) -> State:
+    """Return the live parts of runs: progress, curves of the score, a card for each."""
+    spec = runs[0].job.spec
+    measures, drawn = measures_of(spec), recoveries(spec, runs)
+    names = list(measures)
+    first = names[0] if spec.held.any() or spec.model == "multilabel" else names[1]
+    look = {"measures": measures, "log_x": False, "log_y": not measures[first].rising, "height": HEIGHT, "hold": True}
+    curves = convergence.curves(drawn, first, "iteration", growing=alive, **look)
+    return {
+        f"{PAGE}.progress": progress.run_bar(runs) if alive else "",
+        f"{PAGE}.curves": name_ends(curves, [run.title for run in drawn]),
+        f"{PAGE}.cards": result_tabs.cards(runs, drawn, measures),
+    }
+
+
+def live_view() -> View | None:
+    """Return the view of the run that is followed, for its live channel."""
+    running = live.current(PAGE)
+    return (lambda: parts_of(running.runs, True)) if running is not None else None
+
+
+def draw(jobs: Sequence[Job]) -> None:
+    """Draw the run that is followed, and what it has recovered. jobs: what is chosen now."""
+    running, about = live.current(PAGE), live.about(PAGE)
+    if running is None or about is None:
+        st.caption(BEFORE)
+        return
+    parts = parts_of(running.runs, running.alive)
+    progress.strip(parts[f"{PAGE}.progress"], f"{PAGE}.progress", alive=running.alive)
+    if list(jobs) != [run.job for run in running.runs]:
+        st.caption("**The data or settings have changed since this run: press Run.**")
+    measure = next(iter(measures_of(running.runs[0].job.spec).values()))
+    left, right = st.columns([1, 1.1], gap="medium")
+    with left:
+        plot.show(parts[f"{PAGE}.curves"], key=f"{PAGE}.curves", label=f"{measure.title} by iteration")
+        st.caption(f"**{measure.title}**: {measure.meaning}.")
+    with right:
+        done = {run.job.entry.title: run for run in running.runs if run.over and run.trace.estimate is not None}
+        if done and not running.alive:
+            chosen = st.selectbox("Recovered by", list(done), key=f"{PAGE}-solver")
+            recovered(Fit(about.task, in_units(done[chosen].trace)))
+    plot.words(parts[f"{PAGE}.cards"], key=f"{PAGE}.cards")
+
+
+def recovered(fit: Fit) -> None:
+    """Draw what a solver has recovered, its score beside a baseline, and offer it as files."""
+    plot.show(figure(fit), key=f"{PAGE}.recovered", label="what is recovered")
+    if (compared := fit.compared) is not None:
+        st.markdown(f"**{plain(str(compared))}**")
+    if note := fit.trace.summary()["message"]:
+        st.caption(plain(note))
+    table = fit.table
+    tables.view(table)
+    with st.container(horizontal=True):
+        tables.download_csv("Estimate (CSV)", table, "recovered", key=f"{PAGE}-csv")
+        title = "Model (.npz)" if isinstance(fit.task, LabelledRows) else "Estimate (.npz)"
+        tables.download(title, lambda: fit.task.packed(fit.trace), "recovered.npz", key=f"{PAGE}-npz")
+
+
+def figure(fit: Fit) -> Figure:
+    """Return the picture of what is recovered: the link of responses, or matrices and images."""
+    if not isinstance(fit.task, Responses):
+        return picture.measured([Panel(title, values) for title, values in fit.task.parts(fit.trace).items()], HEIGHT)
+    link, color = fit.trace.link.table, theme.PALETTE[0]
+    look: dict[str, Any] = {"mode": "lines", "line": {"width": 0, "color": color}, "hoverinfo": "skip"}
+    chart = Figure(trace("scatter", x=link["index"], y=link["low"], showlegend=False, **look))
+    band = {"fill": "tonexty", "fillcolor": theme.faint(color, 0.2), "name": "95% band"}
+    chart.add_trace(trace("scatter", x=link["index"], y=link["high"], **look, **band))
+    line = {"mode": "lines", "line": {"color": color, "width": 2}, "name": "probability"}
+    chart.add_trace(trace("scatter", x=link["index"], y=link["chance"], **line))
+    chart.update_yaxes(range=[0, 1])
+    return theme.style(chart, "index", "probability of the larger response", height=HEIGHT)
+
+
+def said(shown: Shown, job: Job) -> dict[str, Any]:
+    """Return the options of a job that are not its defaults, as `fit` takes them."""
+    own = {name: value for name, value in job.options if value != job.entry.options[name].default}
+    usual = job.entry.settle({}).limits
+    limits = {name: value for name, value in job.limits._asdict().items() if value != getattr(usual, name)}
+    return {**shown.options, **own, **limits}
+
+
+def python(shown: Shown, jobs: Sequence[Job]) -> str:
+    """Return the runs as Python."""
+    lines = ["import lrlab"]
+    if shown.example:
+        lines += ["from lrlab.data.examples import example", "", f"given = example({shown.example!r}).make()"]
+        start = f"given.y, given.X, given.Z, model={shown.task.model!r}"
+    else:
+        hints = {name: value for name, value in shown.hints._asdict().items() if value}
+        words = ", ".join(f"{name}={value!r}" for name, value in hints.items())
+        lines += ["from lrlab.data.columns import Hints", "", f"hints = Hints({words})"]
+        files = {role: name for role, name in shown.files.items() if role != "file"}
+        files |= {"labels": shown.labels} if shown.labels else {}
+        start = ", ".join([repr(shown.files["file"]), "hints", *(f"{role}={name!r}" for role, name in files.items())])
+    for job in jobs:
+        name, call = job.solver.replace("-", "_"), "recover" if shown.example else "fit"
+        options = "".join(f", {key}={value!r}" for key, value in said(shown, job).items())
+        lines.append(f"{name} = lrlab.{call}({start}, solver={job.solver!r}{options})")
+        lines.append(f"print({name}{'' if shown.example else '.trace'}.metrics)")
+    return "\n".join(lines)
+
+
+def shell(shown: Shown, jobs: Sequence[Job]) -> str:
+    """Return the runs as commands."""
+    words = ["python -m lrlab fit", shlex.quote(shown.files.get("file", f"example:{shown.example}"))]
+    words += ["--model", shown.task.model] if shown.example else []
+    given = {name.lower(): value for name, value in shown.hints._asdict().items() if value}
+    given |= {role: name for role, name in shown.files.items() if role != "file"}
+    given |= {"labels": shown.labels} if shown.labels else {}
+    words += [f"--{name} {shlex.quote(value)}" for name, value in given.items()]
+    return "\n".join(
+        " ".join([*words, f"--solver {job.solver}", *(f"--set {k}={v}" for k, v in said(shown, job).items())])
+        for job in jobs
+    )

@@ -1,0 +1,132 @@
+"""Files that are no measurements, 20 and more for each kind: a name, what is in it, and how the shell is called."""
+
+import io
+
+import numpy as np
+
+from tests.data import cases
+
+SEED = 20_026
+
+
+def text(header: str, rows, words: dict[tuple[int, int], str] | None = None) -> bytes:
+    """Return CSV with some fields replaced."""
+    lines = [[f"{value:.6g}" for value in row] for row in np.asarray(rows)]
+    for (row, column), word in (words or {}).items():
+        lines[row][column] = word
+    return "\n".join([*([header] if header else []), *map(",".join, lines)]).encode()
+
+
+def npz(**arrays) -> bytes:
+    """Return an archive of arrays."""
+    memory = io.BytesIO()
+    np.savez(memory, **arrays)
+    return memory.getvalue()
+
+
+def broken_texts(header: str, rows) -> dict[str, bytes]:
+    """Return what may be wrong with any CSV, of rows that are right otherwise."""
+    good, one = text(header, rows), {(2, 1): "oops"}
+    return {
+        "empty.csv": b"",
+        "header alone.csv": header.encode(),
+        "blank.csv": b"\n\n\n",
+        "word.csv": text(header, rows, one),
+        "short row.csv": good + b"\n1,2",
+        "long row.csv": good + b"\n" + b"1," * 50 + b"1",
+        "open quote.csv": good + b'\n"1,2',
+        "nul.csv": good + b"\n1,\0,2",
+        "latin.csv": good.replace(b"\n", b"\n\xe9\xff,", 1),
+        "binary.csv": bytes(range(256)) * 20,
+        "twice.csv": b"a,a," + good,
+        "packed.csv.gz": b"\x1f\x8b\x08damaged",
+        "zip.csv": b"PK\x03\x04" + good,
+        "one row.csv": text(header, rows[:1]),
+        "infinite.csv": text(header, rows, {(1, 0): "inf"}),
+        "huge.csv": text(header, rows, {(1, 0): "1e300"}),
+        "name.unknown": good,
+        "named.parquet": good,
+        "named.npz": good,
+        "words alone.csv": b"\n".join(b"a,b,c" for _ in range(9)),
+    }
+
+
+X, y, _ = cases.answers(SEED, n=60)
+XB, ZB, yB, _ = cases.bilinear(SEED, m=60)
+XQ, yQ, _ = cases.quadratic(SEED, m=60)
+given, _ = cases.gaps(SEED, n1=12, n2=9)
+A, yA, _ = cases.magnitudes(SEED, m=80)
+patterns, masks, _ = cases.patterns(SEED)
+rowsB = np.column_stack([XB, ZB, yB])
+HEADER = ",".join([*(f"x{k}" for k in range(8)), "y"])
+gap_text = text("", given).replace(b"nan", b"")
+
+ANSWERS = {
+    name: (content, ["--model", "flipped-logistic"])
+    for name, content in {
+        **broken_texts("a,b,c,d,e,f,y", np.column_stack([X, y])),
+        "gap.csv": text("a,b,c,d,e,f,y", np.column_stack([X, y]), {(4, 2): ""}),
+        "three answers.csv": text("a,b,c,d,e,f,y", np.column_stack([X, np.arange(60) % 3])),
+        "one column.csv": text("a,y", np.column_stack([X[:, 0], y])),
+        "constant.csv": text("a,b,y", np.column_stack([np.ones((60, 2)), y])),
+    }.items()
+}
+BILINEAR = {
+    name: (content, ["--model", "rank-one-sensing", "--z", "9-14"])
+    for name, content in {
+        **broken_texts(",".join([*(f"a{k}" for k in range(14)), "y"]), rowsB),
+        "few columns.csv": text("a,b,y", rowsB[:, [0, 9, 14]]),
+    }.items()
+}
+BILINEAR["no z.csv"] = (text("", rowsB), ["--model", "rank-one-sensing"])
+BILINEAR["z twice.csv"] = (text("", rowsB), ["--model", "rank-one-sensing", "--z", "9-14,9"])
+QUADRATIC = {
+    name: (content, ["--model", "polynomial-network", "--y", "y"])
+    for name, content in {
+        **broken_texts(HEADER, np.column_stack([XQ, yQ])),
+        "no y.csv": text(HEADER.replace(",y", ",b"), np.column_stack([XQ, yQ])),
+        "zeros.csv": text(HEADER, np.column_stack([XQ, 0 * yQ])),
+    }.items()
+}
+TABLE = {
+    name: (content, ["--model", "inductive-completion"])
+    for name, content in {
+        **broken_texts("", given),
+        "all gaps.csv": b"a,b\n,\n,\n?,?",
+        "one column.csv": b"a\n1\n2\n\n3",
+        "one entry.csv": b"a,b\n1,\n,\n?,",
+    }.items()
+}
+del TABLE["header alone.csv"]  # Without a header it is the empty file.
+TABLE["two columns.csv"] = (b"r,c\na,b\na,c", ["--triples"])
+TABLE["twice.txt.csv"] = (b"r,c,v\na,b,1\na,b,2\nc,d,3", ["--triples"])
+TABLE["worded values.csv"] = (b"r,c,v\na,b,good\na,d,bad", ["--triples"])
+TABLE["unnamed.csv"] = (b"r,c,v\n1,2,3\n,3,4", ["--triples"])
+MAGNITUDES = {
+    name: (content, ["--model", "phase-retrieval"])
+    for name, content in {
+        "empty.npz": b"",
+        "text.npz": b"1,2,3",
+        "cut.npz": npz(y=yA, A=A)[:5000],
+        "no y.npz": npz(A=A),
+        "no A.npz": npz(y=yA),
+        "two.npz": npz(y=yA, A=A, X=A),
+        "objects.npz": npz(y=np.array([{}], dtype=object), A=A),
+        "words.npz": npz(y=np.array(["a"] * 80), A=A),
+        "short.npz": npz(y=yA[:-1], A=A),
+        "negative.npz": npz(y=-yA, A=A),
+        "nan.npz": npz(y=np.where(yA > yA.mean(), np.nan, yA), A=A),
+        "inf.npz": npz(y=yA, A=A * np.inf),
+        "huge.npz": npz(y=yA, A=A * 1e200),
+        "zeros.npz": npz(y=0 * yA, A=A),
+        "zero A.npz": npz(y=yA, A=0 * A),
+        "vector A.npz": npz(y=yA, A=A[:, 0]),
+        "one.npz": npz(y=yA[:1], A=A[:1]),
+        "deep.npz": npz(y=yA, A=A[None, None]),
+        "masks.npz": npz(patterns=patterns, masks=masks[:-1]),
+        "no masks.npz": npz(patterns=patterns),
+        "large.npz": npz(patterns=np.ones((2, 120, 90)), masks=np.ones((2, 120, 90))),
+        "places.npz": npz(y=yA, A=A, rows=np.arange(80)),
+    }.items()
+}
+KINDS = {"answers": ANSWERS, "bilinear": BILINEAR, "quadratic": QUADRATIC, "table": TABLE, "magnitudes": MAGNITUDES}

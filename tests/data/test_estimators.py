@@ -1,0 +1,148 @@
+"""Solvers on own measurements as estimators of scikit-learn: its own checks, pipelines, searches, pickles."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lrlab
+from tests.data import cases
+
+SEED = 20_032
+ESTIMATORS = [
+    lrlab.SingleIndexClassifier(),
+    lrlab.BilinearRegressor(),
+    lrlab.QuadraticNetworkRegressor(),
+    lrlab.LowRankImputer(),
+]
+NAMES = [type(estimator).__name__ for estimator in ESTIMATORS]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_s_own_checks(estimator, check):
+    check(estimator)
+
+
+def rows_of(estimator):
+    """Return rows, and what is fitted to them: of a form of rank 2, of a direction, or a table with gaps."""
+    if isinstance(estimator, lrlab.SingleIndexClassifier):
+        return cases.answers(SEED)[:2]
+    if isinstance(estimator, lrlab.LowRankImputer):
+        return cases.gaps(SEED)[0], None
+    if isinstance(estimator, lrlab.BilinearRegressor):
+        X, Z, y, _ = cases.bilinear(SEED)
+        return np.hstack([X, Z]), y
+    return cases.quadratic(SEED)[:2]
+
+
+def output(estimator, X):
+    """Return what an estimator makes of rows."""
+    return estimator.transform(X) if hasattr(estimator, "transform") else estimator.predict(X)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=NAMES)
+def test_a_pickle_predicts_the_same(estimator):
+    X, y = rows_of(estimator)
+    fitted = clone(estimator).fit(X, y)
+    before = output(fitted, X)
+    assert np.array_equal(output(pickle.loads(pickle.dumps(fitted)), X), before)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS[:3], ids=NAMES[:3])
+def test_pipelines_and_searches_take_it(estimator):
+    X, y = rows_of(estimator)
+    name = type(estimator).__name__.lower()
+    settings = {"bilinearregressor": {"first": 8}}.get(name, {})
+    grid = {"singleindexclassifier": {"scaling": ["columns", "whitened"]}}.get(name, {"rank": [1, 4]})
+    pipeline = make_pipeline(StandardScaler(), clone(estimator).set_params(**settings))
+    search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in grid.items()}, cv=3).fit(X, y)
+    assert search.best_score_ > (0.75 if name == "singleindexclassifier" else 0.99)
+    assert name == "singleindexclassifier" or search.best_params_[f"{name}__rank"] == 4
+    assert output(search, X).shape == y.shape
+
+
+def test_a_search_for_the_rank_of_an_imputer_has_a_score_of_what_follows():
+    given, _ = cases.gaps(SEED)
+    y = cases.gaps(SEED)[1][:, :2].sum(axis=1)
+    pipeline = make_pipeline(lrlab.LowRankImputer(scaling="none"), StandardScaler(), Ridge(1e-3))
+    search = GridSearchCV(pipeline, {"lowrankimputer__rank": [1, 2]}, cv=4).fit(given, y)
+    assert search.best_params_["lowrankimputer__rank"] == 2 and search.best_score_ > 0.99
+
+
+def test_an_imputer_fills_new_rows():
+    given, T = cases.gaps(SEED, n1=80)
+    imputer = lrlab.LowRankImputer("matrix-irls", rank=2, scaling="none").fit(given[:60])
+    assert np.allclose(imputer.transform(given[60:]), T[60:])
+    assert np.array_equal(imputer.transform(given)[~np.isnan(given)], given[~np.isnan(given)])
+
+
+def test_the_direction_of_a_classifier_is_in_the_units_of_the_columns():
+    X, y, b = cases.answers(SEED, n=4000)
+    classifier = lrlab.SingleIndexClassifier().fit(X, np.where(y, "yes", "no"))
+    assert abs(classifier.coef_[0] @ b) > 0.99 * np.linalg.norm(b)
+    assert list(classifier.classes_) == ["no", "yes"] and classifier.score(X, np.where(y, "yes", "no")) > 0.8
+    assert classifier.predict_proba(X).sum(axis=1) == pytest.approx(1.0)
+    assert set(classifier.trace_.link.table) == {"index", "chance", "low", "high"}
+
+
+def near_pair(seed, gap):
+    """Return rows whose last column is the first one but for noise of size `gap`, answers, and the direction."""
+    rng = np.random.default_rng(seed)
+    X, b = rng.standard_normal((400, 6)), rng.standard_normal(6)
+    y = X @ b + rng.logistic(size=400) > 0
+    return np.column_stack([X, 2.0 * X[:, 0] + 1.0 + gap * rng.standard_normal(400)]), y, np.append(b, 0.0)
+
+
+def test_a_classifier_s_intervals_hold_where_two_columns_are_nearly_the_same():
+    held = []
+    for seed in range(SEED, SEED + 20):
+        X, y, b = near_pair(seed, 0.01)
+        trace = lrlab.SingleIndexClassifier(scaling="whitened").fit(X, y).trace_
+        # By the index: the entries of the pair, which are large, are noise.
+        sign = np.sign(np.corrcoef(X @ b, X @ trace.recovered)[0, 1])
+        standard = sign * b * X.std(axis=0) / (X @ b).std()
+        held.append((trace.intervals.low <= standard) & (standard <= trace.intervals.high))
+    assert np.mean(held) > 0.9
+
+
+@pytest.mark.parametrize("gap", [0.0, 1e-6, 0.05, 0.3])
+@pytest.mark.parametrize("scaling", ["whitened", "columns"])
+def test_dependent_columns_break_nothing_and_no_interval_excludes_its_estimate(gap, scaling):
+    for seed in range(SEED, SEED + 5):
+        X, y, _ = near_pair(seed, gap)
+        fitted = lrlab.SingleIndexClassifier(scaling=scaling).fit(X, y)
+        low, high, note = fitted.trace_.intervals
+        estimate = fitted.trace_.problem.standardised(fitted.trace_.estimate)
+        assert fitted.score(X, y) > 0.7 and (np.isfinite(low).all() or "No intervals" in note)
+        assert not np.any((estimate < low - 1e-9) | (estimate > high + 1e-9))
+        assert scaling == "whitened" or gap > 0.05 or "a combination of others" in note
+
+
+@pytest.mark.parametrize("first", [8.0, "8"])
+def test_the_number_of_first_columns_may_be_a_float_or_text(first):
+    X, y = rows_of(lrlab.BilinearRegressor())
+    fitted = lrlab.BilinearRegressor(first=first, rank=2).fit(X, y)
+    assert np.array_equal(fitted.predict(X), lrlab.BilinearRegressor(first=8, rank=2).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "sentence"),
+    [
+        (lrlab.SingleIndexClassifier("als"), "solver must be"),
+        (lrlab.SingleIndexClassifier(scaling="rows"), "scaling must be one of"),
+        (lrlab.BilinearRegressor(first=99), r"first must be a whole number in 1\.\.13"),
+        (lrlab.BilinearRegressor(first="half"), r"first must be a whole number in 1\.\.13, got half"),
+        (lrlab.QuadraticNetworkRegressor(rank=0), "r must be"),
+        (lrlab.LowRankImputer(scaling="rows"), "scaling must be one of"),
+        (lrlab.LowRankImputer(settings={"steps": 1}), "option must be one of"),
+    ],
+)
+def test_what_is_wrong_is_one_sentence(estimator, sentence):
+    with pytest.raises(lrlab.InputError, match=sentence):
+        estimator.fit(*rows_of(estimator))

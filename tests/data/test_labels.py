@@ -1,0 +1,114 @@
+"""Fits to labels: the default solver, tuning, held-out rows, the estimator and models as files."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import lrlab
+from lrlab.__main__ import main
+from lrlab.data.dataset import Dataset
+from lrlab.data.npz import save_npz
+from lrlab.data.tuning import METRICS
+
+LOW = lrlab.spec("multilabel", n=240, d=12, labels=10, rank=2, per_row=3, noise=0.3, seed=4).build()
+rng = np.random.default_rng(6)
+
+
+def data(drawn=LOW):
+    """Return rows to learn from and to test on."""
+    return Dataset(drawn.X, drawn.Y), Dataset(drawn.X_test[:200], drawn.Y_test[:200])
+
+
+@parametrize_with_checks([lrlab.LabelEstimator()])
+def test_scikit_learn_s_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("kind", ["low rank", "full rank", "unlike scales"])
+def test_the_default_is_not_behind_logistic_regression(kind):
+    X, W = rng.standard_normal((500, 8)), rng.standard_normal((8, 6))
+    W = W if kind != "low rank" else W[:, :1] @ np.ones((1, 6)) + 0.3 * W
+    Y = (X @ W + rng.logistic(size=(500, 6)) > 0.5).astype(int)
+    X = X * 10.0 ** rng.uniform(-4, 4, 8) if kind == "unlike scales" else X
+    fitted = lrlab.LabelEstimator().fit(X[:300], Y[:300])
+    rival = make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression())).fit(X[:300], Y[:300])
+    ours = roc_auc_score(Y[300:], fitted.decision_function(X[300:]), average="macro")
+    theirs = roc_auc_score(Y[300:], rival.decision_function(X[300:]), average="macro")
+    assert ours > theirs - 0.015
+    assert "on held-out rows chose" in fitted.trace_.summary()["message"]
+
+
+@pytest.mark.parametrize("metric", ["macro_auc", "precision@3", "hamming"])
+def test_tuning_tunes_what_is_compared(metric):
+    given, fresh = data()
+    plain = lrlab.recover((given, fresh), solver="leml-squared", max_iter=5)
+    tuned = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
+    score = {
+        name: METRICS[metric](trace.estimate.scores(fresh.X), fresh.Y, None, trace.estimate.threshold)
+        for name, trace in (("plain", plain), ("tuned", tuned))
+    }
+    assert score["tuned"] > score["plain"] - 0.02
+    again = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
+    assert again.job == tuned.job and f"{metric} " in tuned.summary()["message"]
+
+
+def test_held_out_labels_are_not_given():
+    given, _ = data()
+    trace = lrlab.recover(given, solver="binary-relevance")
+    out = trace.job.spec.held
+    spoiled = given.Y.toarray()
+    spoiled[out] = 1 - spoiled[out]
+    again = lrlab.recover(Dataset(given.X, csr_array(spoiled)), solver="binary-relevance")
+    assert np.array_equal(again.estimate.scores(given.X), trace.estimate.scores(given.X))
+    assert again.rows[-1]["auc"] < 0.5 < trace.rows[-1]["auc"]
+
+
+def test_unknown_labels_and_names_are_kept():
+    Y = LOW.Y.toarray().astype(float)
+    Y[rng.random(Y.shape) < 0.3] = np.nan
+    trace = lrlab.recover(Y, LOW.X, model="multilabel", solver="leml-squared", rank=2)
+    assert trace.job.spec.values()["observed"] == pytest.approx(0.7, abs=0.05) and trace.rows[-1]["auc"] > 0.6
+
+
+def test_classes_are_predicted():
+    X, y = load_iris(return_X_y=True)
+    assert cross_val_score(make_pipeline(StandardScaler(), lrlab.LabelEstimator()), X, y).mean() > 0.8
+    words = np.array(["setosa", "versicolor", "virginica"])[y]
+    assert set(lrlab.LabelEstimator().fit(X, words).predict(X)) == set(words)
+
+
+@pytest.mark.parametrize("solver", ["leml-squared", "binary-relevance", "leml-logistic", "kernel-leml", "bcs"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_is_saved_and_predicts_the_same(solver, sparse, tmp_path, capsys):
+    given, fresh = data()
+    if sparse:
+        given, fresh = (Dataset(csr_array(one.X), one.Y) for one in (given, fresh))
+    paths = [tmp_path / f"{part}.npz" for part in ("train", "test", "model")]
+    for path, one in zip(paths, (given, fresh), strict=False):
+        save_npz(path, one)
+    command = ["fit", *map(str, paths[:1]), "--test", str(paths[1]), "--labels", "10", "--solver", solver]
+    assert main([*command, "--iterations", "3", "--save", str(paths[2]), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["understood"].startswith("240 rows, 12 features, 10 labels, 200 rows to test on")
+    assert {"score", "within", "baseline"} <= set(document["held_out"])
+    trace = lrlab.recover((given, fresh), solver=solver, max_iter=3)
+    model = lrlab.load_model(paths[2])
+    assert np.allclose(model.scores(fresh.X), trace.estimate.scores(fresh.X))
+    assert main(["predict", str(paths[2]), str(paths[1]), "--top", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["predictions"]
+    assert len(rows) == 400 and rows[0]["place"] == 1 and rows[0]["score"] >= rows[1]["score"]
+
+
+def test_removed_names_say_what_replaces_them():
+    with pytest.raises(AttributeError, match=r"was removed in 0.3: use lrlab.fit"):
+        _ = lrlab.fit_ratings

@@ -1,0 +1,239 @@
+"""Tables as people have them: each input that similar tools met, with two neighbors, gives the right data or asks."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lrlab
+from lrlab.__main__ import main
+from lrlab.data.columns import Hints
+from lrlab.data.reading import read_given
+
+CASES = Path(__file__).parents[3] / "shared" / "cases"
+rng = np.random.default_rng(5)
+X = rng.standard_normal((40, 3)).round(3)
+y = (X @ [1, -1, 0.5] > 0).astype(int)
+
+
+def lines(rows, separator=",", decimal=".", heading=""):
+    """Return rows as text."""
+    body = [separator.join(f"{value:g}".replace(".", decimal) for value in row) for row in rows]
+    return "\n".join([*([heading] if heading else []), *body]) + "\n"
+
+
+ROWS = np.column_stack([X, y])
+BINARY = {
+    "commas": lines(ROWS, heading="x1,x2,x3,target"),
+    "spaces, no heading": lines(ROWS, " "),
+    "several spaces": lines(ROWS, "   ", heading="a b c y"),
+    "numpy's comment as heading": lines(ROWS, " ", heading="# a b c d"),
+    "bars": lines(ROWS, "|", heading="a|b|c|class"),
+    "tabs": lines(ROWS, "\t"),
+    "decimal commas": lines(ROWS, ";", ",", "a;b;c;y"),
+    "decimal commas, no heading": lines(ROWS, ";", ","),
+    "decimal commas and spaces": lines(ROWS, " ", ","),
+    "decimal commas and tabs": lines(ROWS, "\t", ",", "a\tb\tc\ty"),
+    "comments and blank lines": "# made by hand\n\n" + lines(ROWS, heading="a,b,c,d"),
+    "quoted names": lines(ROWS, heading='"a, first","b","c","d"'),
+    "counted rows": "".join(
+        f"{row}\n" for row in [",a,b,c,y", *(f"{k},{line}" for k, line in enumerate(lines(ROWS).split()))]
+    ),
+    "a byte order mark": "\ufeff" + lines(ROWS, heading="a,b,c,outcome"),
+}
+
+
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gzip"])
+def test_separators_decimals_and_encodings_are_recognized(name, encoding, tmp_path):
+    path = tmp_path / ("t.csv.gz" if encoding == "gzip" else "t.csv")
+    content = BINARY[name].encode("utf-8" if encoding == "gzip" else encoding)
+    path.write_bytes(gzip.compress(content) if encoding == "gzip" else content)
+    given = read_given(path)
+    assert np.allclose(given.X, X) and np.array_equal(given.y, y)
+    assert given.words.startswith("40 samples, 3 features ") and "(binary 0/1)" in given.words
+
+
+@pytest.mark.parametrize("place", range(4))
+@pytest.mark.parametrize("title", ["target", "label", "Class", "Y", "outcome"])
+def test_a_response_is_recognized_by_its_name_wherever_it_stands(place, title, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc"))
+    frame.insert(min(place, 3), title, y)
+    frame.to_parquet(tmp_path / "t.parquet")
+    given = read_given(tmp_path / "t.parquet")
+    assert np.array_equal(given.y, y) and given.names == ("a", "b", "c") and f"response `{title}`" in given.words
+
+
+def test_words_of_features_are_columns_of_0_and_1(tmp_path):
+    frame = pd.DataFrame({"x": X[:, 0], "sex": np.where(X[:, 1] > 0, "m", "f"), "y": np.where(y, "yes", "no")})
+    frame.to_csv(tmp_path / "t.csv", index=False, encoding="cp1252")
+    given = read_given(tmp_path / "t.csv")
+    assert given.names == ("x", "sex=m") and np.array_equal(given.X[:, 1], X[:, 1] > 0)
+    assert "response `y` (2 words: no, yes)" in given.words
+
+
+def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
+    (tmp_path / "t.csv").write_bytes(lines(ROWS, heading="größe,b,c,y").encode("cp1252"))
+    given = read_given(tmp_path / "t.csv")
+    assert given.names[0] == "größe" and "Windows-1252" in given.words
+
+
+MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A"]
+
+
+@pytest.mark.parametrize("word", MISSING)
+def test_a_matrix_has_missing_entries_in_any_words(word, tmp_path):
+    table = np.where(rng.random((20, 4)) < 0.3, np.nan, rng.standard_normal((20, 4)).round(3))
+    table[0] = [1.5, np.nan, 2.5, 3.5]
+    (tmp_path / "t.csv").write_text(lines(table, heading="a,b,c,d").replace("nan", word))
+    given = read_given(tmp_path / "t.csv")
+    assert np.allclose(given.y, table, equal_nan=True) and given.model == "inductive-completion"
+    assert "a 20 x 4 matrix with" in given.words
+
+
+def ratings(**columns):
+    """Return 60 ratings of 8 items by 12 users as a table with other columns in their order."""
+    pairs = [(u, i) for u in range(1, 13) for i in range(101, 109)][:60]
+    values = {"user": [u for u, _ in pairs], "item": [i for _, i in pairs]}
+    values |= {"value": [1.0 + (7 * u + i) % 5 for u, i in pairs], "time": [1_206_000_000 - k for k in range(60)]}
+    return pd.DataFrame({name: values[of] for name, of in columns.items()})
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"user_id": "user", "item_id": "item", "timestamp": "time", "rating": "value"},
+        {"userId": "user", "movieId": "item", "rating": "value", "timestamp": "time"},
+        {"rating": "value", "User": "user", "Item": "item"},
+        {"date": "time", "score": "value", "product_id": "item", "user": "user"},
+        {"1": "user", "2": "item", "3": "value", "4": "time"},
+    ],
+)
+@pytest.mark.parametrize("heading", [True, False])
+def test_the_rating_is_found_by_its_name(columns, heading, tmp_path):
+    frame = ratings(**columns)
+    if not heading and list(columns.values())[:3] != ["user", "item", "value"]:
+        pytest.skip("without names the order counts")
+    frame.to_csv(tmp_path / "r.csv", index=False, header=heading and "1" not in columns)
+    given = read_given(tmp_path / "r.csv")
+    rows, items, values = given.y
+    want = ratings(u="user", i="item", v="value")
+    assert [given.rows[k] for k in rows] == list(want.u.astype(str)) and np.array_equal(values, want.v)
+    assert [given.names[k] for k in items] == list(want.i.astype(str)) and "12" not in given.words.split(" x ")[0][-3:]
+
+
+@pytest.mark.parametrize(
+    "columns", [["user_id", "item_id", "timestamp"], ["user", "item"], ["userId", "movieId", "date"]]
+)
+def test_pairs_without_a_value_are_named(columns, tmp_path):
+    roles = dict(zip(columns, ("user", "item", "time"), strict=False))
+    ratings(**roles).to_csv(tmp_path / "r.csv", index=False)
+    with pytest.raises(lrlab.InputError, match="pairs without a value") as refused:
+        read_given(tmp_path / "r.csv")
+    assert len(columns) < 3 or f"the third column is called {columns[2]}" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("times", "duplicates", "value"),
+    [
+        ([5, 4], "last", 1.0),
+        ([4, 5], "last", 2.0),
+        (["2020-02-01", "2019-01-31"], "last", 1.0),
+        (None, "last", 2.0),
+        ([5, 4], "mean", 1.5),
+    ],
+)
+def test_of_duplicates_the_newest_or_the_mean_counts(times, duplicates, value, tmp_path):
+    frame = pd.DataFrame({"user": ["a", "a", "b"], "item": ["p", "p", "q"], "rating": [1.0, 2.0, 3.0]})
+    if times:
+        frame["timestamp"] = [*times, times[0]]
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    with pytest.raises(lrlab.InputError, match="a, p twice"):
+        read_given(tmp_path / "r.csv")
+    given = read_given(tmp_path / "r.csv", Hints(duplicates=duplicates))
+    assert dict(zip(given.y[0], given.y[2], strict=True))[given.rows.index("a")] == value
+
+
+SENTINELS = {
+    "99 in ratings": np.where(rng.random((30, 6)) < 0.3, 99, rng.integers(-10, 11, (30, 6))),
+    "0 below 1..5": np.where(rng.random((30, 6)) < 0.3, 0, rng.integers(1, 6, (30, 6))),
+    "-1 below ages": np.where(rng.random((30, 6)) < 0.2, -1, rng.integers(18, 80, (30, 6))),
+    "-999 in measurements": np.where(rng.random((30, 6)) < 0.2, -999, rng.standard_normal((30, 6)).round(3)),
+}
+
+
+@pytest.mark.parametrize("name", SENTINELS)
+def test_a_value_that_may_stand_for_a_missing_one_is_asked_about(name, tmp_path, capsys):
+    table, path = SENTINELS[name], tmp_path / "t.csv"
+    value = {"99": 99, "0": 0, "-1": -1, "-999": -999}[name.split()[0]]
+    path.write_text(lines(table, heading="a,b,c,d,e,f"))
+    with pytest.raises(lrlab.InputError, match=f"{value} in .*say missing={value} if they are missing"):
+        read_given(path, Hints(kind="matrix"))
+    known = np.isfinite(read_given(path, Hints(kind="matrix", missing=f"{value}")).y)
+    assert np.array_equal(known, table != value)
+    assert np.isfinite(read_given(path, Hints(kind="matrix", missing="none")).y).all()
+    assert main(["fit", str(path), "--kind", "matrix"]) == 2 and f"missing={value}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.where(rng.random((30, 4)) < 0.5, 0.0, 1.0),
+        np.where(rng.random((30, 4)) < 0.2, 0, rng.integers(20_000, 90_000, (30, 4))),
+        rng.standard_normal((30, 4)).round(3),
+        rng.poisson(2.0, (30, 4)),
+    ],
+)
+def test_zeros_and_ones_incomes_and_counts_are_not_asked_about(table, tmp_path):
+    (tmp_path / "t.csv").write_text(lines(table, heading="a,b,c,d"))
+    assert np.array_equal(read_given(tmp_path / "t.csv", Hints(kind="matrix")).y, table)
+
+
+def test_saturated_pixels_of_patterns_are_asked_about_and_left_out(tmp_path):
+    patterns = rng.integers(0, 1000, (3, 8, 8)).astype(np.uint32)
+    patterns[:, :2] = 2**32 - 1
+    np.savez(tmp_path / "p.npz", patterns=patterns, masks=np.ones((3, 8, 8)))
+    with pytest.raises(lrlab.InputError, match="missing=4294967295"):
+        read_given(tmp_path / "p.npz")
+    assert np.isnan(read_given(tmp_path / "p.npz", Hints(missing="4294967295")).y).sum() == 48
+
+
+def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(tmp_path, capsys):
+    ratings(user="user", item="item", rating="value").to_csv(tmp_path / "r.csv", index=False)
+    users = [f"{u},{u % 3},{'a|b' if u % 2 else 'b'}" for u in range(12, 0, -1)]
+    (tmp_path / "u.csv").write_text("\n".join(["user,age,tags", *users]))
+    files = [str(tmp_path / name) for name in ("r.csv", "u.csv", "out.csv")]
+    assert main(["fit", files[0], "--users", files[1], "--biases", "--rank", "1", "--save", files[2]]) == 0
+    out = capsys.readouterr().out
+    assert "60 entries `rating` of a 8 x 8 matrix (`user` x `item`), 3 row features" in out and "altmin" in out
+    completed = pd.read_csv(files[2], index_col=0)
+    assert completed.shape == (8, 8) and completed.notna().all().all()
+    (tmp_path / "u.csv").write_text("\n".join(["user,age,tags", *users[3:-2]]))
+    assert main(["fit", files[0], "--users", files[1]]) == 2 and "features of each member" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("ratings_time_before_rating", "64 entries `rating` of a 12 x 8 matrix"),
+        ("answers_target_last_all_numeric", "60 samples, 3 features x1..x3, response `target` (binary 0/1)"),
+        ("answers_space_separated", "60 samples, 3 features 1..3, response `4` (binary 0/1) (separated by spaces"),
+        ("answers_bar_separated", "60 samples, 3 features x1..x3, response `y` (binary 0/1) (separated by bars)"),
+        ("answers_decimal_comma", "60 samples, 3 features x1..x3, response `y` (binary 0/1) (separated by semicolons"),
+        ("answers_decimal_comma_no_heading", "60 samples, 3 features 1..3"),
+        ("table_gap_NULL", "a 20 x 5 matrix with 75.0% of its entries known"),
+    ],
+)
+def test_shared_cases_are_read_and_what_was_understood_is_printed(file, words, capsys):
+    assert main(["fit", str(CASES / f"{file}.csv"), "--iterations", "5"]) == 0
+    assert capsys.readouterr().out.startswith(words)
+
+
+@pytest.mark.parametrize("name", ["svm_zero_based", "svm_label0_absent"])
+def test_both_files_of_svmlight_say_from_where_they_count(name, capsys):
+    train, test = (str(CASES / f"{name}_{part}.svm") for part in ("train", "test"))
+    assert main(["fit", train, "--test", test, "--labels", "3", "--solver", "binary-relevance"]) == 0
+    assert capsys.readouterr().out.startswith("40 rows, 3 features, 3 labels, 20 rows to test on")
+    assert main(["fit", train, "--labels", "3", "--base", "0", "--solver", "binary-relevance"]) == 0

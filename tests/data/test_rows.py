@@ -1,0 +1,169 @@
+"""Rows with labels in every format: the same data set from each, with the labels wherever a file says they are."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+
+import lrlab
+from lrlab.data.dataset import Dataset, pattern
+from lrlab.data.npz import save_npz
+from lrlab.data.published import located
+from lrlab.data.rows import read
+
+DATA = Path(__file__).parents[3] / "shared" / "data"
+X = np.array([[0.5, 0.0, 2.0], [0.0, 1.5, -1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]])
+Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
+NUMERIC = "".join(f"@attribute f{j} numeric\n" for j in range(3))
+LABELS = "".join(f"@attribute l{j} {{0,1}}\n" for j in range(2))
+
+
+def dense(table):
+    """Return a table as an array."""
+    return table.toarray() if issparse(table) else np.asarray(table)
+
+
+def rows(separator=","):
+    """Return the rows as text."""
+    return "\n".join(separator.join(f"{v:g}" for v in (*x, *y)) for x, y in zip(X, Y, strict=True)) + "\n"
+
+
+def sparse_rows():
+    """Return the rows as sparse ARFF."""
+    table = np.hstack([X, Y])
+    return "\n".join("{" + ",".join(f"{j} {v:g}" for j, v in enumerate(row) if v) + "}" for row in table) + "\n"
+
+
+def pairs(base):
+    """Return the rows as svmlight, counted from a base."""
+    on = [",".join(str(j + base) for j in np.flatnonzero(row)) for row in Y]
+    return "".join(
+        f"{labels} " + " ".join(f"{j + base}:{v:g}" for j, v in enumerate(x) if v) + "\n"
+        for labels, x in zip(on, X, strict=True)
+    )
+
+
+XML = '<labels xmlns="x"><label name="l0"><label name="l1"></label></label></labels>'
+FILES = {
+    "dense.arff": (f"@relation r\n{NUMERIC}{LABELS}@data\n{rows()}", "labels.xml"),
+    "sparse.arff": (f"% made\n@relation r\n{NUMERIC}{LABELS}@data\n{sparse_rows()}", "last:2"),
+    "meka.arff": (f"@relation 'r: -C -2'\n{NUMERIC}{LABELS}@data\n{rows()}", None),
+    "typed.arff": (f"@relation r\n{NUMERIC}@attribute l0 label\n@attribute 'l1' LABEL\n@data\n{rows()}", None),
+    "typed first.arff": (
+        f"@relation r\n@attribute l0 label\n@attribute l1 label\n{NUMERIC}@data\n"
+        + "".join(",".join(f"{v:g}" for v in (*y, *x)) + "\n" for x, y in zip(X, Y, strict=True)),
+        None,
+    ),
+    "one based.svm": (pairs(1), None),
+    "zero based.svm": (pairs(0), None),
+    "extreme.txt": ("4 3 2\n" + pairs(0), None),
+    "table.csv": ("f0,f1,f2,l0,l1\n" + rows(), ["l0", "l1"]),
+    "semicolons.csv": ("f0;f1;f2;l0;l1\n" + rows(";").replace(".", ","), 2),
+    "words.csv": ("f0,f1,f2,l0,l1\n" + "".join(
+        ",".join([*(f"{v:g}" for v in x), *("yes" if t else "no" for t in y)]) + "\n" for x, y in zip(X, Y, strict=True)
+    ), "last:2"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("packed", [False, True])
+def test_every_format_gives_the_same_rows(name, packed, tmp_path):
+    content, labels = FILES[name]
+    (tmp_path / "labels.xml").write_text(XML)
+    path = tmp_path / (f"{name}.gz" if packed else name)
+    path.write_bytes(gzip.compress(content.encode()) if packed else content.encode())
+    data = read(path, tmp_path / labels if labels == "labels.xml" else labels)
+    assert np.array_equal(dense(data.X), X) and np.array_equal(dense(data.Y), Y) and data.observed is None
+    again = tmp_path / "again.npz"
+    save_npz(again, data)
+    assert np.array_equal(dense(read(again).X), X) and read(again).label_names == data.label_names
+
+
+def arff(attributes, rows):
+    """Return an ARFF file."""
+    return "@relation r\n" + "".join(f"@attribute {one}\n" for one in attributes) + "@data\n" + "\n".join(rows) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "rows", "names", "values"),
+    [
+        (["a {no,yes}", "l label"], ["yes,1", "no,0"], ("a=yes",), [[1], [0]]),
+        (["a {1,0}", "l label"], ["{0 0, 1 1}", "{}"], ("a",), [[0], [1]]),
+        (["a {0,1}", "l {0,1}"], ["{0 1}", "{1 1}"], ("a",), [[1], [0]]),
+        (["a {x,y,z}", "l label"], ["{0 z}", "{1 1}"], ("a=x", "a=y", "a=z"), [[0, 0, 1], [1, 0, 0]]),
+        (["'a b' {'u v',w}", "b real", "l label"], ["w,2,1", "'u v',3,0"], ("a b=w", "b"), [[1, 2], [0, 3]]),
+    ],
+)
+def test_listed_values_are_columns_and_two_of_them_one(attributes, rows, names, values, tmp_path):
+    (tmp_path / "f.arff").write_text(arff(attributes, rows))
+    data = read(tmp_path / "f.arff", 1)
+    assert data.feature_names == names and np.array_equal(dense(data.X), values)
+
+
+def test_an_attribute_that_names_the_rows_is_left_out_with_a_note(tmp_path):
+    words = [f"page{k}" for k in range(30)]
+    lines = [f"{word},{k % 7},{k % 2}" for k, word in enumerate(words)]
+    (tmp_path / "f.arff").write_text(arff([f"url {{{','.join(words)}}}", "x real", "l label"], lines))
+    data = read(tmp_path / "f.arff")
+    assert data.feature_names == ("x",) and "url is nearly unique per row" in data.notes[0]
+    assert "url is nearly unique" in lrlab.fit(tmp_path / "f.arff", solver="binary-relevance").task.source()
+
+
+def test_unknown_labels_are_neither_on_nor_off(tmp_path):
+    (tmp_path / "f.csv").write_text("a,b,l,m\n1,2,1,\n2,3,?,0\n3,4,0,NA\n")
+    data = read(tmp_path / "f.csv", 2)
+    assert np.array_equal(dense(data.observed), [[1, 0], [0, 1], [1, 0]]) and dense(data.Y).sum() == 1
+
+
+def test_rows_of_another_file_take_the_columns_of_the_first(tmp_path):
+    (tmp_path / "a.csv").write_text("x,word,l\n1,red,1\n2,blue,0\n")
+    (tmp_path / "b.csv").write_text("l,word,x\n1,green,5\n0,red,6\n")
+    given = read(tmp_path / "a.csv", ["l"])
+    fresh = read(tmp_path / "b.csv", ["l"], like=given)
+    assert fresh.feature_names == given.feature_names and np.array_equal(dense(fresh.X), [[5, 0, 0], [6, 1, 0]])
+    (tmp_path / "c.csv").write_text("word,x\nred,6\n")
+    assert read(tmp_path / "c.csv", like=given, unlabelled=True).observed.nnz == 0
+
+
+@pytest.mark.parametrize(("base", "d"), [(None, 3), (0, 4), (1, 3)])
+def test_the_base_of_svmlight_can_be_said(base, d, tmp_path):
+    (tmp_path / "f.svm").write_text(pairs(1))
+    assert read(tmp_path / "f.svm", base=base).d == d
+    with pytest.raises(lrlab.InputError, match="base must be 0 or 1"):
+        read(tmp_path / "f.svm", base=2)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "labels", "sentence"),
+    [
+        ("f.arff", arff(["a real", "l label"], ["1,1", "x,0"]), None, "a number for attribute a in line 6"),
+        ("f.arff", arff(["a string", "l label"], ["1,1"]), None, "remove attributes of text"),
+        ("f.arff", arff(["a real", "l {p,q}"], ["1,p"]), 1, "check which attributes are labels"),
+        ("f.arff", arff(["a real", "b real"], ["1,1"]), None, "labels must be an XML file"),
+        ("f.svm", "1 2:1 1:1\n", None, "in increasing order of index in line 1"),
+        ("f.svm", "1 1:1\n\n2 1:a\n", None, "in line 3"),
+        ("f.csv", "a,l\n1,1\n2,7\n", 1, "label l must be 1, 0 or nothing"),
+        ("f.csv", "a,l\n1,1\n", 2, "fewer than the 2 columns"),
+        ("f.csv", "a,l\n,1\n", 1, "column a must be a finite number in each row"),
+        ("f.csv", "a,l\n1,1\n", ["m"], "the name of a column"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(name, content, labels, sentence, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(lrlab.InputError, match=sentence):
+        read(tmp_path / name, labels)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="published sets are not part of the package")
+@pytest.mark.parametrize(("name", "sizes"), [("emotions", (391, 72, 6)), ("corel5k", (4500, 499, 374))])
+def test_published_sets_have_their_sizes(name, sizes):
+    files = located(DATA, (name,))[name]
+    data = read(files.train, files.labels)
+    assert (data.n, data.d, data.L) == sizes and len(set(data.label_names)) == data.L
+
+
+def test_parts_that_do_not_fit_are_refused():
+    with pytest.raises(lrlab.InputError, match="Y must be of as many rows"):
+        Dataset(X, pattern((np.array([0]), np.array([0])), (3, 2)))
