@@ -156,7 +156,7 @@ def test_information_limits_are_those_of_rate_distortion(model, n, p, most):
 @pytest.mark.parametrize("n", [2, 6])
 def test_exact_posteriors_stay_within_the_information_limits(link, n):
     rng, best = np.random.default_rng([1701, n]), []
-    for _ in range(200):
+    for _ in range(40):
         X = rng.standard_normal((n, 2))
         y = np.where(rng.random(n) < (1.0 + link(X @ CIRCLE[rng.integers(len(CIRCLE))])) / 2.0, 1.0, -1.0)
         best.append(exact_in_the_plane(link, X, y))
@@ -171,4 +171,4 @@ def test_a_bound_above_the_information_limit_is_lowered_to_it(monkeypatch):
     monkeypatch.setattr(finite, "_sampled", lambda spec, draws: known._replace(overlap=0.9, error=0.1))
     best = finite_best(spec, draws=6)
     assert (best.overlap, best.error) == information_limits(spec.link_function, 20, 5)
-    assert best.overlap < 0.6 and known.overlap < best.overlap
+    assert known.overlap < best.overlap < 0.9 and known.error > best.error > 0.1
