@@ -121,10 +121,14 @@ def run(spec: Spec, solver: str, recorded: Any) -> Any:
 def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
     """Return how a run begins and ends; where it takes longer, how it begins, or None of a preset's.
 
-    most: iterates at most; of a run that is recorded, as many as there.
+    most: iterates at most. A run that is recorded is given twice as many as it took, so that one that no longer
+    converges does not go on for minutes.
     """
-    most = recorded["most"] if recorded and "most" in recorded else 0
-    limits = job.limits._replace(max_seconds=86_400.0 if most else seconds, max_iter=most or job.limits.max_iter)
+    known = recorded and "most" in recorded
+    most = recorded["most"] if known else job.limits.max_iter
+    limits = job.limits._replace(max_seconds=86_400.0 if known else seconds, max_iter=most)
+    if known and "iterations" in recorded:
+        limits = limits._replace(max_iter=min(most, 2 * recorded["iterations"] + ITERATES))
     trace = run_job(Job(job.spec, job.solver, job.options, limits), clock=time.thread_time)
     if trace.stop is Stop.TIMEOUT:
         again = {"most": max(1, min(ITERATES, trace.iterations))}
@@ -132,7 +136,7 @@ def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
     first = trace.rows[:ITERATES]
     measure = "error" if first and "error" in first[0] else catalog.family(job.spec.model).goal.measure
     columns = {key: [row[key] for row in first] for key in ("objective", measure)}
-    return {"most": limits.max_iter, "stop": trace.stop.name, "iterations": len(trace.rows), **columns}
+    return {"most": most, "stop": trace.stop.name, "iterations": len(trace.rows), **columns}
 
 
 def verdicts(name: str, recorded: Any) -> list[str]:
