@@ -247,3 +247,47 @@ def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
     expect(page).to_have_url(re.compile(f"n={last}(&|$)"))
     ended(page)
     expect(moved).to_be_focused()
+
+
+def test_a_slow_solver_is_back_where_the_slider_is_released_at_its_start(page, address):
+    slow = "Link-free refinement"
+    opened(page, f"{address}/converge?n=3000&p=60&solvers=pairwise-moment,link-free-refinement&run=1", "Converge")
+    ended(page)
+    drawn(page)
+    names = "figure => (document.querySelector(figure)._fullData ?? []).map((one) => one.name).join()"
+    number = page.get_by_role("spinbutton", name="n", exact=True)
+    move = grip(page, watched(page, NUMBER, CURVES))
+    start = catalog.positions("one-bit-sensing", "n").index(3000)
+    for position in range(start - 1, start - 6, -1):
+        move(position)
+    expect(number).to_have_value(str(catalog.positions("one-bit-sensing", "n")[start - 5]))
+    wait_until(page, f"figure => ({names})(figure).includes('{slow} (after release)')", CURVES)
+    move(start)
+    page.mouse.up()
+    shown = f"({names})(figure)"
+    wait_until(page, f"figure => {shown}.includes('{slow}') && !{shown}.includes('after release')", CURVES)
+    ended(page)
+    assert slow in page.evaluate(names, CURVES)
+    expect(number).to_have_value("3000")
+
+
+def test_the_name_of_a_frame_is_read_beside_its_own_points(page, address):
+    opened(page, f"{address}/converge?n=400&p=8&solvers=pairwise-moment&max_iter=20&run=1", "Converge")
+    ended(page)
+    figure = ".st-key-converge-estimate .lrlab-figure"
+    drawn(page, figure)
+    shown = page.locator(".st-key-converge-estimate .lrlab-scrub output")
+    expect(shown).to_have_text(re.compile("iteration [0-9]+"))
+    wait_until(page, "figure => document.querySelector(figure).lrlab.timer === null", figure)
+    last = shown.text_content()
+    # A busy machine draws late.
+    page.evaluate("""() => {
+      const draw = Plotly.react;
+      Plotly.react = async (...given) => { await new Promise((go) => setTimeout(go, 1500)); return draw(...given); };
+    }""")
+    before = content(page, figure)
+    page.locator(".st-key-converge-estimate .lrlab-scrub input").fill("0")
+    page.wait_for_timeout(300)
+    assert (shown.text_content(), content(page, figure)) == (last, before)
+    expect(shown).to_have_text("iteration 1")
+    assert content(page, figure) != before

@@ -79,8 +79,6 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     options = positions_with(model, parameter, now)
 
     def rest(position: int) -> None:
-        if options[position] == now and live.current(link.page) is not None:
-            st.rerun()
         st.session_state[key] = options[position]
         live.request(link.page)
 

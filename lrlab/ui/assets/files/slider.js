@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const [shown, input] = [root.querySelector("output"), root.querySelector("input")];
   const texts = JSON.parse(data.texts);
   // The number field beside it, which the page sets when the slider has come to rest.
-  const number = parentElement.closest("[class*=slider-row]")?.querySelector("input[type=number]");
+  const number = () => root.closest("[class*=slider-row]")?.querySelector("input[type=number]");
   const show = () => {
     shown.textContent = texts[input.value];
     // Above the middle of the knob, which is 16 px wide and stays inside.
@@ -32,12 +32,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
     setTriggerValue("rest", Number(input.value));
   };
   input.onkeydown = () => void (root.keyed = true);
-  input.onpointerdown = () => void (root.keyed = false);
+  input.onpointerdown = () => {
+    root.keyed = false;
+    // Released where the drag began, the slider has not changed for the browser.
+    addEventListener("pointerup", () => root.moving && input.onchange(), { once: true });
+  };
   input.oninput = () => {
     clearTimeout(root.resting);
     root.moving = true;
     show();
-    if (number) number.value = Number(texts[input.value]);
+    if (number()) number().value = Number(texts[input.value]);
     window.lrlabLive?.drag(data.stream, Number(input.value));
   };
   input.onchange = () => {
