@@ -18,7 +18,7 @@ def test_a_tenth_of_the_numbers_is_what_was_recorded():
     ("constant", "value", "name"),
     [
         ("lrlab.solvers.low_rank.starts.CLIPPED", 2.1, "low-rank/gauss-newton/polynomial-network/hard"),
-        ("lrlab.solvers.methods.sphere.CG_TOLERANCE", 0.02, "single-index/link-free-refinement/one-bit-sensing/hard"),
+        ("lrlab.linalg.DAMPING", 1e-3, "single-index/link-free-refinement/one-bit-sensing/hard"),
     ],
 )
 def test_a_changed_constant_is_a_difference(monkeypatch, constant, value, name):
