@@ -20,7 +20,8 @@ WEAK, WEAK_PER_ENTRY = 0.8, 7
 """A link that leaves so much of the entropy of unseen answers may be an accident of so few answers an entry."""
 FEWEST_SCORES = 6.0
 """Fewer answers that decide tell too little of their own spread."""
-FEWEST_ROWS_AN_ENTRY = 8.0
+DECIDING_PER_ENTRY = 10.0
+"""With fewer deciding answers per entry, intervals from columns that are not normal held 88% to 92% of the entries."""
 NORMAL_KURTOSIS, KURTOSIS_ERRORS = 0.5, 4.0
 MOST_CONDITION = 1000.0
 """Largest condition number of the columns' correlations: above it intervals held far fewer than 95% of the entries."""
@@ -113,8 +114,8 @@ def unfit(at: Scores) -> tuple[str, bool]:
     square = np.square(at.rows)
     kurtosis = float(np.mean(np.mean(square * square, axis=0) / np.mean(square, axis=0) ** 2)) - 3.0
     normal = abs(kurtosis) < NORMAL_KURTOSIS + KURTOSIS_ERRORS * np.sqrt(24.0 / (n * k))
-    informative = effective(at.h)
-    if not normal and informative < FEWEST_ROWS_AN_ENTRY * k:
+    informative = min(effective(at.h), deciding)
+    if not normal and informative < DECIDING_PER_ENTRY * k:
         words = f"columns are far from normal (excess kurtosis {kurtosis:.2g})"
-        return f"{words}, and only about {informative:.0f} answers lie where the link changes", False
+        return f"{words}, and only about {informative:.0f} answers decide the direction", False
     return "", normal

@@ -34,8 +34,8 @@ LINES = {
 
 
 REGIONS = {
-    "impossible": "Impossible: in large problems no method can do better than {level}; at small sizes some trials do.",
-    "hard": "Hard: in large problems some method can, but no fast method is known to.",
+    "impossible": "Impossible: no method exceeds {level} in large problems, and hardly any trial does at this size.",
+    "hard": "Hard: some method can, but no polynomial-time method is known to.",
 }
 
 

@@ -134,6 +134,33 @@ def test_coverage_counts_the_entries_whose_interval_holds_the_truth():
     assert metrics.interval_scores(truth, np.full(4, np.nan), np.full(4, np.nan), truth) == {}
 
 
+@pytest.mark.parametrize(
+    ("model", "settings", "stated"),
+    [
+        ("custom-link", {"link": "erf(z^3/1.414)", "freedom": 3.5}, False),
+        ("one-bit-sensing", {"freedom": 3.5}, False),
+        ("flipped-logistic", {"freedom": 5.0}, True),
+    ],
+)
+def test_heavy_tailed_columns_have_intervals_only_if_enough_answers_decide(model, settings, stated):
+    """With a cubic probit link, intervals held .88 of the entries over 100 problems."""
+    trace = solve(catalog.spec(model, n=1000, p=20, design="student", **settings), SOLVER)
+    assert np.isfinite(trace.intervals.low).all() == stated
+    assert ("columns are far from normal" in trace.intervals.note) != stated
+
+
+def test_skewed_columns_have_intervals_only_if_enough_answers_decide():
+    """Lognormal columns with the parameter 0.7."""
+    X = np.exp(0.7 * np.random.default_rng(8).standard_normal((1000, 20)))
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    b = unit(np.random.default_rng(9).standard_normal(20))
+    uniform = np.random.default_rng(10).random(1000)
+    for steepness, stated in ((1.0, True), (8.0, False)):
+        answers = (uniform < expit(steepness * X @ b)).astype(float)
+        ends = intervals(X, answers, b, line(steepness), HELD_OUT)
+        assert np.isfinite(ends.low).all() == stated, ends.note
+
+
 SMALL = (
     "one-bit-sensing n=250 p=100", "one-bit-sensing n=300 p=20", "flipped-logistic n=150 p=3",
     "one-bit-sensing n=1000 p=20 design=student freedom=2.5", "one-bit-phase-retrieval n=300 p=20",
