@@ -1,0 +1,103 @@
+"""Convex programs of Plan and Vershynin: consistent signs of least 1-norm, and the most correlated sparse vector."""
+
+import numpy as np
+from numpy.random import Generator
+from scipy.optimize import brentq, linprog
+
+from lrlab.linalg import unit
+from lrlab.models.protocols import SingleIndexData
+from lrlab.models.single_index import SingleIndexSpec
+from lrlab.parameters import InputError
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Options, all_of
+from lrlab.solvers.single_index.requirements import (
+    SupportSize,
+    needs_first_moment,
+    refuse_first_moment,
+    single_index_entry,
+    support_size,
+    vector_workspace,
+)
+
+INFEASIBLE = (
+    "No b obeys all signs: they are noisy. The estimate is the mean of y x; take a solver that allows for noise."
+)
+
+
+def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
+    r"""Recover a sparse b, with its sign, from noiseless signs by a linear program that needs no sparsity.
+
+    minimize    ||b||_1  over y_i <x_i, b> >= 0 for all i, mean y_i <x_i, b> = 1
+    solution    by HiGHS, with b = u - v and u, v >= 0; scaled to length 1
+    converges   the error is of order (s log(2 p / s) / n)^(1/5) times logarithms (Theorem 1.1). With noise or flips
+                no b obeys all signs: the mean of y x is returned with a note
+
+    X (n, p), y (n,) in +-1. Yields once: objective ||b||_1 before scaling. Memory: two copies of X.
+    Reference: Plan & Vershynin (2013), "One-bit compressed sensing by linear programming", program (1.3).
+    """
+    signed = problem.y[:, None] * problem.X
+    n, p = signed.shape
+    both = np.hstack([signed, -signed])
+    found = linprog(np.ones(2 * p), A_ub=-both, b_ub=np.zeros(n), A_eq=both.mean(axis=0)[None], b_eq=[1.0])
+    if found.x is None:
+        yield Iterate(unit(signed.mean(axis=0)), note=INFEASIBLE)
+        return Stop.STALLED
+    b = found.x[:p] - found.x[p:]
+    yield Iterate(unit(b), objective=float(found.fun), note=f"{np.count_nonzero(b)} of {p} entries.")
+    return Stop.CONVERGED
+
+
+def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
+    r"""Recover an s-sparse b, with its sign, from one-bit responses as the most correlated vector of small 1-norm.
+
+    maximize    <b, mean y_i x_i>  over ||b||_2 <= 1, ||b||_1 <= sqrt(s)
+    solution    the soft threshold of mean y_i x_i, scaled to length 1, at the level at which ||b||_1 = sqrt(s)
+    converges   the squared error is of order sqrt(s log(2 p / s) / n) / mu_1, whatever the link (Theorem 1.1)
+
+    X (n, p), y (n,) in +-1. Yields once: objective -<b, mean y_i x_i>. Memory O(n + p).
+    Reference: Plan & Vershynin (2013), "Robust 1-bit compressed sensing and sparse logistic regression: a convex
+    programming approach", program (1.3).
+    """
+    mean = problem.y @ problem.X / len(problem.y)
+    size, radius = np.abs(mean), float(np.sqrt(support_size(problem, kept)))
+
+    def excess(level: float) -> float:
+        rest = np.maximum(size - level, 0.0)
+        return float(rest.sum() - radius * np.linalg.norm(rest))
+
+    # Just below the largest entry one entry is left, whose 1-norm is 1.
+    top = np.partition(size, -2)[-2]
+    level = brentq(excess, 0.0, top) if excess(0.0) > 0.0 > excess(top) else top if excess(0.0) > 0.0 else 0.0
+    b = unit(np.sign(mean) * np.maximum(size - level, 0.0))
+    yield Iterate(b, objective=-float(b @ mean), note=f"{np.count_nonzero(b)} of {len(b)} entries.")
+    return Stop.CONVERGED
+
+
+def needs_signs(spec: SingleIndexSpec, options: Options) -> None:
+    """Refuse responses that no b reproduces without exception."""
+    if spec.model != "one-bit-sensing" or spec.link_function.noise or spec.link_function.flip:
+        expected = "0, with noise 0, on one-bit-sensing: the program asks that all signs are obeyed"
+        raise InputError("flip", expected, f"{spec.link_function.flip:g} on {spec.model}", "take plan-vershynin-ball")
+
+
+ENTRIES = (
+    single_index_entry(
+        title="Linear program of Plan and Vershynin",
+        update=r"\hat b = \arg\min \|b\|_1 \quad\text{over}\quad y_i \langle x_i, b\rangle \ge 0,\;"
+        r" \tfrac1n \sum_i y_i \langle x_i, b\rangle = 1",
+        summary="The vector of least 1-norm that obeys all signs; for noiseless one-bit sensing, without the sparsity.",
+        run=plan_vershynin_lp,
+        workspace=lambda spec, options: 64 * spec.n * spec.p + 2**26,
+        refuse=all_of(needs_first_moment, needs_signs),
+    ),
+    single_index_entry(
+        title="Plan and Vershynin's 1-norm ball",
+        update=r"\hat b = \arg\max \langle b, \tfrac1n \sum_i y_i x_i\rangle \quad\text{over}\quad \|b\|_2 \le 1,\;"
+        r" \|b\|_1 \le \sqrt s",
+        summary="The mean of y x, soft-thresholded to the 1-norm of an s-sparse vector.",
+        run=plan_vershynin_ball,
+        knows=("sparsity",),
+        workspace=vector_workspace,
+        refuse=refuse_first_moment,
+    ),
+)
