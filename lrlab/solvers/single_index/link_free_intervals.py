@@ -60,8 +60,8 @@ def intervals(
     refusal, normal = unfit(at)
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
-    centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link)
     rows = None if rows is None else rows[:, support]
+    centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link, rows)
     low, high, error = angles(centre, C, freedom, rows)
     estimate = at.b if rows is None else rows @ at.b
     if np.any((estimate < low - ROUNDING) | (estimate > high + ROUNDING)):
@@ -110,7 +110,7 @@ def precision(rows: Array) -> Array:
     return np.linalg.inv(S) * max(n - k - 1.0, 1.0) / n
 
 
-def sandwich(at: Scores, link: Link) -> tuple[Array, Array, float]:
+def sandwich(at: Scores, link: Link, contrasts: Array | None = None) -> tuple[Array, Array, Array]:
     """Return the same from the sandwich of scores, less what the functions that the link may be explain of columns."""
     steep, functions = at.slope[:, None] * at.rows, link.functions(at.z)
     gram = (functions.T * at.weights) @ functions
@@ -121,10 +121,12 @@ def sandwich(at: Scores, link: Link) -> tuple[Array, Array, float]:
     moved = rest @ inverse
     leverage = np.minimum(at.weights * np.einsum("ij,ij->i", moved, rest), LARGEST_LEVERAGE)
     moved *= (at.errors / (1.0 - leverage))[:, None]
-    return at.b, moved.T @ moved, effective(at.psi * at.psi)
+    # Of heavy-tailed columns few rows decide the error of an entry.
+    squares = np.square(moved if contrasts is None else moved @ contrasts.T)
+    return at.b, moved.T @ moved, np.square(squares.sum(axis=0)) / np.maximum(np.square(squares).sum(axis=0), TINY)
 
 
-def angles(c: Array, C: Array, freedom: float, rows: Array | None = None) -> tuple[Array, Array, Array]:
+def angles(c: Array, C: Array, freedom: Array | float, rows: Array | None = None) -> tuple[Array, Array, Array]:
     """Return low and high (k,) for the entries of the unit vector of which c, with covariance C, is a multiple.
 
     Of the k - 1 directions across, one is in the angle of an entry; the others make c longer than its mean. rows
@@ -140,7 +142,7 @@ def angles(c: Array, C: Array, freedom: float, rows: Array | None = None) -> tup
     others = max(float(spread.trace()), 0.0) * (len(c) - 2) / (len(c) - 1)
     mean = np.sqrt(max(length**2 - others, TINY))
     angle = np.arccos(np.clip(axes @ c / mean, -1.0, 1.0))
-    sine = np.sqrt(across / np.maximum(1.0 - (axes @ u) ** 2, TINY)) * stdtrit(max(freedom, 1.0), LEVEL) / mean
+    sine = np.sqrt(across / np.maximum(1.0 - (axes @ u) ** 2, TINY)) * stdtrit(np.maximum(freedom, 1.0), LEVEL) / mean
     reach = np.where(sine < 1.0, np.arcsin(np.minimum(sine, 1.0)), np.pi)
     low, high = np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0))
     return low * lengths, high * lengths, np.sqrt(across) * lengths
