@@ -2,20 +2,16 @@
 
 import math
 import re
-from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Array
 from lrlab.code_graph import docstring
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, limits
 
 Options = Mapping[str, Value]
-ONE_STEP_BYTES = 2**16
-"""Data of a trial of a solver of one step up to which it is stacked."""
 
 
 def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], None]:
@@ -40,44 +36,6 @@ def not_drawn(*of: object) -> None:
 def never(*of: object) -> float:
     """Return the time of what cannot be had."""
     return math.inf
-
-
-class StackedIterates(NamedTuple):
-    """Iterates of several problems: estimates (problems, p), objectives and residuals (problems,)."""
-
-    estimates: Array
-    objectives: Array
-    residuals: Array
-
-
-StackedRun = Generator[StackedIterates, Mask | None, None]
-"""Yields the next iterates, until the solvers are finished; is sent which of the problems (problems,) to go on with,
-None for all."""
-
-
-class Stacked(NamedTuple):
-    """A solver on many problems at once: the iterates of `SolverEntry.run`, on stacked arrays.
-
-    shape(spec, options): what problems of one stack have in common, None for one that runs alone.
-    run(problems, rngs, **options): the generator; a residual of 0 means a stationary point. `rngs` is read once.
-    """
-
-    shape: Callable[[Any, Options], Hashable | None]
-    run: Callable[..., StackedRun]
-
-
-def one_step(run: Solver) -> Stacked:
-    """Return the stacked form of a solver that yields once: its own iterates, which are driven together.
-
-    Only of data so small that to drive a run takes as long; larger data are scored before they leave the cache.
-    """
-
-    def iterates(problems: Sequence[Any], rngs: Iterable[Any], **options: Value) -> StackedRun:
-        each = [next(run(problem, rng=rng, **options)) for problem, rng in zip(problems, rngs, strict=True)]
-        objectives = np.array([iterate.objective for iterate in each])
-        yield StackedIterates(np.stack([iterate.estimate for iterate in each]), objectives, np.full(len(each), np.nan))
-
-    return Stacked(lambda spec, options: spec.p if spec.data_bytes <= ONE_STEP_BYTES else None, iterates)
 
 
 class Settings(NamedTuple):
@@ -113,7 +71,6 @@ class SolverEntry:
     law; None where they cannot be had. draw_seconds(spec, options): about what one of them takes.
     attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
-    stacked: how many small problems are solved at once, where sweeps gain by it; its numbers are those of `run`.
     """
 
     title: str
@@ -135,7 +92,6 @@ class SolverEntry:
     draw_seconds: Callable[[Any, Options], float] = never
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
-    stacked: Stacked | None = None
 
     def __post_init__(self) -> None:
         """Take name and reference from the generator function where they are not given."""

@@ -18,19 +18,15 @@ Pages hold a `Collection(stream)`: `refresh()` without waiting, `results` by num
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sized
-from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from lrlab.engine.messages import Failure
 from lrlab.engine.worker import computed
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.stacks import portions
 from lrlab.runs.trial import Progress, silent
 
 POLL_SECONDS = 0.05
-GROWTH, MOST_TOGETHER = 4, 256
-"""Items that are looked through for trials that stack, where there is time for so many."""
 CHUNK_SECONDS = 0.2
 """Seconds of work that are sent to a worker at once, and after which results are handed on."""
 
@@ -95,7 +91,7 @@ class LocalStream(ResultStream):
         self, function: Callable[[Any], Any], items: Iterable[Any], chunk_seconds: float = CHUNK_SECONDS
     ) -> None:
         super().__init__(items)
-        self._function, self._chunk_seconds, self._size = function, chunk_seconds, 1
+        self._function, self._chunk_seconds = function, chunk_seconds
         self._alive, self._new = self.total != 0, list[ItemResult]()
 
     @property
@@ -110,26 +106,13 @@ class LocalStream(ResultStream):
         self._began = self._began or started
         # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
         with threadpool_limits(1):
-            while part := list(islice(self._items, self._size)):
-                if self._computed_in_time(part, started + self._chunk_seconds):
-                    self._size = min(GROWTH * self._size, MOST_TOGETHER)
-                else:
-                    self._size = max(1, self._size // GROWTH)
+            for number, item in self._items:
+                self._new.append(ItemResult(number, item, computed(self._function, item)))
+                if time.monotonic() >= started + self._chunk_seconds:
                     break
             else:
                 self._alive, self.total = False, self.done + len(self._new)
         return self._untaken()
-
-    def _computed_in_time(self, part: list[tuple[int, Any]], deadline: float) -> bool:
-        """Compute items, those of a stack together; what has not begun by the deadline waits for the next `take`."""
-        waiting = dict(enumerate(part))
-        for places in portions(self._function, [item for _, item in part]):
-            values = computed(self._function, [part[place][1] for place in places])
-            self._new += [ItemResult(*waiting.pop(place), value) for place, value in zip(places, values, strict=True)]
-            if time.monotonic() >= deadline:
-                self._items = chain(waiting.values(), self._items)
-                return False
-        return True
 
     def cancel(self) -> list[ItemResult]:
         """End it, and return the results that an interruption (Ctrl-C) of `take` has left."""

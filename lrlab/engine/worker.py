@@ -10,8 +10,7 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +20,6 @@ from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message,
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
-from lrlab.runs.stacks import portions, run_stack
 from lrlab.runs.trial import result_so_far
 
 NICENESS = 5
@@ -75,31 +73,20 @@ class ComputeChunk:
     def run(self, send: Send) -> None:
         """Send ChunkDone with the items that were computed."""
         with ChunkSender(send) as sender:
-            for places in portions(self.function, self.items):
+            for number, item in zip(self.numbers, self.items, strict=True):
                 if cancelled() or (sender.results and sender.elapsed > self.seconds):
                     break
-                items = [self.items[place] for place in places]
-                numbers = [self.numbers[place] for place in places]
-                sender.begin(numbers[0], getattr(items[0], "max_seconds", math.inf))
-                if not sender.end(zip(numbers, computed(self.function, items), strict=True)):
+                sender.begin(number, getattr(item, "max_seconds", math.inf))
+                if not sender.end(number, computed(self.function, item)):
                     break
 
 
-def computed(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    """Return the function's values of items of one portion, a Failure in the place of each that could not be computed.
-
-    Where a stack of trials fails each of them is run alone, to see which is at fault.
-    """
-    if len(items) > 1:
-        with suppress(Exception):
-            return run_stack(items)
-    values = []
-    for item in items:
-        try:
-            values.append(function(item))
-        except Exception as error:
-            values.append(Failure.of(error))
-    return values
+def computed(function: Callable[[Any], Any], item: Any) -> Any:
+    """Return the function's value of an item, or a Failure."""
+    try:
+        return function(item)
+    except Exception as error:
+        return Failure.of(error)
 
 
 class ChunkSender:
@@ -134,12 +121,12 @@ class ChunkSender:
             self._number, self._deadline = number, time.perf_counter() + BUSY * max_seconds + OVERTIME_SECONDS
             self._processor_deadline = time.process_time() + max_seconds + OVERTIME_SECONDS
 
-    def end(self, results: Iterable[tuple[int, Any]]) -> bool:
-        """Take the values of items by their numbers, and return whether they have come in time."""
+    def end(self, number: int, value: Any) -> bool:
+        """Take the value of an item, and return whether it has come in time."""
         with self._lock:
             self._deadline = self._processor_deadline = math.inf
             if not self._over.is_set():
-                self.results.extend(results)
+                self.results.append((number, value))
             return not self._over.is_set()
 
     def _watch_deadline(self) -> None:

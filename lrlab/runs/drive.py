@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array, Mask
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Iterate, Limits, Stop, parts
 
@@ -18,7 +17,7 @@ Clock = Callable[[], float]
 
 
 class Progress(NamedTuple):
-    """Where a run is, or, as arrays (runs,), where many runs are that go on together.
+    """Where a run is.
 
     seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan where it
     has none. broken: whether it is not finite. optimal: see `Iterate`.
@@ -26,20 +25,20 @@ class Progress(NamedTuple):
 
     iteration: int
     seconds: float
-    first: float | Array
-    objective: float | Array
-    residual: float | Array
-    broken: bool | Mask
-    optimal: bool | Mask = True
+    first: float
+    objective: float
+    residual: float
+    broken: bool
+    optimal: bool
 
 
-def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool | Mask]]:
-    """Yield each reason to end, the first that counts first, and whether it holds, for one run or for each of many."""
+def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool]]:
+    """Yield each reason to end, the first that counts first, and whether it holds."""
     yield Stop.NONFINITE, now.broken
     # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
     yield Stop.DIVERGED, now.objective > 1e6 * (now.first + 1.0)
     solved = now.residual <= limits.tol
-    yield Stop.CONVERGED, now.optimal & solved
+    yield Stop.CONVERGED, now.optimal and solved
     yield Stop.SETTLED, solved
     yield Stop.CANCELLED, cancelled()
     yield Stop.TIMEOUT, now.seconds >= limits.max_seconds

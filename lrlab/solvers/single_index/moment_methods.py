@@ -11,7 +11,7 @@ from lrlab.linalg import Gram, hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, all_of, one_step
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.drawn_moments import ClassMoments, DrawnProblem
 from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, index_seconds, moments_seconds
@@ -138,7 +138,6 @@ ENTRIES = (
         predict=predict_marginal_mean,
         draw=draw_marginal_mean,
         draw_seconds=index_seconds,
-        stacked=one_step(marginal_mean),
     ),
     moment_entry(
         title="Sliced inverse regression (SIR)",
@@ -151,6 +150,5 @@ ENTRIES = (
         equivariant=requirements.always,
         draw=partial(drawn_overlaps, first_estimate(sir)),
         draw_seconds=moments_seconds,
-        stacked=one_step(sir),
     ),
 )

@@ -1,6 +1,5 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
-from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, Stacked, StackedIterates, StackedRun, all_of
+from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.drawn_moments import DrawnProblem
 from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, moments_seconds
 from lrlab.solvers.single_index.moment_choice import choose
@@ -88,28 +87,6 @@ def leading_direction(problem: SingleIndexData, options: Options) -> Array:
         return np.zeros(problem.shape[1])
     M, _ = chosen_moment(problem, str(options["pairs"]), str(options["moment"]))
     return top_eigenpairs(M, 1)[1][:, 0] if M.any() else M[0]
-
-
-def stacked_moments(
-    problems: Sequence[SingleIndexData], rngs: Iterable[Generator], *, pairs: str, moment: str, eigensolver: str
-) -> StackedRun:
-    """Yield the iterates of `pairwise_moment` on several problems of one p, by power iteration on all matrices."""
-    # Transposed, which changes no number of a symmetric matrix, but lets BLAS add in the order of `M @ b`.
-    M = np.stack([chosen_moment(problem, pairs, moment)[0].T for problem in problems])
-    b = np.stack([unit(rng.standard_normal(len(M[0]))) for rng in rngs])
-    # Not a number, so that they run alone.
-    b[[of_one_kind(problem) for problem in problems] | ~M.any(axis=(1, 2))] = np.nan
-    while True:
-        Mb = (b[:, None, :] @ M)[:, 0, :]
-        values = np.vecdot(b, Mb)
-        gaps = Mb - values[:, None] * b
-        sizes = np.sqrt(np.vecdot(gaps, gaps))
-        residuals = np.divide(sizes, values, out=np.zeros_like(sizes), where=values > 0)
-        chosen = yield StackedIterates(b, -values, residuals)
-        if chosen is not None:
-            M, Mb = M[chosen], Mb[chosen]
-        lengths = np.sqrt(np.vecdot(Mb, Mb))[:, None]
-        b = np.divide(Mb, lengths, out=Mb, where=lengths > 0)
 
 
 def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
@@ -187,5 +164,4 @@ ENTRY = single_index_entry(
     predict=predict,
     draw=partial(drawn_overlaps, leading_direction),
     draw_seconds=moments_seconds,
-    stacked=Stacked(lambda spec, options: spec.p if options["eigensolver"] == "power" else None, stacked_moments),
 )

@@ -8,7 +8,6 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.stacks import run_stack
 from lrlab.runs.trial import Trial, run_trial
 from lrlab.solvers.single_index.pairwise import NO_PAIRS
 from lrlab.solvers.single_index.requirements import ONE_KIND, SAME_ANSWERS
@@ -41,17 +40,6 @@ def test_equal_answers_end_in_the_same_sentence_for_all_solvers(model, values):
             assert trace.stop is Stop.FINISHED and trace.note == ONE_KIND and not trace.estimate.any()
             assert trace.metrics["overlap"] == 0.0
     assert ended
-
-
-def test_trials_of_equal_answers_are_those_of_single_runs():
-    job = make_job(catalog.spec("one-bit-sensing", n=4, p=2), "pairwise-moment")
-    trials = [Trial(job, number) for number in range(30)]
-    results, ended = run_stack(trials), set()
-    for trial, result in zip(trials, results, strict=True):
-        single = run_trial(trial)
-        assert result.stop == single.stop and result.scores["overlap"] == pytest.approx(single.scores["overlap"])
-        ended.add(result.stop == "FINISHED" and result.scores["overlap"] == 0.0)
-    assert ended == {False, True}
 
 
 @pytest.mark.parametrize("design", ["gaussian", "correlated"])
