@@ -70,7 +70,6 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
     level = brentq(excess, 0.0, top) if excess(0.0) > 0.0 > excess(top) else top if excess(0.0) > 0.0 else 0.0
     b = unit(np.sign(mean) * np.maximum(size - level, 0.0))
     yield Iterate(b, objective=-float(b @ mean), note=f"{np.count_nonzero(b)} of {len(b)} entries.")
-    return Stop.CONVERGED
 
 
 def needs_signs(spec: SingleIndexSpec, options: Options) -> None:
