@@ -18,6 +18,7 @@ from lrlab.protocol import Checkpoint, proceed
 
 RIDGE = 1.0
 """Of the means of rows and columns: as much as one entry of 0."""
+FAR_APART = 10.0
 SWEEPS, SETTLED = 100, 1e-6
 """Most sweeps over the means, and the relative change at which they end."""
 
@@ -49,10 +50,24 @@ class OwnTableProblem(OwnMatrixProblem):
                 break
         return mean, a, c
 
-    def target(self) -> Array:
-        """Return the entries (measured,) less mean and biases."""
+    @cached_property
+    def scales(self) -> Array:
+        """What columns (n2,) are divided by: their root mean squares if these differ by FAR_APART, else 1."""
+        n2, given = self.spec.table[1], ~self.out
+        squares = np.bincount(self.arrays["columns"][given], self.centered[given] ** 2, n2)
+        sizes = np.sqrt(squares / np.maximum(np.bincount(self.arrays["columns"][given], minlength=n2), 1))
+        far = "Z" not in self.arrays and sizes.max() > FAR_APART * min(sizes[sizes > 0], default=np.inf)
+        return np.where(sizes > 0, sizes, 1.0) if far else np.ones(n2)
+
+    @cached_property
+    def centered(self) -> Array:
+        """The entries (measured,) less mean and biases."""
         mean, a, c = self.line
         return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
+
+    def target(self) -> Array:
+        """Return the entries (measured,) less mean and biases, columns of unlike scale divided by theirs."""
+        return self.centered / self.scales[self.arrays["columns"]]
 
     def draw(self) -> Entries:
         """Return the operator of the given entries."""
@@ -72,14 +87,16 @@ class OwnTableProblem(OwnMatrixProblem):
     def recovered(self, estimate: LowRank) -> LowRank:
         """Return W in the units of the given numbers and features."""
         left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
-        return lowrank.from_product(left * self.unit, right)
+        return lowrank.from_product(
+            left * self.unit, right if self.bases[1] is not None else right * self.scales[:, None]
+        )
 
     def compared(self, W: LowRank) -> Comparison:
         """Return the root mean squared error of held-out entries beside that of their mean."""
         rows, columns, y = (self.arrays[name][self.out] for name in ("rows", "columns", "y"))
-        off = self.fitted(W)[rows, columns] - y
+        off, scales = self.fitted(W)[rows, columns] - y, self.scales[columns]
         mean = float(self.arrays["y"][~self.out].mean())
-        return Comparison.of("root mean squared error", off**2, (y - mean) ** 2, root=True)
+        return Comparison.of("root mean squared error", (off / scales) ** 2, ((y - mean) / scales) ** 2, root=True)
 
     def completed(self, W: LowRank) -> Array:
         """Return the whole table (n1, n2): entries as they are given, others of mean, biases and X W Z^T.

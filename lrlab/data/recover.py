@@ -42,7 +42,7 @@ KINDS: Mapping[Any, tuple[type[Own], Any]] = {
 FIRST = {
     OwnAnswers: REFINEMENT,
     OwnRankOne: "gauss-newton",
-    OwnTable: "als",
+    OwnTable: "gauss-newton",
     OwnMagnitudes: "gauss-newton",
     OwnLabels: LABEL_SOLVERS[0],
 }

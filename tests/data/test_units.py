@@ -110,3 +110,15 @@ def test_separated_responses_have_no_intervals(kind):
 def test_constant_responses_are_refused(constant, model):
     with pytest.raises(lrlab.InputError, match="y must be of two values, got one"):
         lrlab.recover(constant, X, model=model)
+
+
+@pytest.mark.parametrize("scales", [np.ones(20), 10.0 ** np.linspace(-6, 6, 20), 10.0 ** np.linspace(3, 5, 20)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_small_matrix_is_completed_by_default_whatever_scales_its_columns_have(scales, seed):
+    """The run converges, and its error is that of columns of one scale."""
+    rng = np.random.default_rng(seed)
+    truth = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 20)) + 0.05 * rng.standard_normal((60, 20))
+    table = np.where(rng.random(truth.shape) < 0.7, truth * scales, np.nan)
+    trace = lrlab.recover(table)
+    off = (trace.problem.completed(trace.estimate) / scales - truth)[np.isnan(table)]
+    assert trace.stop is lrlab.Stop.CONVERGED and np.sqrt(np.mean(off**2)) < 0.15
