@@ -162,8 +162,17 @@ def record(patterns: Iterable[str]) -> list[str]:
         print(f"{seconds:7.2f} s  {name}", file=sys.stderr, flush=True)
     # Read once more: another command may have recorded other entries meanwhile.
     numbers = {name: value for name, value in read().items() if not chosen(name)} | again
-    write(numbers)
-    return [name for name in sorted({*recorded, *numbers}) if recorded.get(name) != numbers.get(name)]
+    write({name: value for name, value in numbers.items() if not failed(value)})
+    return [
+        f"{name}: {today['failed']}, not recorded" if failed(today := numbers.get(name)) else name
+        for name in sorted({*recorded, *numbers})
+        if recorded.get(name) != numbers.get(name)
+    ]
+
+
+def failed(numbers: Any) -> bool:
+    """Return whether an entry could not be computed."""
+    return isinstance(numbers, dict) and "failed" in numbers
 
 
 def tenth(seed: int) -> list[str]:
