@@ -17,7 +17,6 @@ def test_a_tenth_of_the_numbers_is_what_was_recorded():
 @pytest.mark.parametrize(
     ("constant", "value", "name"),
     [
-        ("lrlab.solvers.low_rank.starts.CLIPPED", 2.1, "low-rank/gauss-newton/polynomial-network/hard"),
         ("lrlab.linalg.DAMPING", 1e-3, "single-index/link-free-refinement/one-bit-sensing/hard"),
     ],
 )
