@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import isotonic_regression
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
@@ -37,6 +36,9 @@ def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     Kakade, Kalai, Kanade & Shamir (2011), "Efficient learning of generalized linear and single index models with
     isotonic regression".
     """
+    # Imported here: every start of the package would wait for it.
+    from scipy.optimize import isotonic_regression
+
     X, y = problem.X, problem.y
     n, p = X.shape
     b = y @ X / n

@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import brentq, linprog
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
@@ -35,6 +34,9 @@ def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     X (n, p), y (n,) in +-1. Yields once: objective ||b||_1 before scaling. Memory: two copies of X.
     Reference: Plan & Vershynin (2013), "One-bit compressed sensing by linear programming", program (1.3).
     """
+    # Imported here: every start of the package would wait for it.
+    from scipy.optimize import linprog
+
     signed = problem.y[:, None] * problem.X
     n, p = signed.shape
     both = np.hstack([signed, -signed])
@@ -58,6 +60,8 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
     Reference: Plan & Vershynin (2013), "Robust 1-bit compressed sensing and sparse logistic regression: a convex
     programming approach", program (1.3).
     """
+    from scipy.optimize import brentq
+
     mean = problem.y @ problem.X / len(problem.y)
     size, radius = np.abs(mean), float(np.sqrt(support_size(problem, kept)))
 
