@@ -13,10 +13,10 @@ from benchmarks.peers.frame import Contest, Entrant
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.data import rows as tables
-from lrlab.data.published import FOLDER, located
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
+from lrlab.presets.published import FOLDER, located
 
 TITLE = "many labels"
 DISTRIBUTIONS = ("scikit-learn",)

@@ -97,7 +97,7 @@ def rows_of(y: Array, **sides: Vector) -> None:
 
 def answers(y: Any, X: Any, Z: Any) -> Arrays:
     """Return X (n, p) and y (n,) in +-1: the larger of two values is 1."""
-    none_of(Z, "one-bit answers")
+    none_of(Z, "one-bit responses")
     values, X = words_or_numbers(y), numbers("X", X, 2)
     rows_of(values, X=X)
     return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
@@ -113,7 +113,7 @@ def two_values(values: Vector) -> Vector:
 
 
 def words_or_numbers(y: Any) -> Vector:
-    """Return answers (n,) as they are, words or numbers."""
+    """Return responses (n,) as they are, words or numbers."""
     flat = np.asarray(y, dtype=object).ravel()
     words = np.array([isinstance(value, str) for value in flat], dtype=bool)
     for place in np.flatnonzero(~words) if words.any() else ():

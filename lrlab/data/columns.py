@@ -5,7 +5,7 @@ that may stand for a missing one is asked about.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +66,7 @@ class Given(NamedTuple):
     rows: tuple[str, ...] = ()
     words: str = ""
     model: str = ""
+    options: Mapping[str, Any] = {}
 
 
 def plain(name: str) -> str:
@@ -181,7 +182,8 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
         model = "rank-one-sensing" if right else "polynomial-network"
     second = f", second vectors {span([names[place] for place in right])}" if right else ""
     words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response `{names[at]}` ({form})"
-    return Given(y, X, Z, columns, (), words, model)
+    # A form of numbers has a constant and linear terms unless something is said of it.
+    return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
 
 
 def features(frame: pd.DataFrame, hints: Hints) -> tuple[Array | None, tuple[str, ...]]:

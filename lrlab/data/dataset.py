@@ -1,17 +1,18 @@
 """The data set that all solvers read: features, positive labels, and which labels are known."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array, Indices, Matrix
+from lrlab.arrays import Array, Indices, Matrix, Vector
 from lrlab.linalg import places_in
 from lrlab.parameters import InputError
 
 Names = tuple[str, ...]
+CSR = ("data", "indices", "indptr", "shape")
 Places = tuple[Indices, ...]
 """Rows and columns of entries of a table, as numpy's `nonzero` returns them."""
 
@@ -77,6 +78,24 @@ class Dataset:
         """Return the same data with some of its rows only."""
         known = None if self.observed is None else self.observed[chosen]
         return replace(self, X=self.X[chosen], Y=self.Y[chosen], observed=known)
+
+
+def table_arrays(name: str, table: Matrix) -> dict[str, Vector]:
+    """Return a table as arrays by name: itself, or the parts of a sparse one."""
+    if table is None:
+        return {}
+    if not issparse(table):
+        return {name: table}
+    parts = (table.data, table.indices, table.indptr, np.array(table.shape))
+    return {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
+
+
+def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
+    """Return a table of `table_arrays`; None if there is none."""
+    if name in arrays or f"{name}_data" not in arrays:
+        return arrays.get(name)
+    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in CSR)
+    return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
 def assemble(

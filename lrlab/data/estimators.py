@@ -44,10 +44,10 @@ class OwnEstimator(BaseEstimator):
 
 
 class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
-    """One-bit answers y to rows x: P(y = classes_[1] | x) = f(<x, b>), b and f both unknown.
+    """One-bit responses y to rows x: P(y = classes_[1] | x) = f(<x, b>), b and f both unknown.
 
-    model: of the answers, which says what solvers there are; scaling: of the columns, see `lrlab.recover`: whitened has
-    intervals of nearly dependent columns, too; others as of `OwnEstimator`. After a fit `coef_` (1, d) is the
+    model: of the responses, which says what solvers there are; scaling: of the columns, see `lrlab.recover`: whitened
+    has intervals of nearly dependent columns, too; others as of `OwnEstimator`. After a fit `coef_` (1, d) is the
     direction, of unit length, in the units of the columns; `trace_.link` the link, `trace_.intervals` the 95% intervals
     of the direction for columns of deviation 1 in these rows.
     """
@@ -69,7 +69,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
 
     @property
     def measured(self) -> str:  # type: ignore[override]
-        """The model of the answers."""
+        """The model of the responses."""
         return self.model
 
     def __sklearn_tags__(self) -> Any:
@@ -79,7 +79,7 @@ class SingleIndexClassifier(ClassifierMixin, OwnEstimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Fit to rows X (n, d) with answers y (n,) of two values."""
+        """Fit to rows X (n, d) with responses y (n,) of two values."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         check_classification_targets(y)
         if (kind := type_of_target(y)) != "binary":

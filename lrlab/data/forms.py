@@ -20,9 +20,7 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
 MEASURES = {
-    "held_out_misfit": Measure(
-        "misfit of measurements held out", "their relative error: 1 is what an estimate of zeros has"
-    ),
+    "held_out_misfit": Measure("relative error of held-out measurements", "1 is that of a zero estimate"),
     "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"),
     "guessed_rank": Measure("rank", "rank that solvers are given", constant=True),
 }

@@ -105,7 +105,7 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Fit
     """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
     source = Source(Path(path), "model .npz")
     source.check_size(limit_bytes, growth=1)
-    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE), lambda *_: None)
+    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE))
     version = arrays.get("lrlab_model")
     if version is None or version.shape != () or version.dtype.kind not in "iu":
         expected, remedy = "a file that `fit --save` has written", "fit and save a model first"

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Mask, Matrix, Vector
-from lrlab.data.dataset import Dataset, pattern
+from lrlab.data.dataset import Dataset, pattern, table_arrays, table_of
 from lrlab.data.own import Comparison, Own, unpacked
 from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
 from lrlab.model_entry import Measure
@@ -28,25 +28,6 @@ NAMES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hammi
 MACRO = {
     "macro_auc": Measure("AUC of a label", "mean area under the ROC curve over labels, on held-out rows", rising=True)
 }
-CSR = ("data", "indices", "indptr", "shape")
-
-
-def table_arrays(name: str, table: Matrix) -> dict[str, Vector]:
-    """Return a table as arrays by name: itself, or the parts of a sparse one."""
-    if table is None:
-        return {}
-    if not issparse(table):
-        return {name: table}
-    parts = (table.data, table.indices, table.indptr, np.array(table.shape))
-    return {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
-
-
-def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
-    """Return a table of `table_arrays`; None if there is none."""
-    if name in arrays or f"{name}_data" not in arrays:
-        return arrays.get(name)
-    data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in CSR)
-    return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
 def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
@@ -124,7 +105,9 @@ class LabelProblem(MultilabelProblem):
     def compared(self, estimate: Any) -> Comparison:
         """Return the AUC of held-out rows beside 1/2, with a bound on its sampling error: rows are independent."""
         scores = ranking.instance_auc(estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
-        error = np.sqrt(scores.value * (1.0 - scores.value) / scores.count) if scores.count else np.nan
+        # Two rows of either kind more, so that a perfect score of few rows is not certain.
+        share = (scores.value * scores.count + 2.0) / (scores.count + 4.0) if scores.count else np.nan
+        error = np.sqrt(share * (1.0 - share) / (scores.count + 4.0))
         return Comparison("AUC of a row", scores.value, 1.96 * float(error), self.baseline()["auc"], rising=True)
 
     def recovered(self, estimate: Predictor) -> "LabelPredictor":

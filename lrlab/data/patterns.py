@@ -19,7 +19,7 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
 MEASURES = {
-    "held_out_misfit": Measure("misfit of magnitudes held out", "their relative error: 1 is that of a zero estimate"),
+    "held_out_misfit": Measure("relative error of held-out magnitudes", "1 is that of a zero estimate"),
     "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
 }
 
@@ -48,8 +48,8 @@ class SomePixels(LinearOperator):
 class OwnMagnitudesProblem(PhaseRetrievalProblem):
     """A person's magnitudes: A (m, p), or of patterns behind masks (count, h, w) their operator; no truth is known.
 
-    Rows of A are scaled to mean square 1 an entry, answers to mean square magnitude 1; `unit` is that of x. image: the
-    sides of what is behind masks.
+    Rows of A are scaled to mean square 1 per entry, measurements to mean square magnitude 1; `unit` is that of x.
+    image: the sides of what is behind masks.
     """
 
     def __init__(self, spec: "OwnMagnitudes", checkpoint: Checkpoint = proceed) -> None:

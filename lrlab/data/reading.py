@@ -67,7 +67,7 @@ def opened_source(path: Path, limit_bytes: int) -> Source:
 
 def _of_arrays(source: Source, hints: Hints, limit_bytes: int) -> Given:
     """Return the arrays of an npz by what they are."""
-    arrays = read_arrays(source, limit_bytes, {*NAMES, *PLACES}.__contains__, lambda *_: None, NUMBERS)
+    arrays = read_arrays(source, limit_bytes, {*NAMES, *PLACES}.__contains__, NUMBERS)
     roles = [NAMES[name] for name in arrays if name in NAMES]
     if "y" not in roles or len(set(roles)) < len(roles):
         got = ", ".join(arrays) or "none of them"

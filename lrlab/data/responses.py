@@ -1,4 +1,4 @@
-"""Own one-bit answers: X (n, p) and y with two values, for all solvers of single-index models."""
+"""Your one-bit responses: X (n, p) and y with two values, for all solvers of single-index models."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from lrlab.protocol import Checkpoint, Problem, proceed
 from lrlab.runs.index_link import IndexLink, losses
 
 MEASURES = {
-    "held_out_log_loss": Measure("log loss of answers held out", "nats an answer under the link that is estimated"),
-    "held_out_accuracy": Measure("accuracy on answers held out", "share that is predicted rightly", rising=True),
-    "log_loss": Measure("log loss of the answers", "nats an answer, of the answers that the solver was given"),
+    "held_out_log_loss": Measure("log loss of held-out responses", "nats per response, under the estimated link"),
+    "held_out_accuracy": Measure("accuracy on held-out responses", "fraction that is predicted rightly", rising=True),
+    "log_loss": Measure("log loss of the responses", "nats per response, of those that the solver was given"),
 }
 REFINEMENT = "link-free-refinement"
 WHITENED = 2
@@ -53,7 +53,7 @@ class Frame(NamedTuple):
 
 
 class OwnAnswersProblem(Problem):
-    """A person's answers, with the attributes of `SingleIndexProblem` but a truth; X is in the frame of `frame`."""
+    """Your responses, with the attributes of `SingleIndexProblem` but a truth; X is in the frame of `frame`."""
 
     def __init__(self, spec: "OwnAnswers", checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.link, self.checkpoint = spec, spec.link_function, checkpoint  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ class OwnAnswersProblem(Problem):
         yield self.X, self.y
 
     def first_answers(self, most: int) -> Array:
-        """Return the first answers."""
+        """Return the first responses."""
         return self.y[:most]
 
     def _fitted(self, text: bytes) -> IndexLink:
@@ -86,7 +86,7 @@ class OwnAnswersProblem(Problem):
         return self._link(np.ascontiguousarray(estimate, dtype=float).tobytes())
 
     def score(self, estimate: Array) -> dict[str, float]:
-        """Return log losses of the answers and of those held out, under the link that the given answers show."""
+        """Return log losses of the given and of the held-out responses, under the link that the given ones show."""
         link = self.link_at(estimate)
         scores = {"log_loss": float(losses(link.log_odds(self.X), self.y).mean())}
         if len(self.y_held):
@@ -166,7 +166,7 @@ def separated(X: Array, y: Array) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class OwnAnswers(Own):
-    """One-bit answers of a person; what is recovered is the direction in columns that are centred and scaled."""
+    """Your one-bit responses; a direction is recovered in columns that are centered and scaled."""
 
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from lrlab.data.arff import read_arff
+from lrlab.data.columns import COUNTERS, NOTHING, plain, without_row_names
 from lrlab.data.dataset import Dataset, assemble, matching, without_labels
 from lrlab.data.frames import read_frame
 from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
@@ -96,7 +97,7 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int, lik
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
     frame = read_frame(source, limit_bytes).frame
-    frame = frame.iloc[: source.limit] if source.limit else frame
+    frame = without_counter(frame.iloc[: source.limit] if source.limit else frame, choice, like)
     titles = list(map(str, frame.columns))
     places = choice.places(titles, source)
     marks = np.column_stack(
@@ -116,6 +117,16 @@ def read_table(source: Source, choice: LabelChoice | None, limit_bytes: int, lik
     unknown = np.nonzero(np.isnan(marks))
     label_names = tuple(titles[place] for place in places)
     return assemble(np.column_stack(columns), np.nonzero(marks > 0), unknown, len(places), (tuple(names), label_names))
+
+
+def without_counter(frame: pd.DataFrame, choice: LabelChoice, like: Dataset | None) -> pd.DataFrame:
+    """Return a table without a first column that counts its rows, or that the other file does not have."""
+    first = str(frame.columns[0])
+    if first in choice.names or plain(first) not in COUNTERS:
+        return frame
+    if like is not None and like.feature_names is not None:
+        return frame if first in like.feature_names else frame.iloc[:, 1:]
+    return without_row_names(frame, NOTHING)[0]
 
 
 def label_marks(title: str, column: pd.Series) -> np.ndarray:

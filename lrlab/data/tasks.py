@@ -74,6 +74,7 @@ class Measurements:
     def plan(self, solvers: Sequence[AnySolver] = ("",), **options: object) -> list[Job]:
         """Return the job of each solver; "" is the default one."""
         y, X, Z = self.given[:3]
+        options = {**(self.given.options if self.model == self.given.model else {}), **options}
         return [job_of(y, X, Z, model=self.model, solver=solver, **options) for solver in solvers]
 
     def default_solver(self) -> str:

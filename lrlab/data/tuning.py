@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.sparse import issparse
 
 from lrlab import catalog, ranking
 from lrlab.data.dataset import Dataset
@@ -18,6 +19,15 @@ HELD_OUT_ROWS, FOLDS = 500, 5
 """Rows that are held out in all, if there are so many, by fifths in turn: few rows compare badly."""
 FIRST = ("leml-squared", "binary-relevance")
 """Solvers of which the better one is the default."""
+DEFAULTS: tuple[tuple[str, dict[str, Value]], ...] = (
+    ("leml-squared", {}),
+    ("leml-squared", {"regularization": 10.0}),
+    ("binary-relevance", {}),
+    ("binary-relevance", {"loss": "logistic"}),
+)
+"""What is compared if no solver is named."""
+MOST_LOGISTIC = 10**8
+"""Stored features times labels up to which logistic regressions are among them: they take minutes beyond that."""
 SETTINGS = 20
 """Settings that are tried."""
 WEIGHTS, RATES, MARGINS = (1e-3, 1e4), (1e-2, 1.0), (0.1, 3.0)
@@ -145,19 +155,17 @@ def tuned(
     """
     if metric:
         require_known(metric, METRICS, what="metric")
-    solvers = (solver,) if solver else FIRST
-    candidates = [
-        one
-        for name in solvers
-        for one in (
-            sampled(name, options or {}, rank, scaling, rows, seed)
-            if metric
-            else [Candidate(name, tuple((options or {}).items()), rank, scaling)]
-        )
-    ]
+    given = dict(options or {})
+    if metric:
+        names = (solver,) if solver else FIRST
+        candidates = [one for name in names for one in sampled(name, given, rank, scaling, rows, seed)]
+    elif solver:
+        candidates = [Candidate(solver, tuple(given.items()), rank, scaling)]
+    else:
+        entries = rows.X.nnz if issparse(rows.X) else rows.X.size
+        defaults = [one for one in DEFAULTS if one[1].get("loss") != "logistic" or entries * rows.L <= MOST_LOGISTIC]
+        candidates = [Candidate(name, tuple({**own, **given}.items()), rank, scaling) for name, own in defaults]
     candidates = [one._replace(iterations=iterations) for one in candidates]
-    return (
-        candidates[0]
-        if len(candidates) == 1 and not metric
-        else best(rows, candidates, metric or METRIC, seed, intercept)
-    )
+    if len(candidates) == 1 and not metric:
+        return candidates[0]
+    return best(rows, candidates, metric or METRIC, seed, intercept)

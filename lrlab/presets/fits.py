@@ -18,12 +18,12 @@ import numpy as np
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.data.dataset_fit import DatasetFit, fit_dataset
 from lrlab.data.tuning import METRICS
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
+from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sampling_error, sets

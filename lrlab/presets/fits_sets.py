@@ -4,8 +4,8 @@ import math
 import os
 from typing import Any
 
-from lrlab.data.published import FOLDER, SHAPES, Files, located
 from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.published import FOLDER, SHAPES, Files, located
 
 PLACE = ["data", "series", "share", "observed"]
 """Columns that say what is fitted."""

@@ -23,13 +23,13 @@ from typing import Any
 import pandas as pd
 
 from lrlab import __version__, presets
-from lrlab.data.published import SHAPES
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.fits_sets import Sets, sets
+from lrlab.presets.published import SHAPES
 from lrlab.presets.resumed import key
 from lrlab.presets.shipped import Shipped
 from lrlab.runs.trial import TrialResult

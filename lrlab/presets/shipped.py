@@ -18,10 +18,10 @@ from typing import Any
 import pandas as pd
 
 from lrlab import presets
-from lrlab.data.published import Files
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
 from lrlab.presets.fits_sets import SYNTHETIC, Sets
+from lrlab.presets.published import Files
 from lrlab.presets.result import Panel, Plan, Result
 from lrlab.runs.trial import TrialResult
 

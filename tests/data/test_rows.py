@@ -10,8 +10,8 @@ from scipy.sparse import issparse
 import lrlab
 from lrlab.data.dataset import Dataset, pattern
 from lrlab.data.npz import save_npz
-from lrlab.data.published import located
 from lrlab.data.rows import read
+from lrlab.presets.published import located
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.5, -1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]])
@@ -115,6 +115,14 @@ def test_unknown_labels_are_neither_on_nor_off(tmp_path):
     (tmp_path / "f.csv").write_text("a,b,l,m\n1,2,1,\n2,3,?,0\n3,4,0,NA\n")
     data = read(tmp_path / "f.csv", 2)
     assert np.array_equal(dense(data.observed), [[1, 0], [0, 1], [1, 0]]) and dense(data.Y).sum() == 1
+
+
+def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
+    for name, first in (("a", 0), ("b", 40)):
+        body = "".join(f"{first + k},{k % 5},{k % 2}\n" for k in range(6))
+        (tmp_path / f"{name}.csv").write_text(f"id,x,l\n{body}")
+    given = read(tmp_path / "a.csv", 1)
+    assert given.feature_names == ("x",) and read(tmp_path / "b.csv", 1, like=given).d == 1
 
 
 def test_rows_of_another_file_take_the_columns_of_the_first(tmp_path):

@@ -6,14 +6,14 @@ import pytest
 import lrlab
 from lrlab import presets
 from lrlab.data.dataset import Dataset
-from lrlab.data.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.data.npz import save_npz
-from lrlab.data.published import SETS, SHAPES, Shape, located, presence
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, fits, shipped
+from lrlab.presets.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.presets.evidence import Samples
+from lrlab.presets.published import SETS, SHAPES, Shape, located, presence
 from lrlab.presets.reading import read
 
 TEXT = """

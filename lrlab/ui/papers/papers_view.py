@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lrlab import presets
-from lrlab.data.published import FOLDER, HOW, SETS, presence
 from lrlab.engine.engine import on_workers
 from lrlab.engine.stream import Collection
 from lrlab.parameters import InputError, duration
@@ -13,6 +12,7 @@ from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.page import command, page
 from lrlab.presets.papers import paper_of
+from lrlab.presets.published import FOLDER, HOW, SETS, presence
 from lrlab.presets.result import UNDECIDED, Line, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store

@@ -7,11 +7,11 @@ from typing import Any
 from lrlab.data import rows
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import hide
-from lrlab.data.published import SHAPES, Files
 from lrlab.data.recover import job_of
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError, Value
+from lrlab.presets.published import SHAPES, Files
 from lrlab.runs.memory import memory_limit, memory_words
 from lrlab.runs.trace import Row
 
