@@ -198,7 +198,9 @@ def index_margins(spec: Any, level: Level) -> dict[str, float]:
     overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None
     needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
     begin = None if needed is None else predicted_overlap.best_ratios(spec, 0.0)
-    return _beyond(spec.n / spec.p, needed, begin.fast, overlap, entries(spec)) if needed and begin else {}
+    if overlap is None or needed is None or begin is None:
+        return {}
+    return _beyond(spec.n / spec.p, needed, begin.fast, overlap, entries(spec))
 
 
 def phase_margins(spec: Any, level: Level) -> dict[str, float]:

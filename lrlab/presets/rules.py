@@ -106,10 +106,11 @@ def _each(rule: Table, samples: Samples) -> Judged:
 def _below(rule: Table, samples: Samples, low: str, place: Place, among: int, by: float) -> bool | None:
     """Return whether a series is below all of the higher ones, or with `any` below one of them."""
     most = len(rule["higher"]) if rule.get("any") else 1
-    one_by_one = [
-        side(lambda count, high=high: samples.contrast(low, high, place, count * most), among, by)
-        for high in rule["higher"]
-    ]
+
+    def contrast(high: str, count: int) -> Interval:
+        return samples.contrast(low, high, place, count * most)
+
+    one_by_one = [side(partial(contrast, high), among, by) for high in rule["higher"]]
     if not rule.get("any"):
         return decided(one_by_one)
     return True if True in one_by_one else None if None in one_by_one else False

@@ -32,7 +32,8 @@ def scaled_gradient(
     descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of this lab.
     """
     A, b = problem.operator, problem.b
-    at, old, leave = point(A, started(A, b, problem.rank, rng, start), b), None, WholeSteps(A, b, rng).leave
+    at, leave = point(A, started(A, b, problem.rank, rng, start), b), WholeSteps(A, b, rng).leave
+    old: tuple[Vector, Vector, float] | None = None
     while True:
         left, s = A.pull_left(at.misfit, at.Q), at.W.s
         right = left if A.symmetric else A.pull_right(at.misfit, at.P)
@@ -52,7 +53,7 @@ def scaled_gradient(
         turn = np.linalg.pinv(U) @ new.W.U, np.linalg.pinv(V) @ new.W.V
         better = leave(new, at.objective)
         turned = [Vector(one.A @ turn[0], one.B @ turn[1]) for one in (scaled, step)]
-        at, old = better or new, (*turned, slope) if better is None and slope > 0 else None
+        at, old = better or new, (turned[0], turned[1], slope) if better is None and slope > 0 else None
 
 
 ENTRY = ranked_entry(

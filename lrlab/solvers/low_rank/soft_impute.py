@@ -1,6 +1,6 @@
 """Soft-impute: completion of a table by the nuclear norm, along a path of penalties."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -8,6 +8,7 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.entries import Entries
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import SolverEntry
@@ -37,7 +38,7 @@ def soft_impute(
     Reference: Mazumder, Hastie, Tibshirani (2010), "Spectral regularization algorithms for learning large incomplete
     matrices", Algorithm 1; Yao & Kwok (2015), "Accelerated inexact soft-impute".
     """
-    A, b = problem.operator, problem.b
+    A, b = cast(Entries, problem.operator), problem.b
     W = old = lowrank.zero(A.shape, 0)
     greatest = float(np.linalg.norm(shrunk(A, W, b, 0.0, 1, rng).s, np.inf))
     levels = iter(greatest * np.geomspace(1.0, shrinkage, path + 1)[1:])
