@@ -22,8 +22,7 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.store.export import export
-from lrlab.store.store import Store
+from lrlab.store.store import Store, export
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import read, run
 from lrlab.sweeps.tables import cell_rows

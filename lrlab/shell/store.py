@@ -18,8 +18,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prune and export if requested; list the trials."""
-    from lrlab.store.export import export
-    from lrlab.store.store import Store
+    from lrlab.store.store import Store, export
 
     with Store(options.file, create=False) as store:
         pruned = store.prune() if options.prune else 0

@@ -5,24 +5,33 @@ A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its t
 """
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from itertools import groupby, islice
 from operator import itemgetter
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from lrlab.parameters import Value
+import pandas as pd
+
+from lrlab.parameters import InputError, Value
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store import code_version
 from lrlab.store.connection import Connection
-from lrlab.store.rows import pack_scores, read_trial
+
+GROUP = "model, solver, settings, version"
+RESULT = "trial, seed, stop, iterations, seconds, metrics"
+EXPORTED_ROWS = 20_000
+"""Trials that are in memory at once while they are exported."""
+DTYPES = {int: "Int64", bool: "boolean", float: "float64", str: "string"}
 
 
 class TrialGroup(NamedTuple):
-    """Trials of one solver on one model with the same settings and code; stale where the code has changed since."""
+    """Trials of one solver on one model with the same settings and code; stale if the code has changed since."""
 
-    id: int
     model: str
     solver: str
     settings: Mapping[str, Value]
@@ -34,15 +43,6 @@ class TrialGroup(NamedTuple):
     def stale(self) -> bool:
         """Whether today's code would compute them anew."""
         return not code_version.current(self.model, self.solver, self.version)
-
-
-LISTED = """
-SELECT groups.id, model, solver, settings, version, count(DISTINCT cells.id), count(trial)
-    FROM groups JOIN cells ON group_id = groups.id LEFT JOIN trials ON cell = cells.id
-    GROUP BY groups.id ORDER BY model, solver, groups.id
-"""
-ROW = "trial, names, seed, stop, iterations, seconds, scores"
-ADD = "(cell, trial, seed, stop, iterations, seconds, measures, scores) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class Store(Connection):
@@ -61,11 +61,10 @@ class Store(Connection):
         """Return the results of the trials of a cell whose numbers are smaller than `below`, in order."""
         with self.reading() as connection:
             rows = connection.execute(
-                f"SELECT {ROW} FROM cells JOIN trials ON cell = cells.id JOIN measures ON measures = measures.id"
-                " WHERE key = ? AND trial < ? ORDER BY trial",
+                f"SELECT {RESULT} FROM cells JOIN trials ON cell = id WHERE key = ? AND trial < ? ORDER BY trial",
                 (code_version.key(job), below),
             )
-            return {number: read_trial(*row) for number, *row in rows}
+            return {number: TrialResult(*row, json.loads(metrics)) for number, *row, metrics in rows}
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none; one that is there already stays as it is."""
@@ -73,26 +72,27 @@ class Store(Connection):
         cells: dict[int, list[tuple[Trial, TrialResult]]] = {}
         for item in results.items():
             cells.setdefault(id(item[0].job), []).append(item)
-        if cells:
-            with self.writing() as connection:
-                measures: dict[tuple[str, ...], int] = {}
-                for trials in cells.values():
-                    self._add(connection, trials[0][0].job, trials, measures)
+        if not cells:
+            return
+        with self.writing() as connection:
+            for trials in cells.values():
+                cell = self._cell(connection, trials[0][0].job)
+                rows = [(cell, trial.number, *result[:-1], numbers(result.scores)) for trial, result in trials]
+                connection.executemany(
+                    f"INSERT OR IGNORE INTO trials (cell, {RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
+                )
 
-    def _add(
-        self,
-        connection: sqlite3.Connection,
-        job: Job,
-        trials: Sequence[tuple[Trial, TrialResult]],
-        measures: dict[tuple[str, ...], int],
-    ) -> None:
-        cell, rows = self._cell(connection, job), list[tuple[object, ...]]()
-        for (_, number), result in trials:
-            if (names := tuple(result.scores)) not in measures:
-                measures[names] = self._measures(connection, names)
-            seed, stop, iterations, seconds, _ = result
-            rows.append((cell, number, seed, stop, iterations, seconds, measures[names], pack_scores(result)))
-        connection.executemany(f"INSERT OR IGNORE INTO trials {ADD}", rows)
+    def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
+        key = code_version.key(job)
+        if row := connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone():
+            return int(row[0])
+        settings = code_version.text(code_version.settings(job))
+        version = code_version.version(job.spec.model, job.solver)
+        made = connection.execute(
+            f"INSERT INTO cells (key, spec, {GROUP}) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, code_version.spec_text(job.spec), job.spec.model, job.solver, settings, version),
+        )
+        return int(made.lastrowid or 0)
 
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of other items than trials, by key; those that are not there are left out.
@@ -113,17 +113,13 @@ class Store(Connection):
     def groups(self) -> list[TrialGroup]:
         """Return what is stored, summed up."""
         with self.reading() as connection:
-            rows = connection.execute(LISTED).fetchall()
+            rows = connection.execute(
+                f"SELECT {GROUP}, count(*), sum((SELECT count(*) FROM trials WHERE cell = id)) FROM cells"
+                f" GROUP BY {GROUP} ORDER BY model, solver, min(id)"
+            ).fetchall()
             return [
-                TrialGroup(number, model, solver, json.loads(settings), version, cells, trials)
-                for number, model, solver, settings, version, cells, trials in rows
+                TrialGroup(model, solver, json.loads(settings), *counted) for model, solver, settings, *counted in rows
             ]
-
-    def measures(self) -> list[str]:
-        """Return the names of all scores that some trial has."""
-        with self.reading() as connection:
-            rows = connection.execute("SELECT names FROM measures ORDER BY id").fetchall()
-            return list(dict.fromkeys(name for (names,) in rows for name in json.loads(names)))
 
     def prune(self) -> int:
         """Remove the trials that are stale, give their room back, and return their number."""
@@ -131,50 +127,90 @@ class Store(Connection):
         if not stale:
             return 0
         with self.writing() as connection:
-            for number, *_ in stale:
-                cells = "SELECT id FROM cells WHERE group_id = ?"
-                connection.execute(f"DELETE FROM trials WHERE cell IN ({cells})", (number,))
-                connection.execute("DELETE FROM cells WHERE group_id = ?", (number,))
-                connection.execute("DELETE FROM groups WHERE id = ?", (number,))
+            for group in stale:
+                values = (group.model, group.solver, group.version)
+                chosen = "(model, solver, version) = (?, ?, ?)"
+                connection.execute(f"DELETE FROM trials WHERE cell IN (SELECT id FROM cells WHERE {chosen})", values)
+                connection.execute(f"DELETE FROM cells WHERE {chosen}", values)
         with self.reading() as connection:
             connection.execute("VACUUM")
         return sum(group.trials for group in stale)
 
-    def rows(self, group: TrialGroup) -> Iterator[dict[str, Value]]:
-        """Yield the trials of a group as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
+    def rows(self) -> Iterator[dict[str, Value]]:
+        """Yield all trials as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
         with self.reading() as connection:
             rows = connection.execute(
-                f"SELECT spec, {ROW} FROM cells JOIN trials ON cell = cells.id"
-                " JOIN measures ON measures = measures.id WHERE group_id = ? ORDER BY cells.id, trial",
-                (group.id,),
+                f"SELECT id, spec, {GROUP}, {RESULT} FROM cells JOIN trials ON cell = id"
+                " ORDER BY model, solver, id, trial"
             )
-            stale, head = group.stale, dict[str, Value](model=group.model, solver=group.solver)
-            head |= code_version.added_defaults(group.model)
-            for spec, trials in groupby(rows, itemgetter(0)):
-                values = json.loads(spec)
-                start = {**head, **values, "base_seed": values["seed"]}
-                for _, number, *row in trials:
-                    result = read_trial(*row)
-                    own: dict[str, Value] = {"seed": result.seed, "trial": number, **group.settings, **result.scores}
-                    own |= {"stop": result.stop, "iterations": result.iterations, "seconds": result.seconds}
-                    yield {**start, **own, "stale": stale}
+            for (_, spec, model, solver, settings, version), trials in groupby(rows, itemgetter(*range(6))):
+                values = {**code_version.added_defaults(model), **json.loads(spec)}
+                cell = {"model": model, "solver": solver, **values, "base_seed": values["seed"], **json.loads(settings)}
+                stale = not code_version.current(model, solver, version)
+                for *_, number, seed, stop, iterations, seconds, metrics in trials:
+                    ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
+                    yield {**cell, "seed": seed, "trial": number, **json.loads(metrics), **ending}
 
-    def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
-        key = code_version.key(job)
-        row = connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone()
-        if row:
-            return int(row[0])
-        settings = code_version.text(code_version.settings(job))
-        group = (job.spec.model, job.solver, settings, code_version.version(job.spec.model, job.solver))
-        connection.execute("INSERT OR IGNORE INTO groups (model, solver, settings, version) VALUES (?, ?, ?, ?)", group)
-        made = connection.execute(
-            "INSERT INTO cells (key, spec, group_id) SELECT ?, ?, id FROM groups"
-            " WHERE (model, solver, settings, version) = (?, ?, ?, ?)",
-            (key, code_version.spec_text(job.spec), *group),
-        )
-        return int(made.lastrowid or 0)
 
-    def _measures(self, connection: sqlite3.Connection, names: tuple[str, ...]) -> int:
-        text = json.dumps(names)
-        connection.execute("INSERT OR IGNORE INTO measures (names) VALUES (?)", (text,))
-        return int(connection.execute("SELECT id FROM measures WHERE names = ?", (text,)).fetchone()[0])
+def numbers(scores: Mapping[str, float]) -> str:
+    """Return scores as JSON, with Python's words for what is not finite."""
+    return json.dumps({name: float(value) for name, value in scores.items()})
+
+
+def export(store: Store, out: Path) -> int:
+    """Write all trials of a store to a .csv or .parquet file, and return their number; InputError if it cannot."""
+    if out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so")
+    if out.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        raise InputError("export", "a .csv file without pyarrow", out, "install pyarrow, or name a .csv file")
+    if store.path and out.resolve() == store.path.resolve():
+        raise InputError("export", "another file than the store", out, "name another")
+    write = write_csv if out.suffix.lower() == ".csv" else write_parquet
+    # What is there under the name stays until the new table is whole.
+    unfinished = out.with_name(f".{out.name}.{os.getpid()}")
+    try:
+        try:
+            written = write(tables(store), unfinished)
+            unfinished.replace(out)
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
+    return written
+
+
+def tables(store: Store) -> Iterator[pd.DataFrame]:
+    """Yield all trials in tables with the same columns, a row per trial; the first table is empty."""
+    kinds: dict[str, set[type]] = {}
+    for row in store.rows():
+        for name, value in row.items():
+            kinds.setdefault(name, set()).add(type(value))
+    kinds = {name: {float} if kind == {int, float} else kind for name, kind in kinds.items()}
+    dtypes = {name: DTYPES[kind.pop()] if len(kind) == 1 else "string" for name, kind in kinds.items()}
+    yield pd.DataFrame(columns=list(dtypes)).astype(dtypes)
+    trials = store.rows()
+    while rows := list(islice(trials, EXPORTED_ROWS)):
+        yield pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
+
+
+def write_csv(tables: Iterator[pd.DataFrame], out: Path) -> int:
+    """Write a CSV, and return how many rows it has."""
+    written = 0
+    with out.open("w", newline="", encoding="utf-8") as file:
+        for k, table in enumerate(tables):
+            table.to_csv(file, header=k == 0, index=False, lineterminator="\n")
+            written += len(table)
+    return written
+
+
+def write_parquet(tables: Iterator[pd.DataFrame], out: Path) -> int:
+    """Write a Parquet file, and return how many rows it has."""
+    import pyarrow
+    from pyarrow import parquet
+
+    written, schema = 0, pyarrow.Schema.from_pandas(next(tables), preserve_index=False).remove_metadata()
+    with parquet.ParquetWriter(out, schema) as writer:
+        for table in tables:
+            writer.write_table(pyarrow.Table.from_pandas(table, schema, preserve_index=False))
+            written += len(table)
+    return written

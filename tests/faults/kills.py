@@ -62,7 +62,7 @@ def stored(path: Path) -> Rows:
         return {}
     with closing(sqlite3.connect(path, timeout=PATIENCE)) as connection:
         connection.execute("BEGIN")
-        rows = connection.execute("SELECT cell, trial, seed, stop, iterations, scores FROM trials").fetchall()
+        rows = connection.execute("SELECT cell, trial, seed, stop, iterations, metrics FROM trials").fetchall()
         assert connection.execute("PRAGMA quick_check").fetchone() == ("ok",)
     found: Rows = {(cell, trial): tuple(rest) for cell, trial, *rest in rows}
     assert len(found) == len(rows), "a trial is there twice"

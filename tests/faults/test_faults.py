@@ -14,7 +14,7 @@ from lrlab.engine import engine as engines
 from lrlab.engine.engine import get_engine, on_workers
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import make_job
-from lrlab.store import store_file
+from lrlab.store import connection as connections
 from lrlab.store.location import SharedStore
 from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
@@ -41,7 +41,7 @@ def in_small_batches(function, items):
     [("max_page_count = 1", "database or disk is full"), ("query_only = ON", "attempt to write a readonly database")],
 )
 def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, monkeypatch, pragma, sentence):
-    whole = store_file.connect
+    whole = connections.connect
 
     def limited(*given):
         connection = whole(*given)
@@ -49,7 +49,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
         return connection
 
     with monkeypatch.context() as fault:
-        fault.setattr(store_file, "connect", limited)
+        fault.setattr(connections, "connect", limited)
         run = SweepRun(SWEEP, home, session="me")
         run.go_on(in_small_batches)
         assert run.wait(PATIENCE) and run.state == "failed" and not run.alive

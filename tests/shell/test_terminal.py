@@ -67,7 +67,7 @@ def test_texts_of_a_store_and_of_a_definition_are_clean(tmp_path, capsys):
     with Store(path) as store:
         store.add({Trial(sweep.jobs[0], n): TrialResult(n, EVIL, 3, 0.1, {EVIL: 0.5}) for n in range(2)})
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for statement in ("UPDATE groups SET solver = ?", "UPDATE trials SET scores = ?"):
+        for statement in ("UPDATE cells SET solver = ?", "UPDATE trials SET metrics = ?"):
             assert main(["store", str(path)]) in (0, 2)
             connection.execute(statement, (EVIL,))
     assert main(["store", str(path), "--export", str(tmp_path / "out.csv")]) == 2

@@ -32,12 +32,11 @@ def path(tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE trials SET scores = '[0.1' WHERE cell = 2 AND trial = 3",
-        "UPDATE trials SET scores = '[0.1, x]' WHERE cell = 2 AND trial = 3",
-        "UPDATE trials SET scores = CAST(x'1b5b33316dff' AS TEXT) WHERE cell = 2 AND trial = 3",
-        "UPDATE measures SET names = '[1'",
+        "UPDATE trials SET metrics = '[0.1' WHERE cell = 2 AND trial = 3",
+        "UPDATE trials SET metrics = '[0.1, x]' WHERE cell = 2 AND trial = 3",
+        "UPDATE trials SET metrics = CAST(x'1b5b33316dff' AS TEXT) WHERE cell = 2 AND trial = 3",
         "ALTER TABLE trials DROP COLUMN seconds",
-        "DROP TABLE measures",
+        "DROP TABLE cells",
         3,
         -2,
     ],

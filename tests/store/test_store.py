@@ -26,9 +26,8 @@ from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
-from lrlab.store.export import export
 from lrlab.store.location import SharedStore
-from lrlab.store.store import Store
+from lrlab.store.store import Store, export
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.results import Results
@@ -83,9 +82,7 @@ def test_nothing_is_computed_twice(path):
         assert swept(replace(SWEEP, settings={"pairs": "all"}), store)[0] == 6, "of the one solver that has this option"
         assert swept(replace(SWEEP, settings={"max_seconds": 5}), store)[0] == TOTAL
         assert swept(replace(SWEEP, spec=SWEEP.spec.replace(seed=1)), store)[0] == TOTAL
-        assert sum(group.trials for group in store.groups()) == len(
-            [row for group in store.groups() for row in store.rows(group)]
-        )
+        assert sum(group.trials for group in store.groups()) == len([*store.rows()])
 
 
 def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
@@ -225,15 +222,15 @@ def spoil(path, start, bytes_):
         (lambda path: path.write_bytes(b"SQLite format 3\0"), "a store of lrlab, got"),
         (lambda path: spoil(path, 68, b"abcd"), "a store of lrlab, got"),
         (
-            lambda path: spoil(path, 60, (4).to_bytes(4, "big")),
-            r"of format 3, got .*: a newer lrlab wrote it \(format 4",
+            lambda path: spoil(path, 60, (5).to_bytes(4, "big")),
+            r"of format 4, got .*: another version of lrlab wrote it \(format 5",
         ),
         (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),
         (lambda path: os.truncate(path, 5000), "a sound store, got .*: it is damaged"),
         (
-            lambda path: spoil(path, 60, (2).to_bytes(4, "big")),
-            r"of format 3, got .*: an older lrlab wrote it \(format 2",
+            lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
+            r"of format 4, got .*: another version of lrlab wrote it \(format 3",
         ),
         (lambda path: path.unlink() or path.mkdir(), "a file that can be read and written, .*: it is not a regular"),
         (lambda path: path.unlink() or os.mkfifo(path), "a file that can be read and written, .*: it is not a regular"),

@@ -40,10 +40,10 @@ def test_a_session_sees_its_own_sweeps_newest_first():
 def test_a_newer_format_that_only_the_log_knows_of_is_refused(tmp_path):
     path = tmp_path / "newer.sqlite"
     with Store(path) as store, store.writing() as connection:
-        connection.execute("PRAGMA user_version = 4")
+        connection.execute("PRAGMA user_version = 5")
         connection.execute("COMMIT")
         connection.execute("BEGIN")
-        with pytest.raises(InputError, match=r"store must be of format 3, got .*\(format 4\)"):
+        with pytest.raises(InputError, match=r"store must be of format 4, got .*\(format 5\)"):
             Store(path)
 
 
