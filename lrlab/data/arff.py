@@ -9,7 +9,7 @@ Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 import math
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array, hstack
@@ -309,7 +309,7 @@ def _dataset(
     flush()
     if not parts:
         raise InputError("attributes", "at least one feature", "none", "leave one attribute that is not a label")
-    X = csr_array(hstack([csr_array(part) for part in parts])) if sparse else np.hstack(parts)
+    X: Any = csr_array(hstack([csr_array(part) for part in parts])) if sparse else np.hstack(parts)
     marks = np.array(columns[:, labels].todense() if sparse else columns[:, labels], dtype=np.float64)
     if sparse:
         X.eliminate_zeros()

@@ -115,10 +115,10 @@ EXPLORE = (
 YOURS = (
     Card(
         "own_data",
-        "Fit your own labels",
-        "Upload rows with features and labels, hide some labels if you like, and compare low-rank solvers with a "
-        "classifier for each label. Download predictions and models.",
-        RUN,
+        "Fit your data",
+        "Drop a file: responses, a matrix with missing entries, ratings, diffraction patterns or labels. lrlab "
+        "recognizes it, compares solvers on held-out data, and returns the estimate as a file.",
+        {"measurements": "breast-cancer", **RUN},
         "own-data",
     ),
 )
