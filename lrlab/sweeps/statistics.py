@@ -1,6 +1,6 @@
 """Statistics of repeated trials: centre, spread, quartiles, the share of successes, and where it passes one half.
 
-pandas and scipy.optimize are imported where they are used: a sweep in the shell counts successes alone.
+pandas is imported where it is used: a sweep in the shell counts successes alone.
 """
 
 import math
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import chdtri, expit, log_expit, ndtri
+from scipy.special import chdtri, log_expit, ndtri
 
 from lrlab.arrays import Array
 from lrlab.sweeps.definition import Sweep
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
-PLACES, SLOPES = 121, 40
-NEWTON_STEPS, TINY = 3, np.finfo(float).tiny
+POINTS, SLOPES = 241, 160
+"""Midpoints and slopes of the grid on which a likelihood is maximized."""
 CHI_SQUARED_95 = chdtri(1, 1.0 - 0.95)
 """A chi-squared number with one degree of freedom is below this with probability 95%."""
 FLATTEST = 1.0
@@ -119,68 +119,45 @@ def midpoint(
 
     They do not where it lies beyond the places, or may lie beyond either end of them.
 
-    Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over mu and s, rising or falling,
-    t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose likelihood, maximised
-    over s, is within the chi-squared quantile of the largest: it is finite too where failures and successes do not
-    overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a quarter of the
-    smallest step, and at least FLATTEST.
+    Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over a grid of mu and s, rising
+    or falling, t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose
+    likelihood, maximised over s, is within the chi-squared quantile of the largest: it is finite too where failures and
+    successes do not overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a
+    quarter of the smallest step, and at least FLATTEST.
 
     places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
     Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
     """
-    from scipy.optimize import brentq, minimize_scalar
-
     t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
     start, width = t[0], t[-1] - t[0]
-    curve = _Profile((t - start) / width, np.array(successes), np.array(trials))
-    grid = np.linspace(0.0, 1.0, PLACES)
-    heights = np.array([curve(mu) for mu in grid])
-    best = int(heights.argmax())
+    t, grid = (t - start) / width, np.linspace(0.0, 1.0, POINTS)
+    good, tried = np.array(successes), np.array(trials)
+    heights = np.full(POINTS, -np.inf)
+    for slope in np.geomspace(FLATTEST, 4.0 * 4.4 / np.diff(t).min(), SLOPES):
+        z = slope * (t - grid[:, None])
+        # log(1 - expit(z)) = log(expit(z)) - z; a falling curve exchanges successes and failures.
+        heights = np.maximum(heights, log_expit(z) @ tried - np.minimum(z @ good, z @ (tried - good)))
     # On a plateau (nothing was tried between failures and successes) the first of equal places would be taken.
-    level = np.flatnonzero(heights >= heights[best] - 1e-9)
+    level = np.flatnonzero(heights >= heights.max() - 1e-9)
     best = int(level[len(level) // 2])
-    if level[0] == 0 or level[-1] == PLACES - 1:
+    if level[0] == 0 or level[-1] == POINTS - 1:
         return None
-    near = minimize_scalar(lambda mu: -curve(mu), bounds=grid[[best - 1, best + 1]], method="bounded")
-    mu, floor = float(near.x), -float(near.fun) - CHI_SQUARED_95 / 2.0
+    # The vertex of the parabola through three points, but on a plateau.
+    before, here, after = heights[best - 1 : best + 2]
+    bent = min(before - 2.0 * here + after, 0.0)
+    mu = grid[best] + (0.5 * (before - after) / bent / (POINTS - 1) if bent < -1e-9 else 0.0)
+    floor = here - CHI_SQUARED_95 / 2.0
 
-    def end(outwards: Array, none: float) -> float:
-        previous = mu
-        for further in outwards:
-            if curve(further) < floor:
-                return float(brentq(lambda place: curve(place) - floor, previous, further))
-            previous = further
-        return none
+    def end(step: int) -> float:
+        outside = best + step * int(np.argmax(heights[best::step] < floor))
+        pair = [outside, outside - step]
+        return step * np.inf if outside == best else float(np.interp(floor, heights[pair], grid[pair]))
 
-    ends = end(grid[grid < mu][::-1], -np.inf), end(grid[grid > mu], np.inf)
+    ends = end(-1), end(1)
     if np.isinf(ends).all():
         return None
     back = (start + width * np.array([mu, *ends])).tolist()
     return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
-
-
-class _Profile:
-    """The log-likelihood of a midpoint, maximised over the slope."""
-
-    def __init__(self, t: Array, successes: Array, trials: Array) -> None:
-        self._steepest = 4.0 * 4.4 / np.diff(t).min()
-        rising = np.geomspace(FLATTEST, self._steepest, SLOPES)
-        self._slopes = np.concatenate([-rising, rising])
-        self._t, self._good, self._trials = t, successes, trials
-
-    def __call__(self, mu: float) -> float:
-        d = self._t - mu
-        slope = self._slopes[self._likelihood(np.outer(self._slopes, d)).argmax()]
-        # It is concave in the slope, and the next one of the grid is near: Newton's steps end in rounding.
-        for _ in range(NEWTON_STEPS):
-            p = expit(slope * d)
-            curvature = (d * d) @ (self._trials * p * (1.0 - p))
-            size = abs(slope) + np.sign(slope) * (d @ (self._good - self._trials * p)) / max(curvature, TINY)
-            slope = np.copysign(np.clip(size, FLATTEST, self._steepest), slope)
-        return float(self._likelihood(slope * d))
-
-    def _likelihood(self, z: Array) -> Array:
-        return np.asarray(log_expit(z) @ self._good + log_expit(-z) @ (self._trials - self._good))
 
 
 def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
