@@ -2,32 +2,79 @@
 
 A sweep belongs to the server and not to the page that began it: it continues when a browser is closed, and the next
 page that asks for it gets the same one. Finished trials are in the store, and in memory as `Results`, for the pages.
+The store has the list of past sweeps of each browser session, too.
 """
 
 import threading
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple, get_args
 from weakref import WeakValueDictionary
 
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import EngineClosed, Failure
 from lrlab.engine.stream import StartStream
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, require_known
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
-from lrlab.sweeps import history
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.history import Past, State
 from lrlab.sweeps.pace import Pace
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.run import run
-from lrlab.sweeps.toml import to_toml
+from lrlab.sweeps.toml import parse, to_toml
 
 NOTE_SECONDS = 2.0
 """Between two entries of its progress on the list of past sweeps."""
 ENDING_SECONDS = 10.0
 """That a sweep which is stopped may take, before it is begun again."""
+State = Literal["running", "paused", "cancelled", "failed", "done"]
+"""The last known state of a sweep; one that is still "running" may have been lost with its server."""
+
+
+class Past(NamedTuple):
+    """A sweep on a session's list: its definition as TOML, the page that it was run on, its progress in trials.
+
+    changed: in seconds since 1970.
+    """
+
+    session: str
+    definition: str
+    title: str
+    page: str
+    state: State
+    done: int
+    total: int
+    changed: float
+
+    @property
+    def sweep(self) -> Sweep:
+        """The sweep; InputError where its definition is none by today's rules."""
+        return parse(self.definition)
+
+
+COLUMNS = ", ".join(Past._fields)
+
+
+def note(store: Store, line: Past) -> None:
+    """Put a sweep on its session's list, or bring its line there up to date: it has one, however often it was run."""
+    require_known(line.state, get_args(State), what="state")
+    with store.writing() as connection:
+        connection.execute(f"INSERT OR REPLACE INTO sweeps ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", line)
+
+
+def past(store: Store, session: str, most: int = 100) -> list[Past]:
+    """Return the sweeps of a session, the newest first."""
+    with store.reading() as connection:
+        rows = connection.execute(
+            f"SELECT {COLUMNS} FROM sweeps WHERE session = ? ORDER BY changed DESC, definition LIMIT ?", (session, most)
+        ).fetchall()
+    return [Past(*row) for row in rows]
+
+
+def forget(store: Store, session: str, definition: str) -> None:
+    """Take a sweep off a session's list; its trials stay."""
+    with store.writing() as connection:
+        connection.execute("DELETE FROM sweeps WHERE session = ? AND definition = ?", (session, definition))
 
 
 class SweepRun:
@@ -169,7 +216,7 @@ class SweepRun:
         if self.session:
             state: State = "running" if self.state == "new" else self.state
             line = self.session, to_toml(self.sweep), self.title, self._page, state, self.done, self.total, time.time()
-            history.note(store, Past(*line))
+            note(store, Past(*line))
 
 
 _runs: WeakValueDictionary[tuple[str, str, Sweep], SweepRun] = WeakValueDictionary()

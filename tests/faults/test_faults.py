@@ -16,7 +16,7 @@ from lrlab.engine.stream import LocalStream
 from lrlab.runs.job import make_job
 from lrlab.store import connection as connections
 from lrlab.store.location import SharedStore
-from lrlab.sweeps import history
+from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml
@@ -61,7 +61,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
     assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", SWEEP.total, "")
     assert (run.results.reused, run.results.computed) == (kept, SWEEP.total - kept)
     with home.open() as store:
-        assert [past.state for past in history.past(store, "me")] == ["done"]
+        assert [past.state for past in session.past(store, "me")] == ["done"]
 
 
 @pytest.mark.attempt("a disk that is full during a sweep", "one line, and what is stored is used again")

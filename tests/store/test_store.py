@@ -257,6 +257,15 @@ def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, h
     assert before is None or files(tmp_path) == before
 
 
+def test_a_newer_format_that_only_the_log_knows_of_is_refused(path):
+    with Store(path) as store, store.writing() as connection:
+        connection.execute("PRAGMA user_version = 5")
+        connection.execute("COMMIT")
+        connection.execute("BEGIN")
+        with pytest.raises(InputError, match=r"store must be of format 4, got .*\(format 5\)"):
+            Store(path)
+
+
 def test_a_foreign_database_is_refused_untouched(tmp_path, path):
     connection = sqlite3.connect(path)
     connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")

@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,10 @@ from lrlab.engine.stream import LocalStream
 from lrlab.store import location
 from lrlab.store.location import SharedStore, default_path, get_shared_store
 from lrlab.store.store import Store
-from lrlab.sweeps import history
+from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import SweepRun, get_run, under_way
+from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -62,7 +64,7 @@ class Gated(LocalStream):
 
 def listed(home):
     with home.open() as store:
-        return [(past.title, past.page, past.state, past.done, past.total) for past in history.past(store, "me")]
+        return [(past.title, past.page, past.state, past.done, past.total) for past in session.past(store, "me")]
 
 
 def begun(home, gate, session="me"):
@@ -221,3 +223,26 @@ def test_the_shared_store_is_where_it_was_wanted(tmp_path, monkeypatch):
     assert not get_shared_store().warning and default_path().exists()
     monkeypatch.setenv("XDG_DATA_HOME", os.devnull)
     assert "Until then" in get_shared_store().warning
+
+
+def noted(store, sweep=SWEEP, who="me", state="running", done=0):
+    session.note(store, session.Past(who, to_toml(sweep), "Mine", "sweep", state, done, 6, time.time()))
+
+
+def test_a_session_sees_its_own_sweeps_newest_first():
+    other = replace(SWEEP, trials=4)
+    with Store() as store:
+        noted(store)
+        noted(store, other)
+        noted(store, who="somebody else")
+        noted(store, state="paused", done=4)
+        assert [(past.sweep, past.state, past.done) for past in session.past(store, "me")] == [
+            (SWEEP, "paused", 4),
+            (other, "running", 0),
+        ], "a sweep has one line"
+        assert len(session.past(store, "me", most=1)) == 1
+        session.forget(store, "me", to_toml(SWEEP))
+        assert [past.sweep for past in session.past(store, "me")] == [other]
+        assert len(session.past(store, "somebody else")) == 1
+        with pytest.raises(InputError, match="state must be one of running, .*, got lost"):
+            noted(store, state="lost")

@@ -13,7 +13,7 @@ from lrlab.catalog import family
 from lrlab.model_entry import Outcome
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.toml import parse, read, to_toml
+from lrlab.sweeps.toml import parse, read, titled, to_toml
 
 EXAMPLE = """
 model   = "polynomial-network"
@@ -262,3 +262,14 @@ def test_noise_that_solvers_follow_to_their_limit_leaves_success(spec, axes, lev
         outcome = Outcome("gauss-newton", "Gauss-Newton", {"error": min(errors)}, 9, True, {}, {})
         said = family(spec.model).verdict(sweep.jobs[0].spec, [outcome])
         assert "recovered by 1 of 1 solvers" in said and f"an error below {level:.2g} counts" in said
+
+
+def test_a_file_may_have_a_title_and_an_explanation():
+    sweep = parse(EXAMPLE)
+    text = f'title = "Signs & noise"\n{to_toml(sweep)}'
+    assert parse(text) == sweep
+    read = titled(f'explanation = """\nMore\nis better. """\nreference = "Nobody (2020)"\n{text}')
+    assert read == (sweep, "Signs & noise", "More\nis better.", "Nobody (2020)")
+    assert titled(to_toml(sweep)).title == ""
+    with pytest.raises(InputError, match="title must be text in quotes, got 7"):
+        parse(f"title = 7\n{to_toml(sweep)}")

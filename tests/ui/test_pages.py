@@ -15,7 +15,7 @@ from lrlab.presets import sweeps as library
 from lrlab.runs import theory
 from lrlab.runs.trial import trial_spec
 from lrlab.store.location import get_shared_store
-from lrlab.sweeps import history
+from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, sections
@@ -567,7 +567,7 @@ def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition")
     row = (at.session_state["browser:key"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
     with get_shared_store().open() as store:
-        history.note(store, history.Past(*row))
+        session.note(store, session.Past(*row))
     at.session_state["transition-past"] = True
     at.run()
     assert any("interrupted, 1 of 2 trials" in element.value for element in at.markdown)

@@ -7,9 +7,9 @@ import streamlit as st
 from lrlab.parameters import InputError, duration
 from lrlab.presets import sweeps as library
 from lrlab.store.location import get_shared_store
-from lrlab.sweeps import history, session
+from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.history import Past
+from lrlab.sweeps.session import Past
 from lrlab.sweeps.toml import LONGEST, titled
 from lrlab.ui.shared import live, page, uploads
 from lrlab.ui.sweep import sweep_controls
@@ -27,7 +27,7 @@ def show(page_name: str) -> None:
         return
     try:
         with get_shared_store().open() as store:
-            listed = history.past(store, live.browser_key(), MAX_LISTED)
+            listed = session.past(store, live.browser_key(), MAX_LISTED)
     except (InputError, RuntimeError) as error:
         with fold:
             show_error(error)
@@ -82,7 +82,7 @@ def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> 
 def forget(past: Past) -> None:
     """Take a sweep off the list."""
     with get_shared_store().open() as store:
-        history.forget(store, past.session, past.definition)
+        session.forget(store, past.session, past.definition)
 
 
 def shelf(page_name: str) -> None:

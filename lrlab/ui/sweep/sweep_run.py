@@ -7,7 +7,7 @@ import streamlit as st
 
 from lrlab.parameters import InputError
 from lrlab.store.location import get_shared_store
-from lrlab.sweeps import history, session
+from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
@@ -93,7 +93,7 @@ def _left(page: str, sweep: Sweep) -> str:
     st.session_state[f"{page}:first"] = True
     try:
         with get_shared_store().open() as store:
-            known = [past for past in history.past(store, live.browser_key()) if past.page == page]
+            known = [past for past in session.past(store, live.browser_key()) if past.page == page]
             return next((past.state for past in known if past.sweep == sweep), "")
     except (InputError, RuntimeError):
         # The list of past sweeps says why.
