@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lrlab import catalog, code_graph
+from lrlab import catalog, code_hash
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.store import code_version
 from lrlab.theory.predicted_overlap import best_overlap
@@ -29,10 +29,9 @@ def point() -> None:
 
 def versions() -> None:
     """Compute the versions of the code of all solvers, nothing of which is known."""
-    for module in (code_graph, code_version):
-        for known in vars(module).values():
-            if hasattr(known, "cache_clear"):
-                known.cache_clear()
+    code_hash._versions.clear()
+    for known in (code_hash._syntax, code_hash._definitions):
+        known.cache_clear()
     for model in catalog.MODELS:
         for entry in catalog.solvers_for(model):
             code_version.version(model, entry.name)

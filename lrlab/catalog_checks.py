@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any, ClassVar, TypeVar, get_origin
 
-from lrlab.code_graph import docstring
+from lrlab.code_hash import docstring
 from lrlab.model_entry import Family, Goal, Measure, ModelEntry
 from lrlab.models.axes import axes
 from lrlab.models.low_rank import LowRankSpec

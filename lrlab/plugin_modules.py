@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from lrlab import code_sources
+from lrlab import code_hash
 from lrlab.catalog_checks import CatalogError, incomplete
 from lrlab.model_entry import ModelEntry
 from lrlab.solver_entry import SolverEntry
@@ -93,7 +93,7 @@ def from_text(path: str, text: bytes) -> Plugin:
         module.__file__ = path
         # Found there by dataclasses and by pickle.
         sys.modules[name] = module
-        code_sources.texts[name] = text
+        code_hash.texts[name] = text
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
         except FAILURES as error:
@@ -131,8 +131,8 @@ def _pickled(entry: Any, thing: Any) -> bytes | str:
 
     module = sys.modules.get(thing.__module__)
     # By value: workers have neither the notebook nor, maybe, the script's folder.
-    by_value = module is not None and module.__name__ != "__main__" and code_sources.is_own(module.__name__)
-    by_value = by_value and not module.__name__.startswith(f"{code_sources.PACKAGE}.")  # type: ignore[union-attr]
+    by_value = module is not None and module.__name__ != "__main__" and not code_hash.is_installed(module.__name__)
+    by_value = by_value and not module.__name__.startswith(f"{code_hash.PACKAGE}.")  # type: ignore[union-attr]
     try:
         if by_value:
             cloudpickle.register_pickle_by_value(module)

@@ -1,15 +1,13 @@
 """Own solvers and models: registered here, sent to workers, and named where they are broken."""
 
-import inspect
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lrlab import catalog, code_graph, function_code, plugin_modules
+from lrlab import catalog, code_hash, plugin_modules
 from lrlab.catalog_checks import UNPUBLISHED, CatalogError
-from lrlab.code_graph import Definition
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
 from lrlab.plugin_modules import SETTING, Plugin
@@ -30,11 +28,11 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
     too, are sent it. CatalogError, in one sentence, where something is missing or contradictory.
     """
     if isinstance(plugin, SolverEntry | ModelEntry):
-        added = _of_entry(plugin)
+        added = plugin_modules.from_entry(plugin)
     elif isinstance(plugin, str | os.PathLike):
         added = plugin_modules.from_file(plugin)
     elif callable(plugin):
-        added = _of_entry(entry_of(plugin, models))
+        added = plugin_modules.from_entry(entry_of(plugin, models))
     else:
         raise InputError("plugin", "the path of a file, an entry or a generator function", plugin, "register one")
     before = catalog.PLUGINS
@@ -42,12 +40,15 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
         # What was replaced by something that cannot be used is there again.
         catalog.add(before)
         raise errors[0]
+    if isinstance(added.source, bytes | str):
+        [entry] = added.entries
+        code_hash.renew(entry.run if isinstance(entry, SolverEntry) else entry.spec)
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 
 
 def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry:
     """Return the entry of a function without one: made for these models, needing as much memory as the data."""
-    words = code_graph.docstring(function).partition("\n")[0]
+    words = code_hash.docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"
@@ -87,17 +88,6 @@ def named(solver: AnySolver, model: str) -> str:
     # Anew each time: what the function uses in a notebook may have changed.
     register(solver, models=tuple(dict.fromkeys((*(known.models if known else ()), model))))
     return entry_of(solver, ()).name
-
-
-def _of_entry(entry: SolverEntry | ModelEntry) -> Plugin:
-    plugin = plugin_modules.from_entry(entry)
-    run = getattr(entry, "run", None)
-    if inspect.isfunction(run) and not function_code.has_source(run):
-        code = function_code.read(run)
-        # Pickles may agree where the code cannot be read, and is not taken for the same.
-        definition = Definition(f"{plugin.module.__name__} {code_graph.digest(code.text)}", run.__name__)
-        code_graph.functions[run], code_graph.codes[definition] = definition, code
-    return plugin
 
 
 def load(paths: Iterable[str | os.PathLike[str]]) -> None:

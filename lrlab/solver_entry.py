@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lrlab.arrays import Array
-from lrlab.code_graph import docstring
+from lrlab.code_hash import docstring
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, limits
 

@@ -8,17 +8,15 @@ import sys
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog, code_graph, plugins
+from lrlab import catalog, plugins
 from lrlab.__main__ import main
 from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import LocalStream, collect
-from lrlab.engine.worker import ComputeChunk
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
@@ -167,13 +165,6 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
 
 
-def test_a_chunk_that_an_error_ends_is_not_handed_back():
-    sent = []
-    with pytest.raises(AttributeError):
-        ComputeChunk(run_trial, [0], ["no trial"], 1.0).run(sent.append)
-    assert sent == [], "its items would come again for ever"
-
-
 class Strange(Exception):
     """An exception that cannot be made anew from its text."""
 
@@ -216,59 +207,20 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
         assert len(store.groups()) == 2 and len(table) == 2
 
 
-NOTEBOOK = """
-SCALE = 2.0
-TABLE = np.eye(2)
-def helper(x):
-    return SCALE * x
-def outer(depth):
-    def mine(problem, *, rng):
-        '''Words.'''
-        yield lrlab.Iterate(helper(problem.y @ problem.X) * depth * TABLE[0, 0])
-    return mine
-mine = outer(3)
-"""
+SCALE = 1.0
 
 
-def of_notebook(text, name):
-    """Return the version of a solver that cells define, whose text Python has as that of a notebook."""
-    import linecache
-
-    cell = f"<cell {name}>"
-    linecache.cache[cell] = (len(text), None, text.splitlines(True), cell)
-    module = {"__name__": "__main__", "lrlab": lrlab, "np": np}
-    # Of the main module of another test.
-    code_graph.module.cache_clear()
-    code_graph.code.cache_clear()
-    exec(compile(text, cell, "exec"), module)
-    lrlab.register(module["mine"], models=[SPEC.model])
-    return version("mine")
+def scaled(problem, *, rng):
+    yield lrlab.Iterate(SCALE * problem.y @ problem.X)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("SCALE = 2.0", "SCALE = 3.0"),
-        ("SCALE * x", "SCALE + x"),
-        ("outer(3)", "outer(4)"),
-        ("np.eye(2)", "np.ones((2, 2))"),
-        ("yield lrlab", "yield from (); yield lrlab"),
-    ],
-)
-def test_the_version_of_a_function_of_a_notebook_is_that_of_all_that_it_uses(old, new):
-    before = of_notebook(NOTEBOOK, "first")
-    assert (
-        of_notebook(NOTEBOOK.replace("Words.", "Others.").replace("    return S", "    # A.\n    return S"), "a")
-        == before
-    )
-    assert old in NOTEBOOK and of_notebook(NOTEBOOK.replace(old, new), f"{new}") != before
-
-
-def test_what_cannot_be_read_is_never_the_same():
-    text = NOTEBOOK.replace("SCALE = 2.0", "SCALE = np.random.default_rng(0)").replace(
-        "SCALE * x", "SCALE.random() * x"
-    )
-    assert of_notebook(text, "one") != of_notebook(text, "two")
+def test_a_function_that_is_registered_again_has_the_version_of_what_it_uses_now(monkeypatch):
+    lrlab.register(scaled, models=[SPEC.model])
+    before = version("scaled")
+    monkeypatch.setattr(sys.modules[__name__], "SCALE", 2.0)
+    assert version("scaled") == before, "as workers have it"
+    lrlab.register(scaled, models=[SPEC.model])
+    assert version("scaled") != before
 
 
 BROKEN = {

@@ -13,8 +13,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from lrlab import catalog, code_graph
-from lrlab.code_graph import Definition
+from lrlab import catalog
 from lrlab.engine.messages import Failure
 from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
 from lrlab.protocol import Spec, Stop
@@ -122,16 +121,15 @@ def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:
     """Return what tells an item from all others: a hash of its values and of the code that it is computed by."""
-    used = [Definition(function.__module__, function.__name__)]
+    used: list[Any] = [function]
     if isinstance(item, Trial):
         values: Any = [code_version.key(item.job).hex(), item.number]
     else:
         spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
         model = spec.model if isinstance(spec, Spec) else "multilabel"
-        roots: list[Any] = [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
-        used += map(code_graph.root, roots)
+        used += [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
         values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
-    text = json.dumps([code_version.version_of(frozenset(used)), values], sort_keys=True, default=_text)
+    text = json.dumps([code_version.version_of(*used), values], sort_keys=True, default=_text)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

@@ -3,10 +3,9 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from functools import cache
+from typing import Any
 
-from lrlab import catalog, code_graph
-from lrlab.code_graph import Definition
+from lrlab import catalog, code_hash
 from lrlab.parameters import Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
@@ -19,31 +18,16 @@ all stored trials are then stale."""
 def version(model: str, solver: str) -> str:
     """Return the version of the code by which a solver runs on a model: 16 hexadecimal digits.
 
-    It is a hash of the code of the solver's generator function, of the model's spec, and of all definitions of this
-    package that these use, wherever they are: moved files, docstrings and the texts of an entry change nothing.
-    InputError where there is no such model or solver.
+    It is a hash of the solver's generator function, of the model's spec, and of all that these use (`code_hash`).
+    InputError if there is no such model or solver.
     """
     catalog.require_model(model)
-    return version_of(frozenset(map(code_graph.root, (catalog.solver(solver, model).run, catalog.MODELS[model]))))
+    return version_of(catalog.solver(solver, model).run, catalog.MODELS[model])
 
 
-@cache
-def version_of(roots: frozenset[Definition]) -> str:
-    """Return the version of definitions with all that they use."""
-    own = code_graph.reached(roots)
-    return code_graph.digest("\n".join([str(EDITION), *sorted({_with_uses(definition) for definition in own})]))
-
-
-@cache
-def _with_uses(definition: Definition) -> str:
-    """Return a hash of a definition that tells which of several others of one name it uses."""
-    text, uses = code_graph.code(definition)
-    return code_graph.digest("\n".join([text, *sorted(f"{used.name} {_alone(used)}" for used in uses)]))
-
-
-@cache
-def _alone(definition: Definition) -> str:
-    return code_graph.digest(code_graph.code(definition).text)
+def version_of(*things: Any) -> str:
+    """Return the version of functions and classes with all that they use."""
+    return code_hash.digest(" ".join([str(EDITION), *map(code_hash.version, things)]))
 
 
 def current(model: str, solver: str, stored: str) -> bool:

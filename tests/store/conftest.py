@@ -1,43 +1,28 @@
 """Sources that look changed."""
 
-from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from lrlab import code_graph, code_sources
-from lrlab.store import code_version
+from lrlab import code_hash
 
 
 def forget():
-    for cached in (code_version.version_of, code_version._with_uses, code_version._alone):
-        cached.cache_clear()
-    for cached in (code_graph.code, code_graph.module, code_sources.module_file):
-        cached.cache_clear()
+    for known in (code_hash._versions.clear, code_hash._syntax.cache_clear):
+        known()
 
 
 @pytest.fixture
-def sources(monkeypatch):
-    """Return texts that stand for the sources of modules, by name; `forget` is to be called after a change."""
-    texts, source, file = {}, code_sources.source, code_sources.module_file.__wrapped__
-    monkeypatch.setattr(code_sources, "source", lambda name: texts.get(name) or source(name))
-    monkeypatch.setattr(
-        code_sources, "module_file", cache(lambda name: Path(__file__) if name in texts else file(name))
-    )
-    forget()
-    yield texts
-    monkeypatch.undo()
-    forget()
-
-
-@pytest.fixture
-def edit(sources):
-    """Return what replaces a text in a module's source."""
+def edit(monkeypatch):
+    """Return what replaces a text within a line of a module's source."""
 
     def edited(module, old, new):
-        text = code_sources.source(module)
+        text = Path(import_module(module).__file__).read_bytes()
         assert old.encode() in text
-        sources[module] = text.replace(old.encode(), new.encode())
+        monkeypatch.setitem(code_hash.texts, module, text.replace(old.encode(), new.encode()))
         forget()
 
-    return edited
+    yield edited
+    monkeypatch.undo()
+    forget()

@@ -1,48 +1,81 @@
 """Versions of code: they follow what computes numbers, and nothing else."""
 
+import linecache
 import os
-from collections import Counter
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
+import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog, code_graph, code_sources
-from lrlab.code_graph import Definition
+from lrlab import catalog, code_hash
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import Parameter
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import trial_spec
 from lrlab.store import code_version
-from tests.store.conftest import forget
 
 SOLVER = '''"""A solver."""
 
+from collections.abc import Iterator
+from functools import cache, partial
+from typing import Annotated
+
+import numpy as np
+
+import lrlab.made_steps
 from lrlab import made_steps
-from lrlab.made_tools import shrink as smaller
+from lrlab.made_tools import RULE, Pair, shrink as smaller
 from lrlab.parameters import Parameter
 
 STEPS = 3
 UNUSED = 1
+TOLERANCE = 1e-3
+TABLE = {"first": lambda x: x + 1.0, "second": np.eye(2)}
+SIZES = {3, 5, 7}
 
 
-def helper(x: float) -> float:
+@cache
+def helper(x: float, tol=TOLERANCE) -> float:
     """Return x, changed."""
-    return made_steps.step(smaller(x), STEPS)
+    from lrlab.made_far import late
+    from math import floor
+
+    def inner(y):
+        return late(y) + floor(y)
+
+    return made_steps.step(smaller(x), STEPS) + TABLE["first"](x) * inner(x) + lrlab.made_steps.count(x)
+
+
+def outer(depth):
+    def close(x):
+        return helper(x) * depth
+
+    return close
+
+
+close = outer(3)
+bound = partial(helper, tol=2.0)
 
 
 def solve_made(problem, *, rate: Annotated[float, Parameter(meaning="the rate", low=0)] = 0.5, rng) -> Iterator:
     """Solve it."""
     # A comment.
-    total: float = helper(rate)
+    total: float = close(rate) + RULE.apply(rate) + Pair(1, 2.0).sum + bound(rate) + len(SIZES)
     yield total
-
-
-ENTRY = SolverEntry(name="made", title="Made", run=solve_made)
 '''
-TOOLS = """from lrlab.made_far import LEVEL
+TOOLS = '''"""Tools."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from lrlab.made_far import LEVEL
 
 
 def shrink(x):
@@ -51,108 +84,216 @@ def shrink(x):
 
 def other(x):
     return x
-"""
-STEPS = """def step(x, count):
-    return x * count
-"""
+
+
+def double(x):
+    return 2 * x
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule."""
+
+    power: float
+    change: object
+    offset: float = 0.5
+
+    title = "A rule"
+    _scale = 1.5
+
+    def apply(self, x):
+        """Apply it."""
+        return self._scale * self.change(x) ** self.power + self.twice
+
+    @cached_property
+    def twice(self):
+        return 2 * self.offset
+
+
+RULE = Rule(2.0, double)
+
+
+class Pair(NamedTuple):
+    a: int
+    b: float
+
+    @property
+    def sum(self):
+        return self.a + self.b
+'''
 MADE = {
-    "lrlab.made_solver": SOLVER,
+    "lrlab.made_far": "LEVEL = 0.25\nFAR = 1\n\n\ndef late(y):\n    return y + FAR\n",
+    "lrlab.made_steps": "def step(x, times):\n    return x * times\n\n\ndef count(x):\n    return 1\n",
     "lrlab.made_tools": TOOLS,
-    "lrlab.made_steps": STEPS,
-    "lrlab.made_far": "LEVEL = 0.25\n",
+    "lrlab.made_solver": SOLVER,
 }
-ROOT = Definition("lrlab.made_solver", "solve_made")
+
+
+def run(name, text):
+    module = sys.modules[name] = ModuleType(name)
+    code_hash.texts[name] = text.encode()
+    exec(compile(text, f"{name}.py", "exec", dont_inherit=True), vars(module))
+    if name.startswith("lrlab."):
+        setattr(lrlab, name.partition(".")[2], module)
+    return module
 
 
 @pytest.fixture
-def version(sources):
-    """Return what gives the version of the made solver after changes of sources: module, old text, new text."""
+def version():
+    """Return what gives the version of the made solver after changes of sources, each (module, old text, new text)."""
 
-    def changed(*edits, root=ROOT, **modules):
-        sources.clear()
-        sources.update({name: text.encode() for name, text in MADE.items()})
-        sources.update({f"lrlab.{name}": text.encode() for name, text in modules.items()})
+    def changed(*edits, **modules):
+        made = {f"lrlab.{name}": text for name, text in modules.items()} | MADE
         for module, old, new in edits:
-            assert old.encode() in sources[module]
-            sources[module] = sources[module].replace(old.encode(), new.encode())
-        forget()
-        return code_version.version_of(frozenset([root]))
+            assert old in made[f"lrlab.made_{module}"]
+            made[f"lrlab.made_{module}"] = made[f"lrlab.made_{module}"].replace(old, new)
+        return code_hash.version([run(name, text) for name, text in made.items()][-1].solve_made)
 
-    return changed
+    yield changed
+    for name in [name for name in sys.modules if name.startswith("lrlab.made_")]:
+        code_hash.texts.pop(name)
+        del sys.modules[name]
+        vars(lrlab).pop(name.partition(".")[2])
 
 
 @pytest.mark.parametrize(
-    ("module", "old", "new"),
+    "edits",
     [
-        ("solver", '"""Return x, changed."""', '"""Another text."""'),
-        ("solver", '    """Return x, changed."""\n', ""),
-        ("solver", "# A comment.", "# Another."),
-        ("solver", "x: float) -> float", "x: np.ndarray | None)"),
-        ("solver", "total: float =", "total: int ="),
-        ("solver", 'meaning="the rate", low=0', 'meaning="speed", low=-1, high=3'),
-        ("solver", 'title="Made"', 'title="Better", refuse=refused'),
-        ("solver", "UNUSED = 1", "UNUSED = 2"),
-        ("solver", "import shrink as smaller", "import shrink"),
-        ("tools", "def other(x):\n    return x", "def other(x):\n    return -x"),
+        [("solver", '"""Return x, changed."""', '"""Another text."""')],
+        [("solver", '    """Return x, changed."""\n', "")],
+        [("solver", "# A comment.", "# Another.")],
+        [("solver", "x: float, tol=TOLERANCE) -> float", "x: np.ndarray | None, tol=TOLERANCE)")],
+        [("solver", "total: float =", "total =")],
+        [("solver", 'meaning="the rate", low=0', 'meaning="speed", low=-1, high=3')],
+        [("solver", "UNUSED = 1", "UNUSED = 2")],
+        [("solver", "STEPS", "COUNT")],
+        [("solver", "STEPS = 3", "STEPS = 1 + 2")],
+        [("solver", "SIZES = {3, 5, 7}", "SIZES = {7, 3, 5}")],
+        [("solver", "shrink as smaller", "shrink"), ("solver", "smaller(x)", "shrink(x)")],
+        [("solver", "lrlab.made_steps.count(x)", "made_steps.count(x)")],
+        [("solver", "from lrlab import made_steps", "from lrlab.made_steps import step"),
+         ("solver", "return made_steps.step(", "return step(")],
+        [("solver", "    from lrlab.made_far import late\n", ""),
+         ("solver", "UNUSED = 1", "from lrlab.made_far import late")],
+        [("tools", "def other(x):\n    return x", "def other(x):\n    return -x")],
+        [("tools", '"""A rule."""', '"""Another."""'), ("tools", '"""Apply it."""', "# Words.")],
+        [("tools", "title = \"A rule\"", "title = \"Another\"")],
+        [("tools", "power: float\n", "power: object\n")],
     ],
-)
-def test_words_and_what_is_not_used_change_nothing(version, module, old, new):
-    edits = [(f"lrlab.made_{module}", old, new)]
-    if "as smaller" in old:
-        edits.append(("lrlab.made_solver", "smaller(x)", "shrink(x)"))
+)  # fmt: skip
+def test_words_names_and_what_is_not_used_change_nothing(version, edits):
     assert version() == version(*edits)
 
 
 def test_moved_code_is_the_same_code(version):
-    moved = [
-        ("lrlab.made_solver", "from lrlab.made_tools import shrink as", "from lrlab.made_elsewhere import shrink as"),
-        ("lrlab.made_solver", "from lrlab import made_steps", "from lrlab.made_steps import step"),
-        ("lrlab.made_solver", "made_steps.step(", "step("),
-    ]
-    assert version() == version(*moved, made_elsewhere=TOOLS)
-    parts = SOLVER.split("\n\n\n")
-    there, here = "\n\n\n".join([parts[0], parts[1]]), "from lrlab.made_helper import helper\n\n" + parts[2]
-    assert version() == version(made_helper=there, made_solver=here)
-    whole = Definition("lrlab.renamed_solver", "solve_made")
-    assert version() == version(renamed_solver=SOLVER, root=whole)
+    elsewhere = ("solver", "from lrlab.made_tools import", "from lrlab.made_elsewhere import")
+    assert version() == version(elsewhere, made_far=MADE["lrlab.made_far"], made_elsewhere=TOOLS)
 
 
 @pytest.mark.parametrize(
     ("module", "old", "new"),
     [
         ("solver", "STEPS = 3", "STEPS = 4"),
+        ("solver", "TOLERANCE = 1e-3", "TOLERANCE = 1e-4"),
+        ("solver", "x + 1.0", "x + 2.0"),
+        ("solver", "np.eye(2)", "np.ones((2, 2))"),
+        ("solver", "SIZES = {3, 5, 7}", "SIZES = {3, 5, 9}"),
+        ("solver", "outer(3)", "outer(4)"),
+        ("solver", "tol=2.0", "tol=3.0"),
         ("solver", "rate: Annotated", "rates: Annotated"),
         ("solver", "yield total", "yield -total"),
+        ("solver", "import floor", "import ceil as floor"),
         ("tools", "x - LEVEL", "x + LEVEL"),
+        ("tools", "Rule(2.0", "Rule(3.0"),
+        ("tools", "_scale = 1.5", "_scale = 2.5"),
+        ("tools", "return 2 * x", "return 3 * x"),
+        ("tools", "2 * self.offset", "3 * self.offset"),
+        ("tools", "offset: float = 0.5", "offset: float = 0.25"),
+        ("tools", "    a: int\n    b: float", "    b: float\n    a: int"),
+        ("tools", "self.a + self.b", "self.a - self.b"),
         ("far", "0.25", "0.5"),
-        ("steps", "x * count", "x ** count"),
+        ("far", "FAR = 1", "FAR = 2"),
+        ("far", "y + FAR", "y - FAR"),
+        ("steps", "x * times", "x ** times"),
+        ("steps", "return 1", "return 2"),
     ],
 )
 def test_whatever_computes_numbers_counts(version, module, old, new):
-    assert version() != version((f"lrlab.made_{module}", old, new))
+    assert version() != version((module, old, new))
 
 
-def test_constants_of_one_name_differ(version):
-    two = {"made_far": "LEVEL = 0.25\nSTEPS = 4\n", "made_tools": TOOLS.replace("LEVEL", "STEPS")}
-    swapped = [("lrlab.made_far", "STEPS = 4", "STEPS = 3"), ("lrlab.made_solver", "STEPS = 3", "STEPS = 4")]
-    assert version(**two) != version(*swapped, **two)
+def test_an_instance_that_has_computed_something_is_the_same(version):
+    before = version()
+    after = sys.modules["lrlab.made_solver"]
+    assert after.RULE.twice == 1.0
+    code_hash.renew(after.solve_made)
+    assert code_hash.version(after.solve_made) == before
 
 
-def test_fields_keep_their_order_without_their_annotations(version):
-    root = Definition("lrlab.made_pair", "Pair")
-    pair = (
-        "class Pair(NamedTuple):\n    a: int\n    b: float\n\n    @property\n    def title(self):\n        return 'x'\n"
-    )
-    first = version(made_pair=pair, root=root)
-    assert first == version(made_pair=pair.replace("int", "str").replace("'x'", "'y'"), root=root)
-    assert first != version(made_pair=pair.replace("a: int\n    b: float", "b: float\n    a: int"), root=root)
+NOTEBOOK = """
+SCALE = 2.0
+class Scaled:
+    def __init__(self, by):
+        self.by = by
+    def __call__(self, x):
+        '''Words.'''
+        return SCALE * x * self.by
+scaled = Scaled(3.0)
+def mine(problem, *, rng):
+    yield scaled(problem.y @ problem.X)
+"""
+
+
+def of_notebook(text, cell):
+    """Return the version of a solver that a cell defines, whose text Python has as that of a notebook."""
+    linecache.cache[cell] = (len(text), None, text.splitlines(True), cell)
+    module = {"__name__": "__main__", "np": np}
+    exec(compile(text, cell, "exec"), module)
+    return code_hash.version(module["mine"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("Words.", "Others.", True),
+        ("        return S", "        # A.\n        return S", True),
+        ("SCALE = 2.0", "SCALE = 3.0", False),
+        ("Scaled(3.0)", "Scaled(4.0)", False),
+        ("SCALE * x", "SCALE + x", False),
+        ("3.0)", "3.0); scaled.own = scaled", False),
+    ],
+)
+def test_the_version_of_a_function_of_a_notebook_is_that_of_all_that_it_uses(old, new, same):
+    changed = NOTEBOOK.replace(old, new)
+    assert changed != NOTEBOOK and (of_notebook(changed, "<a>") == of_notebook(NOTEBOOK, "<b>")) is same
+
+
+@pytest.mark.parametrize(
+    ("value", "same"),
+    [("np.random.default_rng(0)", False), ("open('/dev/null')", False), ("norm", True), ("csr_array(np.eye(2))", True)],
+)
+def test_what_cannot_be_read_is_never_the_same(value, same):
+    text = f"from scipy.stats import norm\nfrom scipy.sparse import csr_array\n{NOTEBOOK.replace('2.0', value)}"
+    assert (of_notebook(text, "<one>") == of_notebook(text, "<two>")) is same
+
+
+@pytest.mark.parametrize(("changed", "same"), [(1, True), (2**33, False)])
+def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran(tmp_path, monkeypatch, changed, same):
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "changing_module.py"
+    file.write_text("X = 1\ndef f():\n    return X\n")
+    os.utime(file, (changed, changed))
+    versions = set()
+    for _ in range(2):
+        versions.add(code_hash.version(__import__("changing_module").f))
+        del sys.modules["changing_module"]
+    assert (len(versions) == 1) is same
 
 
 @pytest.mark.parametrize(
     ("module", "old", "new", "stale"),
     [
         ("solvers.network.debiased", "lowest = now.objective", "lowest = 2 * now.objective", {"ep-rom"}),
-        ("operators.rank_one", "BLOCK_BYTES =", "BLOCK_BYTES = 1 +", {"ep-rom", "tangent-descent"}),
         ("models.network", "2.0 + trace", "3.0 + trace", {"ep-rom", "tangent-descent"}),
         ("protocol", "] = 200", "] = 300", set()),
     ],
@@ -162,52 +303,24 @@ def test_versions_of_the_catalogue(edit, module, old, new, stale):
     before = {solver: code_version.version(model, solver) for solver, model in used.items()}
     edit(f"lrlab.{module}", old, new)
     assert {solver for solver, model in used.items() if code_version.version(model, solver) != before[solver]} == stale
-
-
-def test_versions_of_all_solvers_are_complete_and_every_source_is_parsed_once(monkeypatch):
-    forget()
-    parsed, sources = code_sources.parsed, []
-    monkeypatch.setattr(code_sources, "parsed", lambda text: sources.append(text) or parsed(text))
-    for model in catalog.MODELS:
-        for entry in catalog.solvers_for(model):
-            assert code_version.version(model, entry.name) == code_version.version(model, entry.name)
-            root = Definition(entry.run.__module__, entry.run.__name__)
-            assert code_graph.module(root.module).statements[root.name]
-    # Two files may have the same text.
-    assert Counter(sources) <= Counter(file.read_bytes() for file in Path(lrlab.__file__).parent.rglob("*.py"))
     assert not code_version.current("one-bit-sensing", "ep-rom", "") and not code_version.current("none", "ep-rom", "")
 
 
-def test_every_definition_that_is_used_was_found():
-    roots = {Definition(entry.run.__module__, entry.run.__name__) for entry in catalog.ENTRIES}
-    reached = code_graph.reached(roots | {Definition(m.__module__, m.__name__) for m in catalog.MODELS.values()})
-    assert len(reached) > 300
-    assert not [d for d in reached if d.name not in code_graph.module(d.module).statements]
+ALL = """
+from lrlab import catalog, code_hash
+code_hash.version(catalog.ENTRIES[-1].run)
+print(*(code_hash.version(thing) for thing in [*(entry.run for entry in catalog.ENTRIES), *catalog.MODELS.values()]))
+"""
 
 
-def test_code_that_changed_after_the_process_had_begun_is_not_taken_for_what_ran(tmp_path, monkeypatch):
-    file = tmp_path / "changing_module.py"
-    file.write_text("X = 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    true = code_sources.source.__wrapped__
-    os.utime(file, (1, 1))
-    assert true("changing_module") == file.read_bytes()
-    os.utime(file, (2**33, 2**33))
-    assert true("changing_module") is None is true("no_module_at_all")
-
-
-def test_a_solver_of_a_notebook_is_never_the_same(monkeypatch):
-    """Its source is unknown: each process has a version of its own."""
-
-    def unknown(problem, *, rng):
-        yield None
-
-    unknown.__module__ = "__notebook__"
-    root = frozenset([Definition(unknown.__module__, unknown.__name__)])
-    first = code_version.version_of(root)
-    assert first == code_version.version_of(root)
-    forget()
-    assert first != code_version.version_of(root)
+def test_all_solvers_and_models_have_the_same_version_in_each_process():
+    run = {"cwd": Path(__file__).parents[2], "capture_output": True, "text": True, "check": True}
+    first, second = (
+        subprocess.run([sys.executable, "-c", ALL], env={**os.environ, "PYTHONHASHSEED": seed}, **run).stdout.split()
+        for seed in "12"
+    )
+    runs = {entry.run for entry in catalog.ENTRIES}
+    assert first == second and len(set(first)) == len(runs) + len(catalog.MODELS)
 
 
 @dataclass(frozen=True, kw_only=True)

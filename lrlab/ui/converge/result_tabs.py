@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.code_graph import docstring
+from lrlab.code_hash import docstring
 from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
