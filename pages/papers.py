@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.presets.result import Plan
-from lrlab.ui.papers import gallery, misprints_view, papers_view, theorem_view
+from lrlab.ui.papers import gallery, papers_view, theorem_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 
@@ -13,12 +13,8 @@ name = gallery.chosen(link)
 if not name:
     page.heading("Papers", gallery.summary())
     gallery.show(link)
-    go = (link, misprints_view.NAME)
-    st.button("Misprints of the papers", key="papers-misprints", on_click=gallery.open_figure, args=go)
+    gallery.link_misprints()
     link.accept(["trials", theorem_view.NAME])
-elif name == misprints_view.NAME:
-    link.accept(["of", "outcome"])
-    misprints_view.show(link)
 else:
     link.accept(["of", "outcome"])
     page.heading(presets.load(name).title)

@@ -7,8 +7,8 @@ from typing import Any
 
 import plotly
 
-DRAWN = ("generated/", "tutorials/")
-"""Folders of pages that have figures."""
+DRAWN = ("generated/", "tutorials/", "misprints")
+"""First letters of the names of pages that have figures."""
 FOREIGN = re.compile(r'<script[^>]*\bsrc="https:[^"]*"[^>]*></script>')
 """What plotly writes into the output of a notebook, to load its library."""
 

@@ -1,4 +1,4 @@
-"""Writes the pages that are made of what the package says: solvers, models, misprints, settings, papers, commands."""
+"""Writes the pages that are made of what the package says: solvers, models, settings, papers, commands."""
 
 from collections.abc import Iterable, Sequence
 from contextlib import redirect_stdout, suppress
@@ -6,11 +6,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from entries import model_page, plain, raw, solver_page, solvers
+from entries import model_page, plain, solver_page, solvers
 
 from lrlab import catalog, lessons
 from lrlab.__main__ import main
-from lrlab.presets import misprints
 from lrlab.presets.papers import PAPERS
 from lrlab.settings import SETTINGS, TEXTS
 from lrlab.shell.commands import COMMANDS
@@ -25,7 +24,6 @@ def pages() -> dict[str, Any]:
         **{f"models/{name}.md": (model_page, entry) for name, entry in catalog.MODEL_ENTRIES.items()},
         "solvers/index.md": (solver_list,),
         "models/index.md": (model_list,),
-        "misprints.md": (misprint_page,),
         "profiles.inc": (profiles,),
         "settings.inc": (texts,),
         "papers.inc": (citations,),
@@ -55,18 +53,6 @@ def contents(title: str, names: Iterable[str]) -> list[str]:
     """Return a section with links to pages."""
     lines = "\n".join(names)
     return [f"## {title.replace('-', ' ').capitalize()}", f"```{{toctree}}\n:maxdepth: 1\n\n{lines}\n```"]
-
-
-def misprint_page() -> str:
-    """Return the page of the papers' misprints."""
-    parts = ["# Misprints of the papers", "What the five papers print, what is right and why, and a computation on it."]
-    for paper, several in misprints.by_paper().items():
-        parts.append(f"## {paper.short}: {paper.title}")
-        for number, one in enumerate(several):
-            shown = misprints.show(one)
-            parts += [f"### {one.place}", "Printed:", f"$$\n{one.printed}\n$$", "Right:", f"$$\n{one.right}\n$$"]
-            parts += [one.why, plain(shown.caption), raw(shown.figure, f"{paper.key}-{number}")]
-    return "\n\n".join(parts)
 
 
 def profiles() -> str:

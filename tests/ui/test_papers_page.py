@@ -7,12 +7,13 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.stream import LocalStream
-from lrlab.presets import misprints, moved, result, shipped
+from lrlab.presets import moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.printed import redrawn
 from lrlab.presets.result import WORDS, Plan
 from lrlab.store.store import Store
 from lrlab.ui import home
+from lrlab.ui.live import routes
 from lrlab.ui.papers import computed, gallery, papers_view, theorem_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.ui.test_pages import figures, opened
@@ -135,22 +136,18 @@ def test_panels_are_in_order_where_columns_follow_one_another():
     assert [title for title in titles if title.startswith("(")] == ["(a)", "(b)", "(c)"]
 
 
-def test_the_misprints_open_from_the_gallery_and_show_a_figure_on_a_click():
-    at = opened("papers")
-    at.button(key="papers-misprints").click().run()
-    assert not at.exception and at.query_params["paper"] == "misprints"
-    every = misprints.misprints()
-    assert len(at.latex) == 2 * len(every) and not figures(at)
-    for one in every:
-        assert any(one.place in text.value for text in at.markdown)
-    in_order = sorted(every, key=lambda one: list(PAPERS).index(one.paper))
-    number = [one.figure for one in in_order].index("packing")
-    at.session_state[f"misprint-{number}-show"] = True
-    at.run()
-    assert not at.exception and len(figures(at)) == 1
-    assert any("61.4" in caption.value and "30.5" in caption.value for caption in at.caption)
-    at.button(key="papers-all").click().run()
-    assert at.button(key="papers-misprints").label
+@pytest.mark.parametrize("built", [True, False])
+def test_an_old_address_of_the_misprints_leads_to_the_gallery_that_links_them(built, monkeypatch, tmp_path):
+    monkeypatch.setattr(routes, "DOCUMENTATION", tmp_path)
+    page = tmp_path / "misprints.html"
+    if built:
+        page.touch()
+    at = opened("papers", paper="misprints")
+    assert not at.exception and not at.error and at.button(key=f"open-paper-{SMALL}").label
+    assert [button.proto.url for button in at.get("link_button")] == ["/docs/misprints.html"] * built
+    assert any("docs/misprints.md" in caption.value for caption in at.caption) != built
+    documentation = routes.routes()[-1]
+    assert documentation.path == "/docs" and documentation.app.lookup_path("misprints.html")[0] == str(page) * built
 
 
 def test_theorems_stand_below_the_figures_of_their_paper():

@@ -17,11 +17,13 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
@@ -41,6 +43,9 @@ SWITCH_SECONDS = 0.0005
 longest script, with 0.2 ms the threads of sixty tabs would take a tenth more time, to hand it over twice as often."""
 REFUSED, BAD_FRAME = 1008, 1003
 """Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
+
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
+"""Folder of the documentation, which `make docs` builds in a checkout."""
 
 LOG = logging.getLogger("lrlab.live")
 
@@ -172,4 +177,8 @@ MIDDLEWARE = [Middleware(AddHeaders)]
 def routes() -> list[BaseRoute]:
     """Return the routes beside those of the pages."""
     tab = f"{base()}/live/{{token}}"
-    return [WebSocketRoute(tab, serve), Route(f"{tab}/pdf", posts.answer, methods=["POST"])]
+    return [
+        WebSocketRoute(tab, serve),
+        Route(f"{tab}/pdf", posts.answer, methods=["POST"]),
+        Mount(f"{base()}/docs", StaticFiles(directory=DOCUMENTATION, check_dir=False)),
+    ]

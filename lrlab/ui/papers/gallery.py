@@ -9,6 +9,8 @@ from lrlab.parameters import Parameter, duration
 from lrlab.presets import result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Line
+from lrlab.ui.live import routes
+from lrlab.ui.live.headers import base
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card, Row
 from lrlab.ui.widgets import controls
@@ -22,9 +24,10 @@ ANY = "all"
 
 
 def chosen(link: Permalink) -> str:
-    """Return the figure that the address names, or "misprints"; "" for none."""
+    """Return the figure that the address names; "" for none, and for the page of misprints that links still name."""
     choices = ("", "misprints", *presets.names())
-    return str(link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices)))
+    name = link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices))
+    return "" if name == "misprints" else str(name)
 
 
 def open_figure(link: Permalink, name: str) -> None:
@@ -46,6 +49,14 @@ def show(link: Permalink) -> None:
             st.header(title, anchor=False, help=whole or None)
             st.markdown(counted([line for name in shown for line in lines(name)]))
             cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
+
+
+def link_misprints() -> None:
+    """Link the documentation's page of misprints, or say where it is if the documentation has not been built."""
+    if (routes.DOCUMENTATION / "misprints.html").exists():
+        st.link_button("Misprints of the papers", f"{base()}/docs/misprints.html")
+    else:
+        st.caption("`docs/misprints.md` lists the misprints of the papers. Run `make docs` for a link to it here.")
 
 
 def _choose(link: Permalink) -> Callable[[str], bool]:
