@@ -24,7 +24,7 @@ ROWS, COLUMNS = (
 )
 TIMES = ("timestamp", "time", "date", "datetime")
 COUNTERS = ("", "index", "id", "unnamed0")
-RESPONSES, MATRIX, TRIPLES, PATTERNS, LABELS = KINDS = ("responses", "matrix", "triples", "patterns", "labels")
+KINDS = _, MATRIX, TRIPLES, _, _ = ("responses", "matrix", "triples", "patterns", "labels")
 DUPLICATES = ("", "last", "mean")
 COMMON = 0.1
 """Fraction of the entries above which a value far from all others may stand for a missing one."""
