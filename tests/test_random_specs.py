@@ -4,6 +4,7 @@ The suite runs EXAMPLES of them, the same ones every time. `LRLAB_RANDOM_SPECS=2
 runs as many others, drawn anew each time (or from `--hypothesis-seed`), and takes some minutes.
 """
 
+import json
 import math
 import os
 
@@ -16,7 +17,7 @@ from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop, parts
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
-from lrlab.shell.common import print_json
+from lrlab.shell.common import plain
 
 EXAMPLES = 60
 MORE = int(os.environ.get("LRLAB_RANDOM_SPECS", "0"))
@@ -126,4 +127,4 @@ def test_a_random_job_ends_in_a_result_or_in_one_sentence(drawn):
     if trace.rows:
         assert all(np.isfinite(part).all() for part in parts(trace.estimate))
     assert np.isfinite(job.entry.predict_iterations(job.spec, dict(job.options), 3)).all()
-    print_json(trace.summary())
+    json.dumps(plain(trace.summary()), allow_nan=False)

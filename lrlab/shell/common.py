@@ -99,8 +99,10 @@ def complain(sentence: object) -> None:
         say(sentence, sys.stderr)
 
 
-def _write(text: str, file: TextIO | None = None, end: str = "\n") -> None:
+def _write(text: str, file: TextIO | None, end: str = "\n") -> None:
     with _named_output():
+        if file is None:
+            raise OSError(errno.EBADF, "closed")
         print(text, file=file, end=end, flush=file is sys.stderr)
 
 
@@ -117,9 +119,8 @@ def _named_output() -> Iterator[None]:
 def flush() -> None:
     """Write what is left of standard output; OSError if that fails."""
     with _named_output():
-        if _output is None:
-            raise OSError(errno.EBADF, "closed")
-        _output.flush()
+        if _output is not None:
+            _output.flush()
 
 
 def drop_output() -> None:

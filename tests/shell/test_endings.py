@@ -32,6 +32,8 @@ def shell(line, **environment):
         ("lrlab models > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
         ("lrlab --help > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
         ("lrlab models --json > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
+        ("lrlab models >&-", 1, "Standard output cannot be used (closed)"),
+        ("lrlab models --json >&-", 1, "Standard output cannot be used (closed)"),
         ("lrlab sweep nothing.toml >&-", 2, "sweep file must be"),
         ("lrlab new solver mine --dir /proc", 2, "file must be one that can be used"),
         ("lrlab models 2>&- | head -1 > /dev/null", 0, ""),
