@@ -241,6 +241,7 @@ ENTRIES = (
         along="observed",
         along_range=(0.005, 0.5, "log"),
         measures=("test_error", "test_squares", "guessed_rank"),
+        ranges={"n": (50.0, 2000.0, "log"), "d": (10.0, 100.0, "linear")},
         held={"n": 150, "d": 60, "labels": 60},
     ),
 )

@@ -230,7 +230,7 @@ FAMILY = Family(
         "trace-norm-logistic",
         "svm",
     ),
-    ranges={"observed": (0.01, 1.0, "log")},
+    ranges={"n": (100.0, 8000.0, "log"), "observed": (0.01, 1.0, "log")},
     limits={"max_iter": 60},
     grows=("n", "observed"),
     falls=("noise", "missing"),

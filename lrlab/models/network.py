@@ -172,5 +172,5 @@ ENTRY = ModelEntry(
     along="m",
     along_range=(500.0, 20_000.0, "log"),
     measures=("test_error", "guessed_rank"),
-    held={"p": 45},
+    held={"m": 450, "p": 45},
 )

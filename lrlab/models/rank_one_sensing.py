@@ -109,5 +109,5 @@ ENTRY = ModelEntry(
     along="m",
     along_range=(500.0, 20_000.0, "log"),
     measures=("guessed_rank",),
-    held={"d1": 32, "d2": 32},
+    held={"m": 450, "d1": 32, "d2": 32},
 )

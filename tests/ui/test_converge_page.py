@@ -59,11 +59,14 @@ def test_a_slider_has_the_range_of_its_family(model, name):
     assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
 
 
-def test_every_number_of_a_model_has_positions_and_a_first_range():
-    for model, spec in catalog.MODELS.items():
-        for parameter in declared(spec).values():
-            if parameter.kind in (int, float) and not parameter.choices:
-                assert len(catalog.positions(model, parameter.name)) > 1, (model, parameter.name)
+@pytest.mark.parametrize("model", catalog.MODELS)
+def test_a_slider_stands_first_at_an_end_only_if_that_is_a_bound(model):
+    entry = catalog.model_entry(model)
+    for parameter in declared(entry.spec).values():
+        if parameter.kind in (int, float) and not parameter.choices:
+            values, name = catalog.positions(model, parameter.name), parameter.name
+            for first in {parameter.default, entry.held.get(name, parameter.default)}:
+                assert values[0] < first < values[-1] or first in (parameter.low, parameter.high), (name, first)
 
 
 def test_a_slider_stands_at_its_number_which_may_be_any():

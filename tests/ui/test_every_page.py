@@ -86,6 +86,14 @@ def test_names_of_axes_are_short_and_different(model):
         assert titles["condition"] == "condition number, κ"
 
 
+@pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
+def test_a_sweep_over_the_condition_number_holds_m_near_the_threshold(model):
+    at = opened("sweep", model=model, **{"x-axis": "condition"})
+    [m] = [number.value for number in at.number_input if number.label == "m"]
+    held = catalog.spec(model, **catalog.model_entry(model).held)
+    assert 1.2 < m / held.degrees_of_freedom < 2.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.py")))
 def test_every_button_of_a_page_can_be_clicked(page):
