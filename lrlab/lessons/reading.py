@@ -1,4 +1,4 @@
-"""Reads the glossary and lesson files, which it checks as a whole: every mistake is one sentence with its line."""
+"""Reads the glossary and lesson files, which it checks as a whole: every mistake is one sentence."""
 
 import re
 from functools import cache
@@ -34,7 +34,7 @@ def terms() -> dict[str, str]:
 
 
 def read(name: str, text: str) -> Lesson:
-    """Return the lesson of a file's text; InputError, with the line, where it is not in the form."""
+    """Return the lesson of a file's text; InputError, with the path of the key, where it is not in the form."""
     source = Source(text, "lesson file", f"{name}.toml")
     source.check(keys.LESSON, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))

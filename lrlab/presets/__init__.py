@@ -45,7 +45,7 @@ def theorems(model: str) -> list[tuple[str, str]]:
 def load(name: str, quick: bool = False, at: float | None = None) -> "Preset":
     """Return a preset, or its quick form, at a position of its slider if one is given.
 
-    Raises InputError for an unknown name or position, and with the line of a mistake in its file.
+    Raises InputError for an unknown name or position, and with the path of a mistake in its file.
     """
     from lrlab.presets.moved import moved
     from lrlab.presets.quick import quick as quick_form
@@ -61,7 +61,7 @@ def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[s
     """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
 
     data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given, or their files by name.
-    Raises InputError before anything is run: with the line for an unknown measure, solver, model, axis, parameter or
+    Raises InputError before anything is run: with the path for an unknown measure, solver, model, axis, parameter or
     setting.
     """
     if trials is not None and (not isinstance(trials, int) or trials < 2):

@@ -82,7 +82,7 @@ def panel_by_panel(draw: Callable[[Preset, int, pd.DataFrame], tuple[Panel, pd.D
 
 
 def all_cases(preset: Preset, trials: int | None) -> list[Case]:
-    """Return the cases of all panels, or columns, and series; InputError with the line where one cannot be run."""
+    """Return the cases of all panels, or columns, and series; InputError with the path where one cannot be run."""
     key, name = ("columns", "column") if preset.kind == "comparison" else ("panels", "panel")
     places = preset.content.get(key, ()) if key == "columns" else preset.panels
     if not places or not preset.series:

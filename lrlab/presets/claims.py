@@ -86,7 +86,7 @@ def named(rule: Toml) -> list[str]:
 
 
 def check(preset: Preset) -> None:
-    """Raise InputError, with the line, for a claim that names what is not there."""
+    """Raise InputError, with the path, for a claim that names what is not there."""
     panels = tuple(panel["title"] for panel in preset.panels)
     labels = (*preset.labels, *(line["label"] for line in preset.content.get("lines", ()) if "bound" in line))
     for number, claim in enumerate(preset.content.get("claims", ())):

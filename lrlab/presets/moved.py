@@ -41,7 +41,7 @@ def moved(preset: Preset, value: float) -> Preset:
 
 
 def check(preset: Preset) -> None:
-    """Raise InputError, with the line, where the slider moves no parameter, or does not pass the stored result."""
+    """Raise InputError, with the path, where the slider moves no parameter, or does not pass the stored result."""
     if not values(preset):
         return
     name = preset.content["slider"]["name"]

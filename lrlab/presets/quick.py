@@ -22,7 +22,7 @@ LABELS = {"series": "label", "columns": "label", "panels": "title"}
 
 
 def quick(preset: Preset) -> Preset:
-    """Return the quick form of a preset; InputError, with the line, where its table names what is not there."""
+    """Return the quick form of a preset; InputError, with the path, where its table names what is not there."""
     rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
     for key, name in LABELS.items():
         if key in rule:

@@ -24,7 +24,7 @@ def keys_of(kind: str) -> Keys:
 
 
 def read(name: str, text: str) -> Preset:
-    """Return the preset of a file's text; InputError, with the line, for unknown or missing keys and wrong kinds."""
+    """Return the preset of a file's text; InputError, with the path, for unknown or missing keys and wrong kinds."""
     source = Source(text, "preset file", f"{name}.toml")
     figure = source.content.get("figure")
     kind = figure.get("kind") if isinstance(figure, dict) else None

@@ -65,7 +65,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 
 def _check(preset: Preset) -> None:
-    """Raise InputError, with the line, for quantities, bounds and measures that there are not."""
+    """Raise InputError, with the path, for quantities, bounds and measures that there are not."""
     labels, figure = tuple(one["label"] for one in preset.series), preset.content["figure"]
     _check_series(preset)
     for number, line in enumerate(preset.content["lines"]):
@@ -86,7 +86,7 @@ def _check(preset: Preset) -> None:
 
 
 def _check_series(preset: Preset) -> None:
-    """Raise InputError, with the line, for series of what there is not, or along an axis that is not theirs."""
+    """Raise InputError, with the path, for series of what there is not, or along an axis that is not theirs."""
     for number, series in enumerate(preset.series):
         with preset.source.locate(("series", number)):
             if "quantity" in series:

@@ -69,7 +69,7 @@ def item_of(preset: Preset, one: Placed, value: float, number: int) -> Drawing |
         return None
     search, measure = series["fewest"], {**preset.content["figure"], **one.panel}["measure"]
     settings = {**preset.content.get("settings", {}), **series.get("settings", {})}
-    # Refused here, with the line, and not in the middle of a search.
+    # Refused here, with the path of the key, and not in the middle of a search.
     with preset.source.locate(("series", preset.labels.index(series["label"]))):
         make_job(rounded(spec, search["along"], search["to"]), series["solver"], **settings)
     ends = search["along"], search["from"], search["to"]

@@ -52,12 +52,12 @@ def read(path: Path) -> Sweep:
 
 
 def parse(text: str) -> Sweep:
-    """Return the sweep that a TOML text defines; InputError with the line of what is wrong."""
+    """Return the sweep that a TOML text defines; InputError with the path of what is wrong."""
     return titled(text).sweep
 
 
 def titled(text: str, file: str = "") -> Titled:
-    """Return the sweep that a TOML text defines, with its texts; messages name `file` before the line."""
+    """Return the sweep that a TOML text defines, with its texts; messages name `file` before the path."""
     source = Source(text, "sweep file", file)
     content = source.content
     source.check(SWEEP, "a sweep")

@@ -1,6 +1,5 @@
-"""TOML texts with the line of every key and list element; checks of their tables, one sentence for each mistake."""
+"""Checks of the tables of TOML texts: one sentence for each mistake, which names the path of the key."""
 
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,14 +13,6 @@ from lrlab.parameters import InputError, format_value, require_known
 Path = tuple[str | int, ...]
 """Where a value is: keys of tables and numbers of list elements."""
 
-TEXT = r"""(?: "(?:\\.|[^"\\\n])*" | '[^'\n]*' )"""
-KEYS = rf"(?P<keys> (?:[\w-]+|{TEXT}) (?: [ \t]*\.[ \t]* (?:[\w-]+|{TEXT}) )* ) [ \t]*"
-HEADER = re.compile(rf"(?: \A | \n ) [ \t]* \[ (?P<array>\[?) [ \t]* {KEYS} \]{{1,2}}", re.VERBOSE)
-TOKEN = re.compile(
-    rf"""\#[^\n]* | {KEYS} = | (?P<open>[\[{{]) | (?P<close>[\]}}]) | (?P<value>
-    "{{3}}(?:\\.|[^\\])*?"{{3,5}} | '{{3}}.*?'{{3,5}} | {TEXT} | [^][{{}},\s"'\#][^][{{}},\n"'\#]* ) | .""",
-    re.DOTALL | re.VERBOSE,
-)
 WORDS = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false", dict: "a table"}
 ELEMENTS = {str: "names", int: "whole numbers", float: "numbers", list: "lists"}
 
@@ -38,38 +29,46 @@ class Keys:
     required: tuple[str, ...] = ()
 
 
+class Located(InputError):
+    """An error in a file, which names the path of a key: `axes.m[1]: m must be ...`."""
+
+
 class Source:
-    """A TOML text: its content, and the lines of it. `file` stands before line numbers in messages."""
+    """A TOML text: its content, and the paths of its keys. `file` stands before paths in messages."""
 
     def __init__(self, text: str, what: str = "sweep file", file: str = "") -> None:
         """Read the text; InputError where it is no TOML."""
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
-            self.file, self._text = file, text
+            self.file = file
         except (ValueError, RecursionError) as error:
             # A ValueError that is no TOMLDecodeError: a number of too many digits.
             raise InputError(what, "TOML", error, "correct it there") from error
 
     @cached_property
-    def lines(self) -> dict[Path, int]:
-        """The line of each key, table and list element."""
-        return line_numbers(self._text)
+    def paths(self) -> list[Path]:
+        """The paths of all keys, tables and list elements."""
+        return list(key_paths(self.content))
 
     @contextmanager
     def locate(self, *tables: Path) -> Iterator[None]:
-        """Put the line in front of an InputError from within: that of what it names, looked for in these tables."""
+        """Put a path in front of an InputError from within: that of what it names, looked for in these tables."""
         try:
             yield
         except InputError as error:
             raise self.located(error, self._path_of(error, tables or ((),))) from error
 
     def located(self, error: InputError, path: Path) -> InputError:
-        """Return the error with the line of a path, or of the innermost table around it that has one."""
-        if re.match(r"(\S+, )?line \d", error.name):
+        """Return the error with a path, or with that of the innermost table around it that is there."""
+        if isinstance(error, Located):
             return error
-        line = next((self.lines[path[:k]] for k in range(len(path), 0, -1) if path[:k] in self.lines), 1)
-        file = f"{self.file}, " if self.file else ""
-        return InputError(f"{file}line {line}: {error.name}", error.expected, error.got, error.remedy)
+        while path and path not in self.paths:
+            path = path[:-1]
+        named = path[-1:] == (error.name,)
+        table = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[: -1 if named else None])
+        name = f"{table}{'.' if named else ': '}{error.name}".lstrip(".: ")
+        file = f"{self.file}: " if self.file else ""
+        return Located(f"{file}{name}", error.expected, error.got, error.remedy)
 
     def check(self, keys: Keys, what: str, path: Path = ()) -> None:
         """Raise InputError for the first unknown key, missing key or wrong kind of value in a table."""
@@ -110,7 +109,7 @@ class Source:
             lambda key, value: key == got,
             lambda key, value: value == got,
         )
-        inside = [path for table in tables for path in self.lines if path[: len(table)] == table]
+        inside = [path for table in tables for path in self.paths if path[: len(table)] == table]
         for test in tests:
             for path in inside:
                 if test(path[-1], format_value(self.value(path))):
@@ -143,49 +142,9 @@ def quoted(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-def line_numbers(text: str) -> dict[Path, int]:
-    """Return the line, from 1, of each key, table and list element of a valid TOML text, in the order of the text."""
-    lines: dict[Path, int] = {}
-    # Sizes so far of lists and arrays of tables; the tables and lists around what comes next.
-    sizes: dict[Path, int] = {}
-    around: list[Path] = [()]
-    path, line, position, counted = Path(), 1, 0, 0
-
-    def add_element(owner: Path) -> Path:
-        sizes[owner] = sizes.get(owner, 0) + 1
-        return *owner, sizes[owner] - 1
-
-    while match := (HEADER.match(text, position) if len(around) == 1 else None) or TOKEN.match(text, position):
-        kind, start, position = match.lastgroup, match.start(match.lastgroup or 0), match.end()
-        line, counted = line + text.count("\n", counted, start), start
-        if match.re is HEADER:
-            *outer, last = _keys(match["keys"])
-            path = ()
-            for key in outer:
-                lines.setdefault(path := (*path, key), line)
-                path = (*path, sizes[path] - 1) if path in sizes else path
-            lines.setdefault(path := (*path, last), line)
-            if match["array"]:
-                lines[path := add_element(path)] = line
-            around = [path]
-        elif kind == "keys":
-            path = around[-1]
-            for key in _keys(match["keys"]):
-                lines.setdefault(path := (*path, key), line)
-        elif kind == "close":
-            around.pop()
-        elif kind:
-            if len(around) > 1 and around[-1] in sizes:
-                lines[path := add_element(around[-1])] = line
-            if kind == "open":
-                around.append(path)
-            if match["open"] == "[":
-                sizes[path] = 0
-    return lines
-
-
-def _keys(dotted: str) -> Iterator[str]:
-    content: Any = tomllib.loads(f"{dotted} = 0")
-    while isinstance(content, dict):
-        [(key, content)] = content.items()
-        yield key
+def key_paths(content: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of each key, table and list element in what TOML holds."""
+    pairs = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
+    for key, value in pairs:
+        yield (*path, key)
+        yield from key_paths(value, (*path, key))

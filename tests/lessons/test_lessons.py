@@ -60,21 +60,21 @@ def test_a_lesson_says_numbers_that_are_computed():
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
-        ('title = "E"', 'titel = "E"', 'line 8: key of steps must be one of .*, got titel: did you mean "title"'),
-        ('["link"]', '["ling"]', 'line 10: term must be one of .*, got ling: did you mean "link"'),
-        ('"scores"', '"score"', 'line 12: kind must be .*, got score: did you mean "scores"'),
-        ("{p = 8}", "{p = 1}", "line 14: p must be a whole number in 2..10000, got 1"),
-        ('"marginal-mean"', '"phd"', "line 16: link must be one with"),
-        ('axis = "ratio"', 'axis = "ratios"', "line 17: axis must be .*, got ratios"),
-        ("before = 4}", "before = 5}", "line 17: before must be one of the values of the slider, got 5"),
+        ('title = "E"', 'titel = "E"', r'steps\[0\].titel: key of steps must be .*, got titel: did you mean "title"'),
+        ('["link"]', '["ling"]', r'steps\[0\].terms\[0\]: term must be one of .*, got ling: did you mean "link"'),
+        ('"scores"', '"score"', r'figure.kind must be .*, got score: did you mean "scores"'),
+        ("{p = 8}", "{p = 1}", "spec.p must be a whole number in 2..10000, got 1"),
+        ('"marginal-mean"', '"phd"', r"series.*: link must be one with"),
+        ('axis = "ratio"', 'axis = "ratios"', "slider.axis must be .*, got ratios"),
+        ("before = 4}", "before = 5}", "slider.before must be one of the values of the slider, got 5"),
         (", before = 4}", "}", "slider must be with before, which is shown until the answer, got none: add before"),
         ('text = "G"', 'text = "G"\nhidden = ["men"]', 'series must be one of mean, got men: did you mean "mean"'),
-        ('of = "mean"', 'of = "means"', "line 23: of must be one of .*, got means"),
+        ('of = "mean"', 'of = "means"', "numbers.answer.of must be one of .*, got means"),
         ("[[answer]]", "[[other]]", "number must be one of answer, half, got other"),
         ("equation = \"y = x\"", "", "equation must be in one step .*, got none: add equation"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_file_is_one_sentence_with_its_line(before, after, message):
+def test_a_mistake_in_a_file_is_one_sentence_with_its_path(before, after, message):
     assert before in LESSON
     with pytest.raises(InputError, match=message):
         read("a", LESSON.replace(before, after, 1))

@@ -351,9 +351,9 @@ def test_the_page_and_tables_of_a_position_are_written(tmp_path):
         ),
     ],
 )
-def test_a_mistake_in_a_theorem_is_a_sentence_with_its_line(old, new, message):
+def test_a_mistake_in_a_theorem_is_a_sentence_with_its_path(old, new, message):
     name = "jain2013-claim3"
     text = presets.files(presets.__name__).joinpath(f"{name}.toml").read_text("utf-8")
     assert old in text
-    with pytest.raises(InputError, match=rf"line \d+: .*{message}"):
+    with pytest.raises(InputError, match=rf"{name}.toml: .*{message}"):
         presets.plan(read(name, text.replace(old, new, 1)))
