@@ -1,29 +1,94 @@
-"""The catalogue: models and solvers by name, those of the package and those of plugins."""
+"""The catalogue: models and solvers by name, those that come with lrlab and those of plugins.
 
+A file of `lrlab.models`, of `lrlab.solvers` or of a plugin ends with its `ENTRY`, or `ENTRIES` if it has several. The
+entries of a plugin are checked when it is added; tests check those that come with lrlab.
+"""
+
+import hashlib
+import os
+import re
+import sys
 import threading
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 
 import lrlab.models
 import lrlab.solvers
-from lrlab import plugin_modules
-from lrlab.catalog_checks import CatalogError
-from lrlab.collecting import Collected, modules_of, sound_modules, with_plugins
+from lrlab import code_hash
+from lrlab.catalog_checks import CatalogError, Entry, check, entries_of, failure, served
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
-from lrlab.plugin_modules import Plugin
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry
 
+SETTING = "LRLAB_PLUGINS"
+GROUPS = "lrlab.solvers", "lrlab.models"
+"""Groups of entry points by which an installed package names modules, or entries in them."""
+PREFIX = "lrlab_plugin"
+FAILURES = Exception, SystemExit, KeyboardInterrupt
+"""What a file may raise while it is imported. A plugin is left out, whichever it is, and everything else works."""
+FAMILY_ORDER = (
+    "single-index",
+    "low-rank",
+    "one-bit-completion",
+    "phase-retrieval",
+    "coded-diffraction",
+    "multilabel",
+    "one-bit-multilabel",
+)
+"""Families in the order of pages; others follow by name."""
 POSITIONS = 60
 """Of a slider, at most about so many."""
 
-_failed: list[CatalogError] = []
-_models = modules_of(lrlab.models)
-_solvers = sound_modules(_models, lrlab.solvers)
+Source = tuple[str, bytes] | bytes | str
+
+
+class Plugin(NamedTuple):
+    """Entries with the name of their file.
+
+    source: how a worker makes the same plugin: the path and text of a file, or a pickled entry; a sentence if it
+    cannot, and None if it has the module installed.
+    """
+
+    label: str
+    entries: tuple[Entry, ...]
+    source: Source | None = None
+
+    @property
+    def file(self) -> str:
+        """The path of its file, or nothing."""
+        return self.source[0] if isinstance(self.source, tuple) else ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The kinds and names of its solvers and models."""
+        return frozenset(
+            f"solver {one.name}" if isinstance(one, SolverEntry) else f"model {one.spec.model}" for one in self.entries
+        )
+
+
+def _built_in(package: ModuleType) -> list[Plugin]:
+    """Import all modules below a package, by name; its folders need no `__init__.py`."""
+    files = sorted((file, root) for root in map(Path, package.__path__) for file in root.rglob("*.py"))
+    parts = [file.relative_to(root).with_suffix("").parts for file, root in files if file.name != "__init__.py"]
+    modules = [import_module(".".join((package.__name__, *own))) for own in parts]
+    return [
+        Plugin(one.__name__, entries_of(one, one.__name__))
+        for one in modules
+        if {"ENTRY", "ENTRIES"} & vars(one).keys()
+    ]
+
+
+BUILT_IN: tuple[Plugin, ...] = (*_built_in(lrlab.models), *_built_in(lrlab.solvers))
 _lock = threading.RLock()
 
 PLUGINS: tuple[Plugin, ...] = ()
@@ -37,12 +102,52 @@ ENTRIES: tuple[SolverEntry, ...]
 NAMES: tuple[str, ...]
 
 
-def _publish(collected: Collected) -> None:
-    global FAMILIES, MODEL_ENTRIES, MODELS, SOLVERS, ENTRIES, NAMES
-    FAMILIES, MODEL_ENTRIES, SOLVERS = collected
-    MODELS = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
-    ENTRIES = tuple({id(e): e for made_for in SOLVERS.values() for e in made_for}.values())
-    NAMES = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
+def from_file(path: str | os.PathLike[str]) -> Plugin:
+    """Return the plugin of a Python file, which is run once for each text; CatalogError if it does not run."""
+    file = Path(path).expanduser().absolute()
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise CatalogError(f"{file.name}: is not there ({file}): correct the path") from error
+    return from_text(str(file), text)
+
+
+def from_text(path: str, text: bytes) -> Plugin:
+    """Return the plugin of the text of a file, whose module has a name that belongs to this text alone."""
+    label = Path(path).name
+    word = re.sub(r"\W", "_", Path(path).stem)
+    name = f"{PREFIX}_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
+    if name not in sys.modules:
+        module = ModuleType(name)
+        module.__file__ = path
+        # Found there by dataclasses and by pickle.
+        sys.modules[name] = module
+        code_hash.texts[name] = text
+        try:
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+        except FAILURES as error:
+            del sys.modules[name]
+            raise failure(label, error) from error
+    return Plugin(label, entries_of(sys.modules[name], label), (path, text))
+
+
+def _configured(failed: list[CatalogError]) -> Iterator[Plugin]:
+    """Yield the plugins of installed packages and of the setting LRLAB_PLUGINS; `failed` gets those that have none."""
+    for path in filter(None, os.environ.get(SETTING, "").split(os.pathsep)):
+        try:
+            yield from_file(path)
+        except CatalogError as error:
+            failed.append(error)
+    for point in [point for group in GROUPS for point in entry_points(group=group)]:
+        label = f"{point.value} of {point.dist.name}" if point.dist else point.value
+        try:
+            loaded = point.load()
+            module = loaded if isinstance(loaded, ModuleType) else type("Module", (), {"ENTRY": loaded})
+            yield Plugin(label, entries_of(module, label))
+        except CatalogError as error:
+            failed.append(error)
+        except FAILURES as error:
+            failed.append(failure(label, error))
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
@@ -52,13 +157,49 @@ def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
     """
     global PLUGINS
     with _lock:
-        replaced = frozenset[str]().union(*(plugin.names for plugin in plugins))
-        files = {plugin.file for plugin in plugins if plugin.file}
-        held = [plugin for plugin in PLUGINS if not plugin.names & replaced and plugin.file not in files]
-        collected, sound, wrong = with_plugins(_models, _solvers, [*held, *plugins])
-        _publish(collected)
-        PLUGINS = tuple(sound)
+        sound, wrong = list(plugins), list[CatalogError]()
+        while True:
+            names = frozenset[str]().union(*(plugin.names for plugin in sound))
+            files = {plugin.file for plugin in sound if plugin.file}
+            held = [one for one in PLUGINS if not one.names & names and one.file not in files]
+            known = [(one.label, entry) for one in (*BUILT_IN, *held, *sound) for entry in one.entries]
+            try:
+                for plugin in sound:
+                    # Models need solvers that are sound.
+                    for entry in sorted(plugin.entries, key=lambda one: isinstance(one, ModelEntry)):
+                        check(plugin.label, entry, known)
+                break
+            except CatalogError as error:
+                # Others may need what it has: they are checked again.
+                sound.remove(plugin)
+                wrong.append(error)
+        PLUGINS = (*held, *sound)
+        _publish([entry for _, entry in known])
     return wrong
+
+
+def _publish(entries: Sequence[Entry]) -> None:
+    global FAMILIES, MODEL_ENTRIES, MODELS, SOLVERS, ENTRIES, NAMES
+
+    def place(order: Sequence[str], name: str) -> tuple[int, str]:
+        return (order.index(name) if name in order else len(order)), name
+
+    def by_page(entry: ModelEntry) -> tuple[tuple[int, str], tuple[int, str]]:
+        return place(FAMILY_ORDER, entry.family.name), place(entry.family.model_order, entry.spec.model)
+
+    models = sorted((entry for entry in entries if isinstance(entry, ModelEntry)), key=by_page)
+    solvers = [replace(one, models=served(one, models)) for one in entries if isinstance(one, SolverEntry)]
+    FAMILIES = tuple({entry.family.name: entry.family for entry in models}.values())
+    MODEL_ENTRIES = {entry.spec.model: entry for entry in models}
+    MODELS = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
+    SOLVERS = {
+        name: tuple(
+            sorted((one for one in solvers if name in one.models), key=lambda one: place(entry.family.order, one.name))
+        )
+        for name, entry in MODEL_ENTRIES.items()
+    }
+    ENTRIES = tuple({id(entry): entry for made_for in SOLVERS.values() for entry in made_for}.values())
+    NAMES = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
 
 
 def leave_out(errors: Iterable[CatalogError]) -> None:
@@ -143,7 +284,7 @@ def compatible(spec: Spec, name: str) -> SolverEntry:
     return entry
 
 
-_failed += add(list(plugin_modules.configured(_failed)))
-leave_out(_failed)
-for mistake in _failed:
+_failed: list[CatalogError] = []
+leave_out([*add(list(_configured(_failed))), *_failed])
+for mistake in LEFT_OUT:
     warnings.warn(f"{mistake} (left out)", stacklevel=2)

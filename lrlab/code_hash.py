@@ -152,8 +152,10 @@ class _Reader:
             if is_dataclass(value):
                 names = tuple(field.name for field in fields(value))
             elif not names and hasattr(value, "__dict__"):
-                kind = type(value)
-                names = tuple(n for n in sorted(vars(value)) if not isinstance(getattr(kind, n, 0), cached_property))
+                computed = {
+                    name for name, one in inspect.getmembers_static(type(value)) if isinstance(one, cached_property)
+                }
+                names = tuple(sorted(vars(value).keys() - computed))
             return f"{self.value(type(value))}({self.value([getattr(value, name) for name in names])})"
         if callable(value) and getattr(value, "__name__", ""):
             return str(value.__name__)

@@ -1,48 +1,45 @@
-"""Own solvers and models: registered here, sent to workers, and named where they are broken."""
+"""Your solvers and models: registered here, sent to workers, and named if they are broken."""
 
 import os
+import pickle
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lrlab import catalog, code_hash, plugin_modules
-from lrlab.catalog_checks import UNPUBLISHED, CatalogError
+from lrlab import catalog, code_hash
+from lrlab.catalog import PREFIX, SETTING, Plugin, Source
+from lrlab.catalog_checks import CatalogError, Entry, entries_of, failure
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
-from lrlab.plugin_modules import SETTING, Plugin
 from lrlab.protocol import Iterate, Spec
 from lrlab.solver_entry import Options, SolverEntry
 
 AnySolver = str | SolverEntry | Callable[..., Iterable[Iterate]]
 """A solver: by its name, its entry, or a generator function (problem, *, options, rng)."""
-Sources = Sequence[plugin_modules.Source]
+UNPUBLISHED = "Not published."
+"""Reference of a function that is run as it is."""
 
 
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:
-    """Add own solvers and models to the catalogue of this process, and return their names.
+    """Add your solvers and models to the catalogue of this process, and return their names.
 
     plugin: the path of a Python file that ends with `ENTRY` or `ENTRIES`, an entry, or a generator function
     (problem, *, options, rng) that yields an `Iterate` per step. models: names of the models that a function is made
     for. What had the same name before is replaced, but for what comes with the package. Workers, those of a cluster
-    too, are sent it. CatalogError, in one sentence, where something is missing or contradictory.
+    too, are sent it. CatalogError, in one sentence, if something is missing or contradictory.
     """
-    if isinstance(plugin, SolverEntry | ModelEntry):
-        added = plugin_modules.from_entry(plugin)
-    elif isinstance(plugin, str | os.PathLike):
-        added = plugin_modules.from_file(plugin)
-    elif callable(plugin):
-        added = plugin_modules.from_entry(entry_of(plugin, models))
+    if isinstance(plugin, str | os.PathLike):
+        added = catalog.from_file(plugin)
+    elif isinstance(plugin, Entry) or callable(plugin):
+        added = _of_entry(plugin if isinstance(plugin, Entry) else entry_of(plugin, models))
     else:
         raise InputError("plugin", "the path of a file, an entry or a generator function", plugin, "register one")
-    before = catalog.PLUGINS
     if errors := catalog.add([added]):
-        # What was replaced by something that cannot be used is there again.
-        catalog.add(before)
         raise errors[0]
-    if isinstance(added.source, bytes | str):
-        [entry] = added.entries
-        code_hash.renew(entry.run if isinstance(entry, SolverEntry) else entry.spec)
+    if not added.file:
+        code_hash.renew(_thing(added.entries[0]))
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 
 
@@ -72,7 +69,7 @@ def as_much_as_data(spec: Spec, options: Options) -> int:
 def named(solver: AnySolver, model: str) -> str:
     """Return the name of a solver; an entry or a function that the catalogue does not have for a model is registered.
 
-    InputError where it is none of these; CatalogError where it cannot be registered.
+    InputError if it is none of these; CatalogError if it cannot be registered.
     """
     if isinstance(solver, str):
         return solver
@@ -93,7 +90,7 @@ def named(solver: AnySolver, model: str) -> str:
 def load(paths: Iterable[str | os.PathLike[str]]) -> None:
     """Have this process and those that it starts use the plugins of files; the pages name one that is broken.
 
-    InputError where a file is not there.
+    InputError if a file is not there.
     """
     files = [Path(path).expanduser().absolute() for path in paths]
     for file in files:
@@ -101,51 +98,84 @@ def load(paths: Iterable[str | os.PathLike[str]]) -> None:
             raise InputError("with", "a Python file that is there", file, "correct the path")
     before = os.environ.get(SETTING, "").split(os.pathsep)
     os.environ[SETTING] = os.pathsep.join(dict.fromkeys(filter(None, [*before, *map(str, files)])))
+    _add_all(catalog.from_file, files)
+
+
+def _add_all(make: Callable[[Any], Plugin], things: Iterable[Any]) -> None:
+    """Add the plugins that are made of things; `catalog.LEFT_OUT` names what does not work here."""
     plugins, failed = list[Plugin](), list[CatalogError]()
-    for file in files:
+    for thing in things:
         try:
-            plugins.append(plugin_modules.from_file(file))
+            plugins.append(make(thing))
         except CatalogError as error:
             failed.append(error)
-    catalog.leave_out([*failed, *catalog.add(plugins)])
-
-
-def sources() -> Sources:
-    """Return what a worker needs to have the plugins of this process."""
-    return [plugin.source for plugin in catalog.PLUGINS if plugin.source is not None]
-
-
-_installed: set[Any] = set()
-
-
-def install(sent: Sources) -> None:
-    """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names what does not work here."""
-    plugins, failed = list[Plugin](), list[CatalogError]()
-    for source in sent:
-        if source in _installed:
-            continue
-        _installed.add(source)
-        try:
-            plugins.append(_at_home(plugin_modules.from_source(source)))
-        except CatalogError as error:
-            failed.append(error)
-        except Exception as error:
-            # An entry that was pickled, where a library is missing here.
-            failed.append(plugin_modules.failure("a solver of the notebook or script", error))
     if plugins or failed:
         catalog.leave_out([*failed, *catalog.add(plugins)])
 
 
-def described(error: Exception) -> str:
-    """Return the kind and the words of an error; where a plugin is missing, what is wrong with plugins comes first."""
-    left_out = catalog.LEFT_OUT if plugin_modules.PREFIX in str(error) else ()
-    return "; ".join([*left_out, f"{type(error).__name__}: {error}"])
+def _thing(entry: Entry) -> Any:
+    return entry.run if isinstance(entry, SolverEntry) else entry.spec
 
 
-def _at_home(plugin: Plugin) -> Plugin:
-    """Return a plugin whose model, if it has been pickled, belongs to the family of that name here."""
-    entry = getattr(plugin.module, "ENTRY", None)
-    if isinstance(plugin.source, bytes) and isinstance(entry, ModelEntry):
+def _of_entry(entry: Entry) -> Plugin:
+    """Return the plugin of an entry made in a notebook or a script, pickled with all that its functions use."""
+    thing = _thing(entry)
+    label = getattr(thing, "__name__", "a solver of the notebook or script")
+    [checked] = entries_of(type("Module", (), {"ENTRY": entry}), label)
+    return Plugin(label, (checked,), _pickled(entry, sys.modules.get(thing.__module__), label))
+
+
+def _pickled(entry: Entry, module: Any, label: str) -> bytes | str:
+    import cloudpickle
+
+    # By value: workers have neither the notebook nor, maybe, the script's folder.
+    name = getattr(module, "__name__", "__main__")
+    own = name.startswith(f"{code_hash.PACKAGE}.") or name == "__main__" or code_hash.is_installed(name)
+    try:
+        if not own:
+            cloudpickle.register_pickle_by_value(module)
+        return bytes(cloudpickle.dumps(entry))
+    except Exception as error:
+        # Whatever a function holds; it still runs in this process.
+        return f"{label}: cannot be sent to workers ({error}): leave out what it holds"
+    finally:
+        if not own:
+            cloudpickle.unregister_pickle_by_value(module)
+
+
+def sources() -> Sequence[Source]:
+    """Return what a worker needs to have the plugins of this process."""
+    return [plugin.source for plugin in catalog.PLUGINS if plugin.source is not None]
+
+
+_installed: set[Source] = set()
+
+
+def install(sent: Sequence[Source]) -> None:
+    """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names what does not work here."""
+    new = [source for source in dict.fromkeys(sent) if source not in _installed]
+    _installed.update(new)
+    _add_all(_received, new)
+
+
+def _received(source: Source) -> Plugin:
+    if isinstance(source, str):
+        raise CatalogError(source)
+    if isinstance(source, tuple):
+        return catalog.from_text(*source)
+    try:
+        entry = pickle.loads(source)
+    except Exception as error:
+        # A library is missing here.
+        raise failure("a solver of the notebook or script", error) from error
+    if isinstance(entry, ModelEntry):
+        # The family was pickled, too.
         family = next((family for family in catalog.FAMILIES if family.name == entry.family.name), entry.family)
-        plugin.module.ENTRY = replace(entry, family=family)  # type: ignore[attr-defined]
-    return plugin
+        entry = replace(entry, family=family)
+    return Plugin(getattr(_thing(entry), "__name__", ""), (entry,), source)
+
+
+def described(error: Exception) -> str:
+    """Return the kind and the words of an error; if a plugin is missing, what is wrong with plugins comes first."""
+    left_out = catalog.LEFT_OUT if PREFIX in str(error) else ()
+    return "; ".join([*left_out, f"{type(error).__name__}: {error}"])
