@@ -92,7 +92,7 @@ class SweepRun:
         self.sweep, self.results = sweep, Results(sweep)
         self.state: State | Literal["new"] = "new"
         self.done, self.error = 0, ""
-        self.total = len(sweep.jobs) * sweep.trials
+        self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
         self.session, self.title = session, title
         self._shared, self._page = shared, page
         self._thread: threading.Thread | None = None

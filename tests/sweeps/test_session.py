@@ -172,6 +172,11 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
     assert SweepRun(SWEEP, home).results.values(SWEEP.jobs[0], "error").size == 0
 
 
+def test_an_adaptive_sweep_counts_its_budget_before_it_begins(home):
+    run = SweepRun(replace(SWEEP, trials=100, adaptive=True, budget=150), home)
+    assert run.total == run.sweep.most < run.sweep.total
+
+
 def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     def refuse(function, items):
         raise InputError("scheduler", "the address of one that answers", "tcp://nowhere", "start one")
