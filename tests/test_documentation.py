@@ -29,6 +29,7 @@ def test_every_solver_and_model_has_a_page(generated):
     lists = generated.solver_list() + generated.model_list()
     listed = set(re.findall(r"^[a-z0-9-]+$", lists, re.M))
     assert {Path(name).stem for name in pages if "/" in name and not name.endswith("/index.md")} == listed
+    assert all(importlib.import_module("entries").example(entry) for entry in catalog.ENTRIES)
 
 
 def test_a_page_has_what_the_entry_says_and_a_figure_of_a_run(generated):

@@ -1,6 +1,7 @@
 """Pages of solvers and models, of what the catalogue says of them; the figure of each is made by the code above it."""
 
 import inspect
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,7 +15,7 @@ from lrlab.parameters import InputError, Parameter, declared
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry
 
-OTHERS: tuple[dict[str, str], ...] = ({}, {"features": "canonical"}, {"observation": "full"})
+OTHERS: tuple[dict[str, Any], ...] = ({}, {"features": "canonical"}, {"observation": "full"}, {"noise": 0})
 """Settings of models, tried in turn, for solvers that do not take the defaults."""
 MOST = 60
 """Iterations of a run."""
@@ -48,7 +49,7 @@ def solver_page(entry: SolverEntry) -> str:
     return "\n\n".join(parts)
 
 
-def example(entry: SolverEntry) -> tuple[Spec, Mapping[str, str]]:
+def example(entry: SolverEntry) -> tuple[Spec, Mapping[str, Any]]:
     """Return the first problem that a solver takes, with what is not its default."""
     for model in entry.models:
         for settings in OTHERS:
@@ -92,11 +93,11 @@ def model_page(entry: ModelEntry) -> str:
     return "\n\n".join(parts)
 
 
-def run(spec: Spec, settings: Mapping[str, str], traces: str, shown: str) -> list[str]:
+def run(spec: Spec, settings: Mapping[str, Any], traces: str, shown: str) -> list[str]:
     """Return the code of runs and of their figure, what the figure shows, how the runs end, and the figure."""
     family = catalog.family(spec.model)
     measure, known = family.goal.measure, family.measures[family.goal.measure]
-    given = "".join(f', {name}="{value}"' for name, value in settings.items())
+    given = "".join(f", {name}={json.dumps(value)}" for name, value in settings.items())
     scale = ", log_y=False" if known.rising else ""
     lines = ["import lrlab", "", f'spec = lrlab.spec("{spec.model}"{given}, seed=0)', traces]
     last = f'lrlab.compare({shown}, "{measure}"{scale})'
