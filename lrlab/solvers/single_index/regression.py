@@ -30,12 +30,22 @@ BLOCK = 2**16
 HALVINGS = 30
 ROUNDING = 64 * np.finfo(float).eps
 TINY = np.finfo(float).tiny
-SEPARABLE = "The answers are separable: the likelihood has no maximum, and only the direction of b has a meaning."
+SEPARABLE = "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
 FLAT = 1e-8
 """Share of the gradient at 0 at which the way along separable answers ends: the direction of b hardly moves then."""
+NEARLY_FLAT, STEADY = 1e-3, 0.1
+"""Share of the gradient at 0, and change of a margin, above which a step tells that the likelihood has no maximum."""
 
 SHORTEST_STEP = 1e-8
 DAMPING = 1e-10
+
+
+def endless(margin: Array, before: Array, residual: float) -> bool:
+    """Return whether margins (n,) after a Newton step show that the loss falls forever.
+
+    If some b separates the responses but for ties, steps stay long while the gradient vanishes.
+    """
+    return bool(margin.min() > 0 or (residual <= NEARLY_FLAT and np.abs(margin - before).max() > STEADY))
 
 
 def newton(likelihood: Likelihood, Z: Array, y: Array, start: Array, tol: float = 1e-9) -> Iterator[Array]:
@@ -130,12 +140,12 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         pull = y * slope
         return _Point(theta, margin, float(loss.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
 
-    now, started = at(np.zeros(p + 1)), False
+    now, before = at(np.zeros(p + 1)), None
     steepest = float(np.abs(now.gradient).max()) or 1.0
     while True:
         residual, value = float(np.abs(now.gradient).max()) / steepest, now.value
-        separated = now.margin.min() > 0
-        if started:
+        separated = before is not None and endless(now.margin, before, residual)
+        if before is not None:
             # Without a maximum there is no distance from it.
             known = {"note": SEPARABLE, "optimal": False} if separated else {"residual": residual}
             yield Iterate(now.theta[1:], objective=value / n, **known)
@@ -147,11 +157,11 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         trials = (at(now.theta - direction / 2.0**k) for k in range(HALVINGS)) if promised > 0 else iter(())
         lower = next((trial for trial in trials if trial.value < value), None)
         if lower is None:
-            if not started:
+            if before is None:
                 yield Iterate(now.theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
             improvable = promised > ROUNDING * value
             return Stop.NO_MINIMUM if separated else Stop.STALLED if improvable else Stop.CONVERGED
-        now, started = lower, True
+        now, before = lower, now.margin
 
 
 def newton_direction(X: Array, at: _Point, accuracy: float) -> Array:

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.regression import newton
+from lrlab.solvers.single_index.regression import endless, newton
 from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
 from lrlab.solvers.single_index.unbiased_logistic import OPTIMAL
 from lrlab.theory.likelihoods import LOGISTIC
@@ -45,16 +45,21 @@ def shift_logistic(problem: SingleIndexData, *, penalty: ShiftPenalty = 0.7, rng
     Z = np.column_stack([np.ones(len(y)), problem.X])
     start = np.zeros(Z.shape[1])
     steepest, residual = float(np.abs(y @ Z).max()) / 2.0 or 1.0, 1.0
+    margin, forever = np.zeros(len(y)), False
     for theta in newton(bent, Z, y, start):
         if not theta.any():
             continue
-        margin = y * (Z @ theta)
+        before, margin = margin, y * (Z @ theta)
         residual = float(np.abs(Z.T @ (y * bent.slope(margin))).max()) / steepest
         shifted = np.count_nonzero(margin < least)
         note = f"{shifted:,} of {len(y):,} responses are shifted."
-        yield Iterate(theta[1:], objective=float(bent.loss(margin).mean()), residual=residual, note=note)
+        forever = endless(margin, before, residual)
+        known = None if forever else residual
+        yield Iterate(theta[1:], objective=float(bent.loss(margin).mean()), residual=known, note=note)
         if margin.min() > 0:
             return Stop.NO_MINIMUM
+    if forever:
+        return Stop.NO_MINIMUM
     return Stop.CONVERGED if residual <= OPTIMAL else Stop.STALLED
 
 

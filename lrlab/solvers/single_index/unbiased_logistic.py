@@ -10,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.regression import newton
+from lrlab.solvers.single_index.regression import endless, newton
 from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
 from lrlab.theory.likelihoods import LOGISTIC
 
@@ -53,14 +53,19 @@ def unbiased_logistic(
 
     start = np.zeros(Z.shape[1])
     steepest, residual = gradient(start) or 1.0, 1.0
+    margin, falls = np.zeros(len(y)), False
     for theta in newton(loss, Z, y, start):
         if not theta.any():
             continue
-        margin, residual = y * (Z @ theta), gradient(theta) / steepest
-        yield Iterate(theta[1:], objective=float(loss.loss(margin).mean()), residual=residual, note=f"q = {q:g}.")
+        before, margin, residual = margin, y * (Z @ theta), gradient(theta) / steepest
         forever = (1.0 - q) * np.maximum(0.0, -margin).mean() < q * np.maximum(0.0, margin).mean()
+        falls = endless(margin, before, residual)
+        known = None if falls else residual
+        yield Iterate(theta[1:], objective=float(loss.loss(margin).mean()), residual=known, note=f"q = {q:g}.")
         if forever or margin.min() > 0:
             return Stop.NO_MINIMUM
+    if falls:
+        return Stop.NO_MINIMUM
     return Stop.CONVERGED if residual <= OPTIMAL else Stop.STALLED
 
 

@@ -52,6 +52,18 @@ def test_a_loss_without_a_minimum_is_said_so():
     assert lrlab.solve(FLIPPED, "unbiased-logistic", assumed_flip=0.45).stop.name == "NO_MINIMUM"
 
 
+@pytest.mark.parametrize("solver", ["logistic", "probit", "shift-logistic", "unbiased-logistic"])
+def test_a_rare_column_that_only_positive_responses_have_leaves_no_minimum(solver):
+    """All other responses are ties along that column."""
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((200, 3))
+    X[:, 2] = np.arange(200) < 6
+    y = np.where((rng.random(200) < 1.0 / (1.0 + np.exp(-X[:, 0]))) | (X[:, 2] > 0), 1, -1)
+    assert lrlab.recover(y, X=X, model="flipped-logistic", solver=solver).stop.name == "NO_MINIMUM"
+    y[0] = -1
+    assert lrlab.recover(y, X=X, model="flipped-logistic", solver=solver).stop.name == "CONVERGED"
+
+
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_isotron_is_about_as_accurate_as_the_likelihood_of_a_monotone_link(seed):
     spec = lrlab.spec("one-bit-sensing", n=3000, p=20, noise=0.3, seed=seed)
