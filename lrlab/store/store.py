@@ -12,15 +12,16 @@ from importlib.util import find_spec
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lrlab.parameters import InputError, Value
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store import code_version
 from lrlab.store.connection import Connection
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
@@ -179,8 +180,11 @@ def export(store: Store, out: Path) -> int:
     return written
 
 
-def tables(store: Store) -> Iterator[pd.DataFrame]:
+def tables(store: Store) -> Iterator["pd.DataFrame"]:
     """Yield all trials in tables with the same columns, a row per trial; the first table is empty."""
+    # Imported here: pages open a store without it.
+    import pandas as pd
+
     kinds: dict[str, set[type]] = {}
     for row in store.rows():
         for name, value in row.items():
@@ -193,7 +197,7 @@ def tables(store: Store) -> Iterator[pd.DataFrame]:
         yield pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
-def write_csv(tables: Iterator[pd.DataFrame], out: Path) -> int:
+def write_csv(tables: Iterator["pd.DataFrame"], out: Path) -> int:
     """Write a CSV, and return how many rows it has."""
     written = 0
     with out.open("w", newline="", encoding="utf-8") as file:
@@ -203,7 +207,7 @@ def write_csv(tables: Iterator[pd.DataFrame], out: Path) -> int:
     return written
 
 
-def write_parquet(tables: Iterator[pd.DataFrame], out: Path) -> int:
+def write_parquet(tables: Iterator["pd.DataFrame"], out: Path) -> int:
     """Write a Parquet file, and return how many rows it has."""
     import pyarrow
     from pyarrow import parquet
