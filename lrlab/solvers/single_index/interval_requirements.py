@@ -22,6 +22,8 @@ FEWEST_SCORES = 6.0
 """Fewer answers that decide tell too little of their own spread."""
 DECIDING_PER_ENTRY = 10.0
 """With fewer deciding answers per entry, intervals from columns that are not normal held 88% to 92% of the entries."""
+MOST_TURNING = 0.05
+"""With more, and columns that are not normal, the best direction is often not reached: intervals held 0% to 92%."""
 NORMAL_KURTOSIS, KURTOSIS_ERRORS = 0.5, 4.0
 MOST_CONDITION = 1000.0
 """Largest condition number of the columns' correlations: above it intervals held far fewer than 95% of the entries."""
@@ -48,6 +50,12 @@ class Scores(NamedTuple):
     def h(self) -> Array:
         """The Fisher information of each row (n,)."""
         return self.slope * self.slope * self.weights
+
+    @property
+    def turning(self) -> float:
+        """The fraction of the information where the link slopes the rarer way, 0 if it is monotone."""
+        rising = float(self.h @ (self.slope > 0)) / max(float(self.h.sum()), TINY)
+        return min(rising, 1.0 - rising)
 
     @property
     def multiplier(self) -> float:
@@ -114,6 +122,8 @@ def unfit(at: Scores) -> tuple[str, bool]:
     square = np.square(at.rows)
     kurtosis = float(np.mean(np.mean(square * square, axis=0) / np.mean(square, axis=0) ** 2)) - 3.0
     normal = abs(kurtosis) < NORMAL_KURTOSIS + KURTOSIS_ERRORS * np.sqrt(24.0 / (n * k))
+    if not normal and at.turning > MOST_TURNING:
+        return "columns are far from normal and the link is not monotone: another direction may fit better", False
     informative = min(effective(at.h), deciding)
     if not normal and informative < DECIDING_PER_ENTRY * k:
         words = f"columns are far from normal (excess kurtosis {kurtosis:.2g})"

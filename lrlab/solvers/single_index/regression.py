@@ -30,7 +30,9 @@ BLOCK = 2**16
 HALVINGS = 30
 ROUNDING = 64 * np.finfo(float).eps
 TINY = np.finfo(float).tiny
-SEPARABLE = "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
+SEPARABLE = (
+    "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
+)
 FLAT = 1e-8
 """Share of the gradient at 0 at which the way along separable answers ends: the direction of b hardly moves then."""
 NEARLY_FLAT, STEADY = 1e-3, 0.1
