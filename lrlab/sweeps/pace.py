@@ -14,11 +14,11 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import Results
 
 CHECK_SECONDS = 60.0
-"""Between two looks at whether a sweep takes too long; before the first one its pace is not steady."""
+"""Between two looks at whether a sweep takes too long; before the first one its pace isn't steady."""
 
 
 class Pace:
-    """Begins with what is there of a sweep. A trial counts by its time, for cells differ by factors of 100.
+    """Begins with the first results that arrive. A trial counts by its time, for cells differ by factors of 100.
 
     What was not measured yet follows from the bytes of its data.
     """
@@ -27,7 +27,7 @@ class Pace:
         self._results, self._sweep = results, results.sweep
         self._bytes = {job: float(max(1, job.spec.data_bytes)) for job in results.sweep.jobs}
         self._before, self._begun = self._counts(), time.monotonic()
-        self._checked = self._begun
+        self._checked: float | None = None
 
     def seconds_left(self, trials: int) -> float | None:
         """Return the remaining time; None before the first result. trials: left at most, of an adaptive sweep."""
@@ -41,7 +41,11 @@ class Pace:
     def require_time(self, trials: int) -> None:
         """Raise InputError where the sweep takes longer than it may, looked at once a minute; trials: as above."""
         now = time.monotonic()
-        if now >= self._checked + CHECK_SECONDS:
+        if self._checked is None:
+            if (counts := self._counts()) != self._before:
+                # Workers may need minutes to start, in which nothing is computed.
+                self._before, self._begun, self._checked = counts, now, now
+        elif now >= self._checked + CHECK_SECONDS:
             self._checked = now
             if (left := self.seconds_left(trials)) is not None:
                 require_time(self._sweep, now - self._begun + left)

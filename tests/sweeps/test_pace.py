@@ -92,14 +92,14 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
             require_time(SWEEP, 1.0)
 
 
-def test_the_pace_is_looked_at_once_a_minute(clock, monkeypatch):
+def test_the_pace_is_looked_at_once_a_minute_after_the_first_results(clock, monkeypatch):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1")
     results = Results(SWEEP)
     left = Pace(results)
-    add(results, SWEEP.jobs[0], 1.0)
-    clock[0] = 59.0
-    left.require_time(SWEEP.total)
-    clock[0] = 3601.0
+    for clock[0], job in zip((1000.0, 1059.0), SWEEP.jobs, strict=False):
+        add(results, job, 1.0)
+        left.require_time(SWEEP.total)
+    clock[0] = 4601.0
     with pytest.raises(InputError, match="within 1 hours"):
         left.require_time(SWEEP.total)
     left.require_time(SWEEP.total)
