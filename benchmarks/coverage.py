@@ -17,8 +17,8 @@ import numpy as np
 
 from lrlab import catalog
 from lrlab.protocol import Iterate, Spec
-from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
+from lrlab.runs.run import drive
 
 SOLVER = "link-free-refinement"
 NORMAL_95 = 1.959964

@@ -18,8 +18,8 @@ import numpy as np
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.protocol import Iterate, Spec
-from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
+from lrlab.runs.run import drive
 from lrlab.solvers.single_index import link_free, link_free_rounds, link_free_start
 from lrlab.solvers.single_index.index_links import SMOOTH
 from lrlab.solvers.single_index.link_free_rounds import Newton

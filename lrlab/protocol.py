@@ -1,4 +1,4 @@
-"""The protocol: Spec -> Problem -> Iterates -> `runs.drive` -> Stop. The ground floor of the lab."""
+"""The protocol: Spec -> Problem -> Iterates -> `runs.run` -> Stop. The ground floor of the lab."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping

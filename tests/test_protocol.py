@@ -8,7 +8,7 @@ import pytest
 
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Iterate, Limits, Stop, child, limits
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 
 
 def iterates(*states, after=None, ending=None):

@@ -16,8 +16,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from lrlab.protocol import Iterate
-from lrlab.runs.drive import drive
 from lrlab.runs.job import make_job
+from lrlab.runs.run import drive
 
 FIRST_SEED = 1000
 

@@ -10,8 +10,7 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
-from lrlab.runs.run import solve
+from lrlab.runs.run import drive, solve
 from lrlab.solvers.low_rank import starts, tangent
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin

@@ -11,7 +11,7 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.entries import Entries
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm
 from lrlab.solvers.methods.proximal import Split, fasta, shrink_eigenvalues, shrink_singular_values
 

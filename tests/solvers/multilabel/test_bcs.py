@@ -12,7 +12,7 @@ from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import settle
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import bcs as module
 from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.bcs import Regression, bcs, hidden, inferred

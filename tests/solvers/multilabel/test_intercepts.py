@@ -9,7 +9,7 @@ from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.parameters import settle
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel.affine import CentredRows, gram
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED

@@ -18,7 +18,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import kernel_features, leml
 from lrlab.solvers.multilabel.kernel_features import (
     Kernel,

@@ -12,7 +12,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Limits, Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.methods import tron
 from lrlab.solvers.multilabel import cplst, leml, leml_products
 from lrlab.solvers.multilabel.affine import Affine

@@ -10,7 +10,7 @@ from lrlab.data.label_task import LabelProblem
 from lrlab.data.scaling import spread_remark
 from lrlab.parameters import settle
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 
 DRAWN = np.random.default_rng(7100)
 ROWS = DRAWN.standard_normal((60, 8)) + 0.3

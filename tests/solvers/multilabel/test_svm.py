@@ -11,7 +11,7 @@ from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance
 from lrlab.solvers.multilabel.binary_relevance import svm
 from lrlab.solvers.multilabel.label_losses import HINGE

@@ -12,7 +12,7 @@ from lrlab import catalog, lowrank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.methods.proximal import accelerated, extrapolated, place, shrink, shrink_singular_values
 from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED

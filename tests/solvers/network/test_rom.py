@@ -10,7 +10,7 @@ from lrlab import catalog, lowrank
 from lrlab.models.network import PolynomialNetwork
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.methods.block_krylov import block_krylov, random_start
 from lrlab.solvers.network import debiased

@@ -11,7 +11,7 @@ from lrlab.models import pictures
 from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Stop
-from lrlab.runs.drive import drive
+from lrlab.runs.run import drive
 from lrlab.solvers.phase_retrieval import phase_gauss_newton
 from lrlab.theory.phase import STARTS
 
