@@ -138,11 +138,7 @@ def run_job(
         if trace.stop is None and (cancelled() or clock() > deadline):
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
-    last: Iterate | None = None
-
     def score(iteration: int, seconds: float, iterate: Iterate) -> None:
-        nonlocal last
-        last = iterate
         row, intervals = complete_row(problem, iteration, seconds, iterate)
         trace.record(row, iterate, intervals)
         watch(row, iterate)
@@ -168,7 +164,7 @@ def run_job(
     if newest is not None and newest.held is not None:
         score(*newest.held)
     trace.seconds = 0.0 if trace.rows else clock() - began
-    if last is not None:
+    if trace.rows:
         trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], job.limits.tol)
     return trace
 

@@ -80,3 +80,12 @@ def test_trials_end_by_the_time_of_the_processor_and_live_runs_by_that_of_the_wa
     result, rows = run_trial(Trial(waiting, 0)), run_traced(Trial(waiting, 0))
     assert (result.stop, result.iterations) == ("FINISHED", 4)
     assert len(rows) == 4 and rows[-1]["stop"] == "FINISHED"
+
+
+def test_a_run_interrupted_while_its_first_iterate_is_scored_has_no_rows(monkeypatch):
+    def interrupted(*given):
+        raise Interrupted(Stop.TIMEOUT)
+
+    monkeypatch.setattr("lrlab.runs.run.complete_row", interrupted)
+    trace = run_job(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "sir"))
+    assert (trace.stop, trace.rows) == (Stop.TIMEOUT, [])
