@@ -1,7 +1,6 @@
 """The store: nothing is computed twice, nothing that was finished is lost, nothing that is not its own is touched."""
 
 import csv
-import errno
 import json
 import math
 import os
@@ -299,51 +298,26 @@ def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, shar
         assert store.groups()[0].trials == 100
 
 
-def test_the_log_of_a_lost_store_is_not_taken_for_that_of_a_new_one(path):
-    log = path.with_name(path.name + "-wal")
-    log.write_bytes(b"whatever")
-    with pytest.raises(InputError, match="without remains of a lost one, got store.sqlite: remove store.sqlite-wal"):
-        Store(path)
-    assert log.read_bytes() == b"whatever" and not path.exists()
-
-
 def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted(path):
     with pytest.raises(InputError, match="store must be an existing file"):
         Store(path, create=False)
     path.touch()
     with Store(path) as store:
+        assert [export(store, path.with_name(name)) for name in ("none.csv", "none.parquet")] == [0, 0]
         store.add(made(0))
     with Store(path, create=False) as store:
         assert store.groups()[0].trials == 1
-    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    assert {entry.name for entry in path.parent.iterdir()} == {path.name, "none.csv", "none.parquet"}
     with pytest.raises(InputError, match="store must be a file that can be read and written"):
         Store(path.parent / "nowhere" / "store.sqlite")
 
 
-@pytest.mark.parametrize("way", ["shell", "python", "server"])
-def test_memory_is_no_name_of_a_file(way, tmp_path, monkeypatch, capsys):
+def test_memory_is_not_a_name_of_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = "store must be a file, got :memory:: name a file, or give no store to keep trials in memory alone"
-    if way == "shell":
-        Path("sweep.toml").write_text(to_toml(SWEEP))
-        assert main(["sweep", "sweep.toml", "--store", ":memory:"]) == 2 and words in capsys.readouterr().err
-        Path("sweep.toml").unlink()
-    elif way == "python":
-        with pytest.raises(InputError, match=words):
-            lrlab.sweep(SWEEP.spec, {"noise": [0.1]}, ["sir"], 1, store=":memory:")
-    else:
-        assert words in SharedStore(Path(":memory:")).warning
-    assert not [*tmp_path.iterdir()]
-
-
-def test_a_file_system_without_hard_links_has_stores(path, monkeypatch):
-    def refused(*names, **options):
-        raise OSError(errno.EPERM, "Operation not permitted")
-
-    for name in ("link", "symlink"):
-        monkeypatch.setattr(os, name, refused)
-    with Store(path) as store:
-        assert swept(SWEEP, store)[0] == TOTAL
+    with pytest.raises(InputError, match=words):
+        lrlab.sweep(SWEEP.spec, {"noise": [0.1]}, ["sir"], 1, store=":memory:")
+    assert words in SharedStore(Path(":memory:")).warning and not [*tmp_path.iterdir()]
 
 
 def test_several_make_a_store_at_once(path):
@@ -383,11 +357,6 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
         assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
         assert sentence in (message := capsys.readouterr().err) and message.count("\n") == 1
-
-
-def test_a_table_of_nothing_is_a_table(path, tmp_path):
-    with Store(path) as store:
-        assert export(store, tmp_path / "none.csv") == export(store, tmp_path / "none.parquet") == 0
 
 
 LARGE = """
