@@ -34,7 +34,7 @@ SETTING = "LRLAB_PLUGINS"
 GROUPS = "lrlab.solvers", "lrlab.models"
 """Groups of entry points by which an installed package names modules, or entries in them."""
 PREFIX = "lrlab_plugin"
-FAILURES = Exception, SystemExit, KeyboardInterrupt
+FAILURES = Exception, SystemExit, KeyboardInterrupt, GeneratorExit
 """What a file may raise while it is imported. A plugin is left out, whichever it is, and everything else works."""
 FAMILY_ORDER = (
     "single-index",

@@ -96,6 +96,7 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
         ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
         ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
         ("pass", "raise SystemExit", 2, "own.py: does not import (SystemExit"),
+        ("pass", "raise GeneratorExit", 2, "own.py: does not import (GeneratorExit"),
     ],
 )
 def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):
