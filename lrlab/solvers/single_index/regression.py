@@ -142,7 +142,8 @@ def maximum_likelihood(likelihood: Likelihood, X: Array, y: Array) -> Iterates:
         pull = y * slope
         return _Point(theta, margin, float(loss.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
 
-    now, before = at(np.zeros(p + 1)), None
+    now = at(np.zeros(p + 1))
+    before: Array | None = None
     steepest = float(np.abs(now.gradient).max()) or 1.0
     while True:
         residual, value = float(np.abs(now.gradient).max()) / steepest, now.value
