@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -72,8 +71,9 @@ def digest(text: str) -> str:
 
 def docstring(function: Callable[..., Any]) -> str:
     """Return the docstring of a function, or ""; from its source if Python was started with -OO."""
-    if (text := inspect.getdoc(function)) is None and sys.flags.optimize > 1 and isinstance(function, FunctionType):
-        text = next((ast.get_docstring(node) for node in _nodes(function) if isinstance(node, ast.FunctionDef)), None)
+    text, inner = inspect.getdoc(function), inspect.unwrap(function)
+    if text is None and sys.flags.optimize > 1 and isinstance(inner, FunctionType):
+        text = next((ast.get_docstring(node) for node in _nodes(inner) if isinstance(node, ast.FunctionDef)), None)
     return text or ""
 
 
@@ -299,26 +299,15 @@ class _Writer:
         return bare or (isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant))
 
     def _imports_own(self, node: ast.Import | ast.ImportFrom) -> bool:
-        package = self.function.__globals__.get("__package__") or ""
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        else:
-            level = "." * node.level
-            modules = [
-                importlib.util.resolve_name(level + (node.module or ""), package) if level else node.module or ""
-            ]
-        if any(is_installed(module) for module in modules):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+        relative = isinstance(node, ast.ImportFrom) and node.level
+        package = self.function.__module__.partition(".")[0]
+        if not relative and any(is_installed(name) and name.partition(".")[0] != package for name in modules):
             return False
-        for alias in node.names:
-            if isinstance(node, ast.Import):
-                name, value = alias.asname or alias.name.partition(".")[0], import_module(alias.name)
-                value = value if alias.asname else sys.modules[name]
-            else:
-                with suppress(ImportError):
-                    import_module(f"{modules[0]}.{alias.name}")
-                name, value = alias.asname or alias.name, getattr(import_module(modules[0]), alias.name)
-            self.known[name] = value
-            self.names.add(name)
+        bound = {name: self.known.get(name) for name in ("__name__", "__package__")}
+        exec(compile(ast.Module([node], []), self.function.__code__.co_filename, "exec"), bound)
+        self.known |= bound
+        self.names |= bound.keys()
         return True
 
 

@@ -38,8 +38,9 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
         raise InputError("plugin", "the path of a file, an entry or a generator function", plugin, "register one")
     if errors := catalog.add([added]):
         raise errors[0]
-    if not added.file:
-        code_hash.renew(_thing(added.entries[0]))
+    for entry in added.entries:
+        # As it is sent: a run, or the next cell, may change what it uses.
+        code_hash.renew(_thing(entry))
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 
 

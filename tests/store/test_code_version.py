@@ -131,6 +131,7 @@ MADE = {
 
 def run(name, text):
     module = sys.modules[name] = ModuleType(name)
+    module.__package__ = "lrlab"
     code_hash.texts[name] = text.encode()
     exec(compile(text, f"{name}.py", "exec", dont_inherit=True), vars(module))
     if name.startswith("lrlab."):
@@ -175,6 +176,9 @@ def version():
          ("solver", "return made_steps.step(", "return step(")],
         [("solver", "    from lrlab.made_far import late\n", ""),
          ("solver", "UNUSED = 1", "from lrlab.made_far import late")],
+        [("solver", "    from lrlab.made_far import late", "    from .made_far import late")],
+        [("solver", "    from lrlab.made_far import late", "    from . import made_far"),
+         ("solver", "return late(y)", "return made_far.late(y)")],
         [("tools", "def other(x):\n    return x", "def other(x):\n    return -x")],
         [("tools", '"""A rule."""', '"""Another."""'), ("tools", '"""Apply it."""', "# Words.")],
         [("tools", "title = \"A rule\"", "title = \"Another\"")],
