@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
@@ -79,13 +79,6 @@ def require_place(name: str, path: Path, suffix: str) -> None:
     if path.suffix != suffix or not path.parent.is_dir():
         expected = f"a {suffix} file in a folder that exists"
         raise InputError(name, expected, path, f"name for example results{suffix}")
-
-
-def require_left_out(options: argparse.Namespace, defaults: Mapping[str, object], where: str) -> None:
-    """Raise InputError where an option is given that counts for nothing; defaults: of each, by its name."""
-    for name, value in defaults.items():
-        if (given := getattr(options, name.replace("-", "_"))) != value:
-            raise InputError(f"--{name}", f"left out {where}", given, f"leave out --{name}")
 
 
 def say(text: object = "", file: TextIO | None = None) -> None:
