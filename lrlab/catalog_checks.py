@@ -15,7 +15,7 @@ from lrlab.protocol import Limits, Spec
 from lrlab.solver_entry import SolverEntry
 
 Entry = ModelEntry | SolverEntry
-HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., models=(...), workspace=...)"
+HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., models=(...))"
 PARTS = {part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)}
 """What entries are made of."""
 SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
@@ -70,8 +70,10 @@ def _check_types(label: str, entry: Entry) -> None:
         pair = isinstance(entry.plane, tuple) and len(entry.plane) == 2
         require(pair, label, 'plane must be two axes, such as ("rank", "m")')
         return
-    for name in ("run", "workspace", "refuse", "predict"):
+    for name in ("run", "matrix", "refuse", "predict"):
         require(callable(getattr(entry, name)), label, f"{name} of {entry.name} must be a function")
+    number = isinstance(entry.workspace, int | float) and entry.workspace >= 0
+    require(number, label, f"workspace of {entry.name} must be a number: bytes per byte of data, such as 0.5")
     for name in ("models", "families", "knows"):
         listed = isinstance(getattr(entry, name), tuple | list)
         require(listed, label, f'{name} of {entry.name} must be a tuple of names, such as ("{getattr(entry, name)}",)')

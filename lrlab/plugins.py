@@ -13,8 +13,8 @@ from lrlab.catalog import PREFIX, SETTING, Plugin, Source
 from lrlab.catalog_checks import CatalogError, Entry, entries_of, failure
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
-from lrlab.protocol import Iterate, Spec
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.protocol import Iterate
+from lrlab.solver_entry import SolverEntry
 
 AnySolver = str | SolverEntry | Callable[..., Iterable[Iterate]]
 """A solver: by its name, its entry, or a generator function (problem, *, options, rng)."""
@@ -58,13 +58,7 @@ def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry
         reference=UNPUBLISHED,
         run=function,
         models=tuple(models),
-        workspace=as_much_as_data,
     )
-
-
-def as_much_as_data(spec: Spec, options: Options) -> int:
-    """Return the bytes of the data of a spec, for a function whose workspace nobody has stated."""
-    return spec.data_bytes
 
 
 def named(solver: AnySolver, model: str) -> str:

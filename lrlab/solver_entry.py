@@ -62,7 +62,8 @@ class SolverEntry:
     knows: what it is given beyond the data, such as "link", "rank" or "sparsity", unless an option says otherwise.
     knows_with(options): what it is given beyond that where its options say so.
     streams: whether it reads the data in blocks; if not, all data is held at once.
-    workspace(spec, options): bytes that it needs beyond the data.
+    workspace: bytes that it needs per byte of the data that it holds, beside that byte, as measured.
+    matrix(spec, options): numbers in the matrices that it forms, where they can outgrow the data, such as p^2.
     max_iter: iterations after which a run ends where no number is given.
     refuse(spec, options): raises InputError where it cannot work, before anything is run.
     predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty where there is
@@ -81,7 +82,8 @@ class SolverEntry:
     reference: str = ""
     models: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
-    workspace: Callable[[Any, Options], int]
+    workspace: float = 1.0
+    matrix: Callable[[Any, Options], int] = lambda spec, options: 0
     knows: tuple[str, ...] = ()
     knows_with: Callable[[Options], tuple[str, ...]] = lambda options: ()
     streams: bool = False

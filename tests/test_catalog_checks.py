@@ -53,7 +53,7 @@ TOYS = Family(
 MODEL = ModelEntry(spec=Toy, family=TOYS, main=("n",), plane=("n", "p"))
 SOLVER = SolverEntry(
     name="guess", title="Guess", summary="Guesses.", reference="None (2026)", run=guess, families=("toys",),
-    workspace=lambda spec, options: 0, update="x = 0",
+    update="x = 0",
 )  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
         (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it to the docstring"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
         (replace(SOLVER, run=None), "run of guess must be a function"),
-        (replace(SOLVER, workspace=8), "workspace of guess must be a function"),
+        (replace(SOLVER, workspace=len), "workspace of guess must be a number: bytes per byte of data, such as 0.5"),
         (replace(SOLVER, models="toy"), r'models of guess must be a tuple of names, such as \("toy",\)'),
         (replace(SOLVER, knows="rank"), "knows of guess must be a tuple of names"),
         (replace(SOLVER, families=()), "guess names no model: add models=.* or families="),
@@ -199,8 +199,8 @@ IMPORTS = "from lrlab.model_entry import *\nfrom lrlab.solver_entry import *\n"
     ("text", "sentence"),
     [
         (
-            'ENTRY = SolverEntry(name="a", title="A", summary="A.", update="x", reference="B", run=len)',
-            "a SolverEntry has no workspace: add workspace=...",
+            'ENTRY = SolverEntry(name="a", title="A", summary="A.", update="x", reference="B")',
+            "a SolverEntry has no run: add run=...",
         ),
         (
             'ENTRY = Family(name="toys", solvers=(), measured=len, verdict=len)',

@@ -57,7 +57,6 @@ def own_failure(problem, *, rng):
 ENTRIES = [
     SolverEntry(
         title=title, summary="An own one.", update="x", run=run, models=("one-bit-sensing",),
-        workspace=lambda spec, options: 8 * spec.p,
     )
     for title, run in (("Own mean", own_mean), ("Own failure", own_failure))
 ]
@@ -100,7 +99,7 @@ def test_a_function_or_an_entry_is_solved_as_it_is():
     assert trace.job.solver == "mean" and trace.estimate == pytest.approx(expected.y @ expected.X)
     entry = lrlab.SolverEntry(
         title="Mine", summary="Mine.", update="x", reference="B (2026)", run=mean, name="mine",
-        models=(SPEC.model,), workspace=lambda spec, options: 8,
+        models=(SPEC.model,),
     )  # fmt: skip
     entry.run.__doc__ = "Yield a mean."
     assert lrlab.solve(SPEC, entry).estimate == pytest.approx(trace.estimate)

@@ -13,6 +13,8 @@ from lrlab.settings import number
 from lrlab.solver_entry import Options, SolverEntry
 
 GIB = 2**30
+MATRIX_BYTES = 64
+"""Bytes per number of the matrices that a solver forms: themselves, their copies and decompositions."""
 UNITS = {"GiB": GIB, "MiB": 2**20, "KiB": 2**10}
 
 
@@ -50,9 +52,9 @@ def cores() -> int:
 
 
 def memory_needed(spec: Spec, entry: SolverEntry, options: Options) -> int:
-    """Return the bytes of the data a solver holds at once and of its workspace."""
+    """Return the bytes of the data a solver holds at once, of its workspace and of the matrices that it forms."""
     held = min(spec.data_bytes, IN_MEMORY) if entry.streams else spec.data_bytes
-    return held + entry.workspace(spec, options)
+    return int((1 + entry.workspace) * held) + MATRIX_BYTES * entry.matrix(spec, options)
 
 
 def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:

@@ -80,7 +80,7 @@ def noisy(problem, *, rng):
     yield Iterate(rng.standard_normal(problem.spec.p))
 {last}
 ENTRY = SolverEntry(title="Noisy", summary="A guess.", update="x", reference="None.", run=noisy,
-                    models=("one-bit-sensing",), workspace=lambda spec, options: 0)
+                    models=("one-bit-sensing",))
 """
 CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 

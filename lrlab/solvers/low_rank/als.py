@@ -7,14 +7,11 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
-from lrlab.models.table_spec import TableSpec
 from lrlab.operators.operator import unsettled
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, penalty_note, ranked_entry, refuse_features
+from lrlab.solvers.low_rank.requirements import penalty_note, ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.methods.matrix_memory import block_bytes
 
 
 def als(
@@ -48,12 +45,6 @@ def als(
         yield Iterate(lowrank.from_product(U, V), float(objective), unsettled(fit - b, fit - before, b), note)
 
 
-def als_workspace(spec: TableSpec, options: Options) -> int:
-    """Hold what is left of the entries, in two orders, and a normal matrix for each row of a factor."""
-    k, (n1, n2) = spec.given_rank, spec.table
-    return block_bytes(spec, BLOCK_BYTES) + 24 * spec.measurements + 8 * (n1 + n2) * (k * k + 4 * k)
-
-
 ENTRY = ranked_entry(
     title="Alternating least squares",
     update=r"v_j \leftarrow \arg\min_v \sum_{i \in \Omega_j} (u_i^\top v - b_{ij})^2 + \rho \|v\|^2, \qquad"
@@ -61,6 +52,6 @@ ENTRY = ranked_entry(
     summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
     run=als,
     models=("inductive-completion",),
-    workspace=als_workspace,
+    workspace=0.7,
     refuse=refuse_features,
 )

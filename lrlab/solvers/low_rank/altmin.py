@@ -14,14 +14,13 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.lagged import Lagged
-from lrlab.operators.operator import DIRECT_UNKNOWNS, Operator, alignment, unsettled
+from lrlab.operators.operator import Operator, alignment, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, moment_workspace, ranked_entry
+from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import point, projected
-from lrlab.solvers.methods.matrix_memory import number_bytes
 
 Fit = Callable[..., Array]
 
@@ -181,19 +180,6 @@ def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Arr
     return ((A.subset(rows[first::count]), b[first::count]) for first in range(count))
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Return bytes of a spectral start, and of the equations of a factor where they are formed."""
-    k, values, table = spec.given_rank, spec.values(), any(spec.table)
-    unknowns, plain = k * max(spec.size), values.get("features") == "canonical"
-    small = plain or (table and unknowns <= SMALL_SYSTEM)
-    dense = spec.measurements * unknowns if values.get("operator") == "dense" else 0
-    formed = 0
-    if options["inner"] == "exact" or (options["inner"] == "auto" and small):
-        formed = 4 * sum(spec.table) * k**2 if plain else 3 * min(unknowns, DIRECT_UNKNOWNS) ** 2
-        dense += 0 if table else min(BLOCK_BYTES, 2 * k * spec.data_bytes) // number_bytes(spec)
-    return moment_workspace(spec, options) + number_bytes(spec) * (formed + dense)
-
-
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:
     """Refuse more batches than there are measurements."""
     sweeps = int(options["fresh_samples"])
@@ -210,6 +196,5 @@ ENTRY = ranked_entry(
     summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
     run=altmin,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
-    workspace=workspace,
     refuse=refuse_batches,
 )

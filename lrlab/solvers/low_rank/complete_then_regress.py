@@ -14,7 +14,6 @@ from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank import matrix_irls as by_irls
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls
 from lrlab.solvers.low_rank.requirements import ranked_entry
@@ -62,12 +61,6 @@ def pulled(X: Array | None, U: Array) -> Array:
     return U if X is None else X.T @ U / len(X)
 
 
-def workspace(spec: TableSpec, options: Options) -> int:
-    """Hold what completion needs, the factors of Gauss-Newton's steps among it, and bases of the features."""
-    (n1, n2), (d1, d2), k = spec.table, spec.size, spec.given_rank
-    return by_irls.plain_workspace(spec, spec.table) + 8 * (60 * (k + 5) * (n1 + n2) + 3 * (n1 * d1 + n2 * d2))
-
-
 def refuse_no_features(spec: TableSpec, options: Options) -> None:
     """Refuse tables without features, where there is no second stage."""
     if spec.values().get("features") == "canonical":
@@ -82,6 +75,6 @@ ENTRY = ranked_entry(
     summary="Completes the table without its features, then fits W to it: needs many more entries, for comparison.",
     run=complete_then_regress,
     models=("inductive-completion", "multilabel-regression"),
-    workspace=workspace,
+    workspace=1.5,
     refuse=refuse_no_features,
 )

@@ -1,19 +1,17 @@
 """Least squares over all entries of the matrix: what measurements give without any use of low rank."""
 
+import math
 from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES
-from lrlab.solvers.methods.matrix_memory import block_bytes, image_rows, number_bytes
+from lrlab.solver_entry import SolverEntry
 
 ACCURACY = 1e-13
 
@@ -44,12 +42,6 @@ def full_least_squares(
     yield Iterate(estimate, float(rest @ rest) / 2)
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold a few images of d2 columns, and a few matrices of the size of the truth."""
-    d1, d2 = spec.size
-    return block_bytes(spec, BLOCK_BYTES) + number_bytes(spec) * d2 * (2 * image_rows(spec) + 12 * d1)
-
-
 ENTRY = SolverEntry(
     name="least-squares",
     title="Least squares (all entries)",
@@ -58,5 +50,6 @@ ENTRY = SolverEntry(
     summary="All d1 d2 entries as unknowns, of least norm: shows whether low rank is needed at all.",
     run=full_least_squares,
     families=("low-rank",),
-    workspace=workspace,
+    workspace=1.0,
+    matrix=lambda spec, options: math.prod(spec.size),
 )

@@ -17,7 +17,7 @@ from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import in_single, steps_to_the_end, tangent_workspace
+from lrlab.solvers.low_rank.tangent_descent import in_single, steps_to_the_end
 from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step, stationarity
 from lrlab.solvers.low_rank.whole_steps import SLOW, Leave, WholeSteps
 
@@ -198,5 +198,5 @@ ENTRY = ranked_entry(
     "are exact from 1.5 times the unknowns, networks of one unit from 2 times.",
     run=gauss_newton,
     families=("low-rank",),
-    workspace=tangent_workspace,
+    workspace=0.6,
 )

@@ -12,7 +12,6 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import point, solved
-from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
 from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
 LEAST_TOLERANCE, LEAST_VALUE = 1e-15, 1e-12
@@ -66,5 +65,5 @@ ENTRY = ranked_entry(
     summary="Linearises in both factors and solves by few steps of LSQR, as published; fast, but may go astray.",
     run=gnimc,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
-    workspace=tangent_workspace,
+    workspace=0.6,
 )

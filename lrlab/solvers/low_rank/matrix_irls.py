@@ -17,11 +17,10 @@ from lrlab.operators.orthonormal import Orthonormal
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import BLOCK_BYTES, ranked_entry
+from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import leading_triples
 from lrlab.solvers.low_rank.tangent import point, solved
 from lrlab.solvers.low_rank.tangent_least_squares import stationarity
-from lrlab.solvers.methods.matrix_memory import block_bytes
 
 Measurements = Entries | Orthonormal
 
@@ -186,21 +185,6 @@ def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, to
     return Filled(U, D, U @ C + B, V, b - measured(G))
 
 
-def workspace(spec: TableSpec, options: Options) -> int:
-    """Hold what a table of its size takes; with features the products of all pairs of measurements and their factor."""
-    m = spec.measurements
-    return plain_workspace(spec, spec.size) + (0 if spec.size == spec.table else 8 * 3 * m * m)
-
-
-def plain_workspace(spec: TableSpec, size: tuple[int, int]) -> int:
-    """Hold a matrix (d1, d2) itself where it is decomposed whole, a Krylov basis otherwise, a dozen tangent vectors."""
-    k = spec.given_rank + 1
-    whole = 6 * size[0] * size[1] if decomposed_whole(size, k) else 0
-    return (
-        block_bytes(spec, BLOCK_BYTES) + 64 * spec.measurements + 8 * (40 * k * (sum(size) + sum(spec.table)) + whole)
-    )
-
-
 def refuse_many_with_features(spec: TableSpec, options: Options) -> None:
     """Refuse so many entries with features that to combine them would take long at once."""
     if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
@@ -219,6 +203,8 @@ ENTRY = ranked_entry(
     "condition; with features for up to 4,000 entries.",
     run=matrix_irls,
     models=("inductive-completion",),
-    workspace=workspace,
+    workspace=1.5,
+    # With features, the products of all pairs of measurements.
+    matrix=lambda spec, options: 0 if spec.size == spec.table else spec.measurements**2 // 2,
     refuse=refuse_many_with_features,
 )

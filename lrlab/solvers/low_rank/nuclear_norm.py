@@ -1,5 +1,6 @@
 """Convex recovery of low-rank matrices: least squares with a nuclear-norm penalty."""
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -8,12 +9,10 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry
-from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eigenvalues, shrink_singular_values
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
@@ -94,11 +93,6 @@ def _note(W: LowRank, mu_k: float, mu: float) -> str:
     return f"Rank {rank}." if mu_k == mu else f"Rank {rank}; on the way, the weight is {mu_k / mu:.3g} times the last."
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold iterates, gradients and subgradients, LAPACK's own; images of as many columns as W may have ranks."""
-    return square_bytes(spec, 20) + image_bytes(spec, min(spec.size))
-
-
 ENTRY = SolverEntry(
     title="Nuclear norm (convex, FASTA)",
     update=r"W \leftarrow S_{t \mu}\bigl(W - t\, \mathcal A^*(\mathcal A(W) - b)\bigr), \qquad S_\tau \text{"
@@ -106,5 +100,6 @@ ENTRY = SolverEntry(
     summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
     run=nuclear_norm,
     families=("low-rank",),
-    workspace=workspace,
+    workspace=1.0,
+    matrix=lambda spec, options: math.prod(spec.size),
 )

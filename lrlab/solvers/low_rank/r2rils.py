@@ -11,7 +11,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.low_rank.requirements import factors_workspace, ranked_entry, refuse_features
+from lrlab.solvers.low_rank.requirements import ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
 from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
@@ -65,6 +65,6 @@ ENTRY = ranked_entry(
     summary="Least squares over tables of twice the rank, averaged with the last factors; slow but undemanding.",
     run=r2rils,
     models=("inductive-completion",),
-    workspace=factors_workspace,
+    workspace=1.8,
     refuse=refuse_features,
 )

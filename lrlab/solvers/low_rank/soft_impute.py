@@ -12,7 +12,7 @@ from lrlab.operators.entries import Entries
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.low_rank.requirements import decomposed_workspace, penalty_note, refuse_features
+from lrlab.solvers.low_rank.requirements import penalty_note, refuse_features
 from lrlab.solvers.low_rank.starts import shrunk
 
 COARSE, SPARE = 1e-2, 5
@@ -64,6 +64,6 @@ ENTRY = SolverEntry(
     summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
     run=soft_impute,
     models=("inductive-completion",),
-    workspace=decomposed_workspace,
+    workspace=1.0,
     refuse=refuse_features,
 )

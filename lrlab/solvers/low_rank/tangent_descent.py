@@ -9,17 +9,14 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank, from_core, from_product
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, alignment, unresolvable
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, Vector, point, solved
 from lrlab.solvers.low_rank.whole_steps import Leave, WholeSteps
-from lrlab.solvers.methods.matrix_memory import block_bytes, image_rows
 
 HALVINGS, ROUNDING = 30, 1e-5
 REFRESHED = 50
@@ -217,17 +214,6 @@ def conjugate(operator: Operator, last: Leg, at: EvaluatedMatrix, slope: Vector,
     return tangent.transported(operator, last.direction, last.W, W).times(beta).plus(steepest, 1.0)
 
 
-def tangent_workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold a dozen images of factors and vectors of length m; the start's basis, and the first part of the data."""
-    k, (d1, d2), m = spec.given_rank, spec.size, spec.measurements
-    # Entries of a table have no first part, see `Operator.first`.
-    numbers = 0 if any(spec.table) else m * (d1 + d2)
-    first = 4 * min(numbers // 2, FIRST_PART * spec.degrees_of_freedom * (d1 + d2))
-    single = 4 * numbers if numbers <= MOST else 0
-    blocks = first + single + block_bytes(spec, 2**22)
-    return 8 * (image_rows(spec) * 12 * k + 8 * m + 60 * (k + 5) * (d1 + d2)) + blocks
-
-
 ENTRY = ranked_entry(
     title="Tangent descent",
     update=r"W \leftarrow P_k(W + \eta D), \quad D = -H^{-1} T + \beta D', \quad T = P_U G + G P_V - P_U G P_V",
@@ -235,5 +221,5 @@ ENTRY = ranked_entry(
     run=tangent_descent,
     families=("low-rank",),
     max_iter=1000,
-    workspace=tangent_workspace,
+    workspace=0.7,
 )

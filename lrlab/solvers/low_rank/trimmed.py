@@ -7,15 +7,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Mask
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 from lrlab.solvers.low_rank.requirements import ranked_entry
-from lrlab.solvers.low_rank.tangent_descent import tangent_workspace
 
 DEVIATION = 1.4826
 """Standard deviations of a normal number in the median of its size."""
@@ -89,11 +86,6 @@ def within(rest: Array, cut: float, floor: float) -> Mask:
     return np.abs(rest) <= max(cut * DEVIATION * float(np.median(np.abs(rest))), floor)
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold what Gauss-Newton does, and a copy of the data."""
-    return tangent_workspace(spec, options) + spec.data_bytes
-
-
 ENTRY = ranked_entry(
     title="Trimmed Gauss-Newton",
     update=r"W \leftarrow \arg\min_W \sum_{i \in R} (\mathcal A(W) - b)_i^2, \qquad R = \{i: |\mathcal A(W) - b|_i \le"
@@ -101,5 +93,5 @@ ENTRY = ranked_entry(
     summary="Gauss-Newton on the measurements that fit, chosen anew each time: for a few that are grossly wrong.",
     run=trimmed_gauss_newton,
     families=("low-rank",),
-    workspace=workspace,
+    workspace=1.6,
 )

@@ -7,18 +7,14 @@ from numpy.random import Generator
 from scipy.sparse import csr_array
 from scipy.special import gammaln
 
-from lrlab import ranking
 from lrlab.arrays import Array
-from lrlab.models.multilabel import FRESH, Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
-from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, height, posterior
 from lrlab.solvers.multilabel.leml_squared import Spectrum
-from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum_bytes
+from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum
 
 Ratio = Annotated[
     float,
@@ -205,15 +201,6 @@ def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
     return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of projections, the spectrum of features, systems of a block, predictions, and of unseen labels."""
-    k = projections(float(options["ratio"]), spec.labels, spec.rank)
-    projected = 8 * (6 * spec.n * k + 4 * k * (spec.d + spec.labels)) + spectrum_bytes(spec)
-    predictions = 8 * FRESH * k + 8 * min(compressed_labels.CACHED_BLOCKS * ranking.BLOCK_ENTRIES, FRESH * spec.labels)
-    blocks = 8 * 6 * max(compressed_labels.BLOCK, k * max(k, spec.labels)) + 8 * 4 * ranking.BLOCK_ENTRIES
-    return projected + predictions + blocks + (8 * 3 * spec.n * spec.labels if spec.observed < 1 else 0)
-
-
 ENTRY = multilabel_entry(
     title="Bayesian compressed sensing",
     update=r"\mathbb E[y_i] = v \Phi^\top G^{-1} (W^\top x_i - \Phi y_{\text{obs}}), \quad v_{ij} = \frac{b +"
@@ -222,5 +209,6 @@ ENTRY = multilabel_entry(
     summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
     run=bcs,
     knows=("rank",),
-    workspace=workspace,
+    workspace=0.1,
+    matrix=spectrum,
 )

@@ -17,7 +17,7 @@ from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import ridge
 from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, SQUARED, SQUARED_HINGE, Loss
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, spectrum_bytes
+from lrlab.solvers.multilabel.requirements import multilabel_entry, spectrum
 
 Ridge = Annotated[
     float, Parameter(meaning="weight of ‖w‖² / 2 of each label", symbol="λ", low=1e-6, high=1e9, scale="log")
@@ -168,17 +168,10 @@ def classifier(
     return model.coef_[0], float(np.ravel(model.intercept_)[0]), int(np.max(model.n_iter_)) < passes
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of some matrices (d, L), of a block of scores, and of the normal equations where they are formed."""
+def normal_equations(spec: Multilabel, options: Options) -> int:
+    """Return the numbers in the weights of all labels, and in the normal equations if they are formed."""
     closed = options["loss"] == "squared" and spec.complete and min(spec.n, spec.d) <= CLOSED
-    scores = 17 * spec.n * (spec.labels if spec.complete else min(spec.labels, ridge.TOGETHER))
-    return BLOCK_BYTES + 8 * 10 * spec.d * spec.labels + scores + (spectrum_bytes(spec) if closed else 0)
-
-
-def svm_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of some matrices (d, L), and of the rows of a label, which scikit-learn copies."""
-    one = 8 if spec.density == 1 else 12
-    return BLOCK_BYTES + 8 * 8 * spec.d * spec.labels + 3 * one * spec.feature_entries + 17 * spec.n * spec.labels
+    return spectrum(spec, options) if closed else spec.d * spec.labels
 
 
 ENTRIES = (
@@ -187,13 +180,15 @@ ENTRIES = (
         update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="A linear classifier for each label by itself: the full-rank baseline that low rank has to beat.",
         run=binary_relevance,
-        workspace=workspace,
+        workspace=0.1,
+        matrix=normal_equations,
     ),
     multilabel_entry(
         title="Support vector machines",
         update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \max(0, 1 - Y_{ij}\, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="The widest margin for each label by itself; full rank, as binary relevance is.",
         run=svm,
-        workspace=svm_workspace,
+        workspace=0.1,
+        matrix=lambda spec, options: spec.d * spec.labels,
     ),
 )

@@ -19,7 +19,7 @@ from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
 from lrlab.solvers.multilabel.leml_squared import Spectrum
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry, refuse_high_rank, spectrum_bytes
+from lrlab.solvers.multilabel.requirements import multilabel_entry, refuse_high_rank, spectrum
 
 Ridge = Annotated[
     float, Parameter(meaning="weight of ‖Z‖² / 2; 0 as the method was published", symbol="λ", low=0, high=1e9)
@@ -104,11 +104,6 @@ def fitted(problem: LabelData, design: Design, A: Array, V: Array, weight: float
     return Iterate(Z, (misfit + weight * float(np.vdot(A, A))) / 2)
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of the decomposition of the features, of X^T Y and of label directions."""
-    return BLOCK_BYTES + spectrum_bytes(spec) + 8 * (4 * spec.d * spec.labels + 4 * spec.labels**2)
-
-
 def refuse_missing(spec: Multilabel, options: Options) -> None:
     """Refuse ranks that no W has, and missing labels."""
     refuse_high_rank(spec, options)
@@ -119,7 +114,7 @@ def refuse_missing(spec: Multilabel, options: Options) -> None:
         raise InputError(name, f"{value} for this solver, whose closed form needs all labels", got, remedy)
 
 
-closed_entry = partial(multilabel_entry, knows=("rank",), workspace=workspace, refuse=refuse_missing)
+closed_entry = partial(multilabel_entry, knows=("rank",), workspace=0.1, matrix=spectrum, refuse=refuse_missing)
 
 ENTRIES = (
     closed_entry(

@@ -9,17 +9,15 @@ from numpy.random import Generator
 from scipy.linalg import solve_triangular
 
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import kernel_features
 from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.kernel_features import NAMES, Kernel, KernelRank, SignedKernelRank, divided, features
 from lrlab.solvers.multilabel.leml import NewtonSteps, Steps, leml_logistic, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
-from lrlab.solvers.multilabel.requirements import entries_workspace, factors_workspace, low_rank_entry, rank_within
+from lrlab.solvers.multilabel.requirements import low_rank_entry
 
 KernelName = Annotated[
     str, Parameter(meaning="rbf: exp(−‖x − z‖² / (2h²)); polynomial: (1 + ⟨x, z⟩ / h²) to the degree", choices=NAMES)
@@ -116,21 +114,11 @@ def kernel_leml(
         yield replace(iterate, estimate=kind.at(dual, k, Z, unit, offset), note=note)
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of kernel features and of what leads to them, of rows in their units, and of LEML on features."""
-    m = kernel_features.landmark_count(spec.n, int(options["landmarks"]))
-    tables = 8 * (3 * m * m if m == spec.n else 2 * spec.n * m + 2 * m * m)
-    rows = 16 * 2 * spec.feature_entries + 8 * 3 * spec.d
-    blocks = 8 * (6 * kernel_features.SAMPLE**2 + 3 * kernel_features.BLOCK + kernel_features.ROWS * m)
-    leml = (factors_workspace if options["loss"] == "squared" else entries_workspace)(spec, options)
-    return tables + rows + blocks + leml + 8 * 10 * rank_within(spec, options) * m
-
-
 ENTRY = low_rank_entry(
     title="LEML with a kernel",
     update=r"H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \sum_\Omega \ell(Y_{ij},"
     r" \phi_i^\top W h_j) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2), \quad \Phi \Phi^\top = K",
     summary="LEML on the features of a Gaussian or polynomial kernel: for labels that no hyperplane tells apart.",
     run=kernel_leml,
-    workspace=workspace,
+    matrix=lambda spec, options: spec.n * kernel_features.landmark_count(spec.n, int(options["landmarks"])) // 2,
 )

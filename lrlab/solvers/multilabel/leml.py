@@ -16,14 +16,7 @@ from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HIN
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization, alternate, rank_of
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures, OfLabels, times, transposed_times
 from lrlab.solvers.multilabel.leml_squared import Spectrum, by_steps, table_of
-from lrlab.solvers.multilabel.requirements import (
-    entries_workspace,
-    factors_workspace,
-    low_rank_entry,
-    multilabel_entry,
-    refuse_high_rank,
-    spectrum_bytes,
-)
+from lrlab.solvers.multilabel.requirements import images, low_rank_entry, multilabel_entry, refuse_high_rank, spectrum
 
 ACCURACY = 0.1
 
@@ -164,11 +157,6 @@ def require_all(full: bool, inner: str) -> None:
         raise InputError("inner", "cg where labels are missing: the closed form needs all of them", inner, remedy)
 
 
-def squared_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of entries and factors, with the decomposition where the factor of features is found exactly."""
-    return factors_workspace(spec, options) + (spectrum_bytes(spec) if options["inner"] == "exact" else 0)
-
-
 def refuse_squared(spec: Multilabel, options: Options) -> None:
     """Refuse ranks that no W has, and the exact inner solver where labels are missing."""
     refuse_high_rank(spec, options)
@@ -183,7 +171,8 @@ ENTRIES = (
         summary="Alternates between the factors of a low-rank predictor; least squares on the labels that are seen.",
         run=leml_squared,
         knows=("rank",),
-        workspace=squared_workspace,
+        workspace=0.1,
+        matrix=lambda spec, options: (spectrum if options["inner"] == "exact" else images)(spec, options),
         refuse=refuse_squared,
     ),
     low_rank_entry(
@@ -192,7 +181,6 @@ ENTRIES = (
         r" h_j}\bigr) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
         summary="The same by trust-region Newton steps for logistic regression; often the best ranking of all labels.",
         run=leml_logistic,
-        workspace=entries_workspace,
     ),
     low_rank_entry(
         title="LEML, squared hinge loss",
@@ -200,6 +188,5 @@ ENTRIES = (
         r" \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
         summary="The same by trust-region Newton steps for the squared hinge loss of support vector machines.",
         run=leml_squared_hinge,
-        workspace=entries_workspace,
     ),
 )

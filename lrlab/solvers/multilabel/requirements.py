@@ -1,4 +1,4 @@
-"""What several solvers of multi-label problems require, and the memory that they need."""
+"""What several solvers of multi-label problems require, and the matrices that they form."""
 
 from functools import partial
 from typing import Any
@@ -7,31 +7,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 
-BLOCK_BYTES = 2**26
-"""Blocks of the label table, of scores and of the features that are multiplied."""
-
 multilabel_entry = partial(SolverEntry, families=("multilabel",))
-
-
-def rank_within(spec: Multilabel, options: Options) -> int:
-    """Return the rank of the estimate."""
-    return min(int(options["fitted_rank"]) or spec.rank, *spec.size)
-
-
-def factors_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of some images and factors, and of the observed entries where some are not."""
-    pattern = 0 if spec.complete else 16 * spec.observed_entries
-    return BLOCK_BYTES + 8 * 10 * rank_within(spec, options) * (spec.n + sum(spec.size)) + pattern
-
-
-def spectrum_bytes(spec: Multilabel) -> int:
-    """Return bytes of the smaller of X^T X and X X^T, which sparse products first make sparse, and its eigenvectors."""
-    return 40 * min(spec.n, spec.d) ** 2
-
-
-def entries_workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of factors and, for every observed label, of second derivatives at the old place and the new one."""
-    return factors_workspace(spec, options) + 16 * spec.observed_entries
 
 
 def refuse_high_rank(spec: Any, options: Options, sizes: tuple[str, str] = ("d", "labels")) -> None:
@@ -43,4 +19,14 @@ def refuse_high_rank(spec: Any, options: Options, sizes: tuple[str, str] = ("d",
         raise InputError("fitted_rank", expected, options["fitted_rank"], remedy)
 
 
-low_rank_entry = partial(multilabel_entry, knows=("rank",), refuse=refuse_high_rank)
+def images(spec: Multilabel, options: Options) -> int:
+    """Return the numbers in factors of the estimate and in their images."""
+    return min(int(options["fitted_rank"]) or spec.rank, *spec.size) * (spec.n + sum(spec.size))
+
+
+def spectrum(spec: Multilabel, options: Options) -> int:
+    """Return the numbers in the smaller of X^T X and X X^T, and in X^T Y."""
+    return min(spec.n, spec.d) ** 2 + spec.d * spec.labels
+
+
+low_rank_entry = partial(multilabel_entry, knows=("rank",), workspace=0.1, matrix=images, refuse=refuse_high_rank)

@@ -8,16 +8,14 @@ from scipy.sparse import issparse
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
 from lrlab.solvers.methods.proximal import accelerated, place
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, Loss
 from lrlab.solvers.multilabel.leml_alternation import Regularization
 from lrlab.solvers.multilabel.leml_products import Labels
 from lrlab.solvers.multilabel.leml_squared import WholeTable
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES, multilabel_entry
+from lrlab.solvers.multilabel.requirements import multilabel_entry
 
 INTERCEPT_STEPS, INTERCEPT_ACCURACY = 50, 1e-10
 FLAT = 1e-8
@@ -148,13 +146,6 @@ def first_step(risk: Losses, gradient: Array) -> float:
     return 1.0 / (float(np.linalg.norm(risk.images(u))) ** 2 or 1.0)
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of matrices (d, L) with decompositions, of images of three of them, and of observed entries."""
-    (d, L), narrow = spec.size, min(spec.size)
-    pattern = 0 if spec.complete else 80 * spec.observed_entries
-    return BLOCK_BYTES + 8 * 20 * d * L + 8 * narrow * (7 * spec.n + 8 * (d + L)) + pattern
-
-
 ENTRIES = (
     multilabel_entry(
         title="Trace norm, squared loss",
@@ -163,7 +154,8 @@ ENTRIES = (
         summary="One convex problem for all labels: least squares, with low rank by its weight alone; the optimum "
         "that leml-squared looks for.",
         run=trace_norm_squared,
-        workspace=workspace,
+        workspace=0.0,
+        matrix=lambda spec, options: min(spec.size) * (spec.n + sum(spec.size)),
     ),
     multilabel_entry(
         title="Trace norm, logistic loss",
@@ -172,6 +164,7 @@ ENTRIES = (
         r" \tau",
         summary="The same for logistic regression; often ranks labels best, but forms all of W at every step.",
         run=trace_norm_logistic,
-        workspace=workspace,
+        workspace=0.0,
+        matrix=lambda spec, options: min(spec.size) * (spec.n + sum(spec.size)),
     ),
 )

@@ -9,15 +9,12 @@ from scipy.sparse import csr_array, issparse
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.linalg import mean_squares
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
-from lrlab.solvers.multilabel import warp
 from lrlab.solvers.multilabel.affine import Affine, Design
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, rank_of
-from lrlab.solvers.multilabel.requirements import low_rank_entry, rank_within
+from lrlab.solvers.multilabel.requirements import low_rank_entry
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
 
 TINY = 1e-12
@@ -180,20 +177,10 @@ def wsabie(
         yield Iterate(embedding.estimate(threshold), loss, note=note)
 
 
-def workspace(spec: Multilabel, options: Options) -> int:
-    """Return bytes of embeddings with their steps, of a batch, of the rows watched and of the places of labels."""
-    k, batch = rank_within(spec, options), int(options["batch"])
-    embeddings = 8 * 8 * k * sum(spec.size)
-    sampled = 8 * 3 * warp.GATHERED + 8 * batch * (6 * k + min(spec.labels, warp.FEW))
-    watched = 8 * 6 * max(warp.BLOCK_ENTRIES, spec.labels) + 16 * warp.ROWS * spec.feature_entries // spec.n
-    return embeddings + sampled + watched + 32 * spec.n * spec.per_row
-
-
 ENTRY = low_rank_entry(
     title="WSABIE",
     update=r"w, h \leftarrow w, h + \gamma\, L\bigl(\lfloor m_i / N \rfloor\bigr)\, \nabla (s_{ij} - s_{il}),"
     r" \qquad s = X D W H^\top, \quad l \text{ the } N\text{-th label drawn, } s_{il} > s_{ij} - \text{margin}",
     summary="Embeds rows and labels by stochastic gradients on a ranking loss that samples the labels in the way.",
     run=wsabie,
-    workspace=workspace,
 )

@@ -16,9 +16,8 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, random_start
-from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import AddedBatches, batch_bytes, network_entry, refuse_batches
+from lrlab.solvers.network.requirements import AddedBatches, network_entry, refuse_batches
 
 HeadRule = Annotated[
     str,
@@ -111,12 +110,6 @@ def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
     return lowrank.from_core(Q, core, L.U.shape[1])
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold the Krylov space, G times it, and the images of the whole of it."""
-    block = 2 * spec.given_rank + int(options["oversampling"])
-    return image_bytes(spec, block + 4 * spec.given_rank) + batch_bytes(spec, options)
-
-
 def refuse_wide(spec: LowRankSpec, options: Options) -> None:
     """Refuse ranks above p / 2: a head of rank 2r would be everything."""
     p, r = spec.size[0], spec.given_rank
@@ -131,6 +124,6 @@ ENTRY = network_entry(
     r" I, \quad d = \mathcal A(L) - y, \quad H, T \text{ approximate projections}",
     summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
     run=ap_rom,
-    workspace=workspace,
+    workspace=0.2,
     refuse=all_of(refuse_wide, refuse_batches),
 )

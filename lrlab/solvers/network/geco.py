@@ -7,14 +7,11 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator, least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, random_start
-from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, iterate, point
 from lrlab.solvers.network.requirements import network_entry
 
@@ -92,16 +89,11 @@ def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> Evalu
     return point(operator, b, lowrank.from_core(Q, C, r))
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold the Krylov space of one eigenvector, and the images of all units."""
-    return image_bytes(spec, 4 * spec.given_rank + 2 * (1 + int(options["oversampling"])) * int(options["blocks"]))
-
-
 ENTRY = network_entry(
     title="GECO (greedy units)",
     update=r"u \leftarrow \text{top eigenvector of } G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I, \quad"
     r" U \leftarrow \operatorname{QR}[U, u], \quad C \leftarrow \arg\min_C \|\mathcal A(U C U^\top) - y\|",
     summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
     run=geco,
-    workspace=workspace,
+    workspace=0.15,
 )

@@ -6,15 +6,12 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options
 from lrlab.solvers.methods.block_krylov import block_krylov, random_start
-from lrlab.solvers.methods.matrix_memory import image_bytes
 from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import Batches, batch_bytes, network_entry, refuse_batches
+from lrlab.solvers.network.requirements import Batches, network_entry, refuse_batches
 
 
 def gfm(
@@ -65,11 +62,6 @@ def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
     return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, L.U.shape[1])
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold images of U and V, and a copy of one batch."""
-    return image_bytes(spec, 6 * spec.given_rank) + batch_bytes(spec, options)
-
-
 ENTRY = network_entry(
     title="gFM (one power step an iteration)",
     update=r"U \leftarrow \operatorname{QR}\bigl((L - \eta G) U\bigr), \quad V \leftarrow (L - \eta G) U, \quad L"
@@ -77,6 +69,6 @@ ENTRY = network_entry(
     r" \tfrac12 \bar d\, I",
     summary="Replaces the projection by one power step from the current factors; products only.",
     run=gfm,
-    workspace=workspace,
+    workspace=0.15,
     refuse=refuse_batches,
 )

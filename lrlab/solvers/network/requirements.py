@@ -1,4 +1,4 @@
-"""Batches of fresh samples for each iteration, as the proofs of Soltani & Hegde's family assume, and their memory."""
+"""Batches of fresh samples for each iteration, as the proofs of Soltani & Hegde's family assume."""
 
 from functools import partial
 from typing import Annotated
@@ -21,9 +21,3 @@ def refuse_batches(spec: LowRankSpec, options: Options) -> None:
     count, m = int(options["fresh_batches"]), spec.measurements
     if count > m:
         raise InputError("fresh_batches", f"at most the number of samples m = {m}", count, "lower it, or raise m")
-
-
-def batch_bytes(spec: LowRankSpec, options: Options) -> int:
-    """Return the memory of a copy of one batch."""
-    count = int(options["fresh_batches"])
-    return spec.data_bytes // count if count else 0

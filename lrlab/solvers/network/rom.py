@@ -10,15 +10,12 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options
-from lrlab.solvers.methods.matrix_memory import image_bytes, square_bytes
 from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import AddedBatches, batch_bytes, network_entry, refuse_batches
+from lrlab.solvers.network.requirements import AddedBatches, network_entry, refuse_batches
 
 
 def ep_rom(
@@ -112,18 +109,13 @@ def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, 
     return nearest, G.times
 
 
-def workspace(spec: LowRankSpec, options: Options) -> int:
-    """Hold G, L, their sum, its eigenvectors and LAPACK's own; Lanczos holds single columns instead."""
-    few = image_bytes(spec, 4 * spec.given_rank + 20) + batch_bytes(spec, options)
-    return few if options["projection"] == "lanczos" else few + square_bytes(spec, 8)
-
-
 ENTRY = network_entry(
     title="EP-ROM (exact projections)",
     update=r"L \leftarrow P_r(L - \eta G), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,"
     r" \quad d = \mathcal A(L) - y",
     summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
     run=ep_rom,
-    workspace=workspace,
+    workspace=0.25,
+    matrix=lambda spec, options: 0 if options["projection"] == "lanczos" else spec.p**2,
     refuse=refuse_batches,
 )

@@ -10,18 +10,16 @@ from scipy.sparse.linalg import svds
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.one_bit_completion import OneBitCompletion
 from lrlab.models.protocols import BitEntries
 from lrlab.operators.entries import Entries
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry
+from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.methods.balls import BoundedTraceBall, short_rows, trace_ball
 from lrlab.solvers.methods.proximal import Split, fasta
 
 CURVATURE = {"probit": 1.0, "logistic": 0.25}
 """Largest second derivative of a bit's loss in its margin."""
-BLOCK_BYTES = 2**25
 DECOMPOSED = 400**2
 """Tables of up to so many entries are decomposed whole."""
 
@@ -136,16 +134,6 @@ def first_step(problem: BitEntries) -> float:
     return problem.width**2 * len(problem.y) / CURVATURE[problem.likelihood.name]
 
 
-def whole_workspace(spec: OneBitCompletion, options: Options) -> int:
-    """Hold some tables with their decompositions, and vectors of the bits."""
-    return BLOCK_BYTES + 8 * (16 * spec.n1 * spec.n2 + 8 * spec.measurements)
-
-
-def factors_workspace(spec: OneBitCompletion, options: Options) -> int:
-    """Hold factors, vectors of the bits, and the singular vectors of which the start is made."""
-    return BLOCK_BYTES + 8 * ((12 * spec.rank + 40) * sum(spec.table) + 8 * spec.measurements)
-
-
 ENTRIES = (
     SolverEntry(
         title="Trace norm (convex, 1-bit)",
@@ -156,7 +144,8 @@ ENTRIES = (
         families=("one-bit-completion",),
         knows=("largest entry", "link", "noise"),
         knows_with=lambda options: ("trace norm" if options["radius"] == "table" else "rank",),
-        workspace=whole_workspace,
+        workspace=1.0,
+        matrix=lambda spec, options: spec.n1 * spec.n2,
     ),
     SolverEntry(
         title="Factors (1-bit likelihood)",
@@ -165,6 +154,6 @@ ENTRIES = (
         run=one_bit_factors,
         families=("one-bit-completion",),
         knows=("rank", "largest entry", "link", "noise"),
-        workspace=factors_workspace,
+        workspace=1.0,
     ),
 )

@@ -7,7 +7,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import Steps, leml_squared
 from lrlab.solvers.multilabel.leml_alternation import FittedRank, Penalty, Regularization
-from lrlab.solvers.one_bit_multilabel.requirements import one_bit_entry, refuse_high_rank, table_workspace
+from lrlab.solvers.one_bit_multilabel.requirements import one_bit_entry, refuse_high_rank, table_numbers
 
 
 def one_bit_leml(
@@ -58,6 +58,7 @@ ENTRY = one_bit_entry(
     summary="Alternates between the factors of a low-rank predictor by least squares, once on each batch.",
     run=one_bit_leml,
     knows=("rank",),
-    workspace=table_workspace,
+    workspace=0.4,
+    matrix=table_numbers,
     refuse=refuse_high_rank,
 )

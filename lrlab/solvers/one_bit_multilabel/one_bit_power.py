@@ -20,7 +20,7 @@ from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
     power_step,
     streamed_moment,
 )
-from lrlab.solvers.one_bit_multilabel.requirements import power_workspace, stream_entry
+from lrlab.solvers.one_bit_multilabel.requirements import stream_entry
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w where ||w|| = 1 (Lemma 1)."""
@@ -137,7 +137,7 @@ ENTRIES = (
         summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
         run=one_bit_power,
         knows=("rank",),
-        workspace=power_workspace,
+        matrix=lambda spec, options: spec.d1 * spec.d2 if options["moment"] == "formed" else 0,
     ),
     stream_entry(
         name="marginal-mean",

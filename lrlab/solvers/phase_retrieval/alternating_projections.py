@@ -15,7 +15,6 @@ from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, relative
 
 
@@ -69,14 +68,13 @@ def refuse_projections(spec: PhaseRetrieval, options: Options) -> None:
         raise InputError("solver", "one that leaves pixels out", "alternating-projections", "take gauss-newton")
 
 
-def gram_workspace(spec: PhaseRetrieval, options: Options) -> int:
-    """Hold A^* A, its conjugate while it is made, and vectors; of masked Fourier transforms vectors alone."""
+def gram_numbers(spec: PhaseRetrieval, options: Options) -> int:
+    """Return the numbers in A^* A and in vectors of length m; of masked Fourier transforms in vectors alone."""
     is_matrix = spec.data_bytes >= spec.entry_bytes * spec.m * spec.p
-    gram = 2 * spec.entry_bytes * spec.p**2 if is_matrix else 0
-    return gram + phase_start.vectors_workspace(spec, options)
+    return 3 * spec.m + (spec.p**2 if is_matrix else 0)
 
 
-projections_entry = partial(phase_entry, workspace=gram_workspace, refuse=refuse_projections)
+projections_entry = partial(phase_entry, matrix=gram_numbers, refuse=refuse_projections)
 
 ENTRY = projections_entry(
     title="Alternating projections (error reduction)",

@@ -16,7 +16,7 @@ from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry
 from lrlab.theory.channels import TINY
-from lrlab.theory.magnitudes import ORDER, Magnitudes, answer
+from lrlab.theory.magnitudes import Magnitudes, answer
 from lrlab.theory.phase import spike
 from lrlab.theory.phase_limits import channel_of, overlaps, predicted_iterations
 
@@ -174,12 +174,6 @@ def predict_iterations(spec: PhaseRetrieval, options: Options, iterations: int) 
     return expected
 
 
-def workspace(spec: PhaseRetrieval, options: Options) -> int:
-    """Hold more vectors than other solvers, and a block of the quadrature where there is noise."""
-    block = 80 * ORDER * min(ROWS, spec.m) if spec.noise else 0
-    return phase_start.vectors_workspace(spec, options) + 16 * 8 * spec.m + block
-
-
 def updated(problem: PhaseData, channel: Magnitudes, now: State, c: float, step: float) -> State:
     """Return the state after matching and one update, of which g and z move by the share `step`."""
     m, p = problem.shape
@@ -230,7 +224,6 @@ ENTRY = phase_entry(
     summary="The posterior mean; knows the noise, and recovers from the fewest measurements of all fast methods known.",
     run=gamp,
     knows=("noise",),
-    workspace=workspace,
     predict=predict,
     attains=True,
     predict_iterations=predict_iterations,

@@ -120,11 +120,6 @@ def steepness(g: Vector, z: Vector, along: float) -> float:
     return relative(g, along / (float(np.linalg.norm(z)) or 1.0))
 
 
-def vectors_workspace(spec: PhaseRetrieval, options: Options) -> int:
-    """Hold a dozen vectors of length m; the Krylov vectors of the start and a few more of length p."""
-    return 16 * (12 * spec.m + (KRYLOV + 16) * spec.p) + 2**20
-
-
 def predict_start(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
     """Return the overlap of the start, which is the first iterate, in the limit of large m and p, for Gaussian A."""
     if not isinstance(spec, PhaseRetrieval):
@@ -133,4 +128,11 @@ def predict_start(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
     return {"predicted_start_overlap": overlap}
 
 
-phase_entry = partial(SolverEntry, families=("phase-retrieval",), workspace=vectors_workspace, predict=predict_start)
+phase_entry = partial(
+    SolverEntry,
+    families=("phase-retrieval",),
+    workspace=0.05,
+    # A dozen complex vectors, which masks and their magnitudes do not outweigh.
+    matrix=lambda spec, options: 3 * spec.m,
+    predict=predict_start,
+)

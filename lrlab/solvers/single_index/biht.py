@@ -16,7 +16,6 @@ from lrlab.solvers.single_index.requirements import (
     refuse_first_moment,
     single_index_entry,
     support_size,
-    vector_workspace,
 )
 
 Step = Annotated[
@@ -79,7 +78,7 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
         b = following
 
 
-sign_entry = partial(single_index_entry, knows=("sparsity",), workspace=vector_workspace, refuse=refuse_first_moment)
+sign_entry = partial(single_index_entry, knows=("sparsity",), workspace=0.1, refuse=refuse_first_moment)
 
 ENTRIES = (
     sign_entry(

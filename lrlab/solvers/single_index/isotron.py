@@ -6,12 +6,7 @@ from numpy.random import Generator
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.requirements import (
-    needs_both_answers,
-    needs_first_moment,
-    single_index_entry,
-    vector_workspace,
-)
+from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
 
 SETTLED = 0.1
 """Length of a step, relative to the statistical error sqrt(p / n) of a direction, at which it is settled."""
@@ -61,6 +56,6 @@ ENTRY = single_index_entry(
     r" b \leftarrow b + \tfrac1n X^\top \bigl(y - u(X b)\bigr)",
     summary="Learns a monotone link and the direction in turn, by isotonic regression.",
     run=isotron,
-    workspace=vector_workspace,
+    workspace=0.1,
     refuse=needs_first_moment,
 )

@@ -11,12 +11,10 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Intervals
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry, all_of
+from lrlab.solver_entry import SolverEntry, all_of
 from lrlab.solvers.single_index import requirements
 from lrlab.solvers.single_index.index_links import PRICE, SMOOTH, LogOdds, Rows, jumps
-from lrlab.solvers.single_index.interval_requirements import MOST_ENTRIES
 from lrlab.solvers.single_index.link_free_intervals import intervals
 from lrlab.solvers.single_index.link_free_rounds import Data, Round, last_rounds, rounds
 from lrlab.solvers.single_index.link_free_start import Start, other_starts, starts
@@ -225,14 +223,6 @@ def least(data: Data, round: Round) -> Round:
     return next(last for k, last in enumerate(last_rounds(data, round)) if last.nearly_settled or k == REFITS)
 
 
-def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold indices, links and weights of every row, products of X with what moves; matrices of what moves."""
-    entries = min(requirements.sparse_size(spec, options), spec.p)
-    errors = 3 * entries if entries <= MOST_ENTRIES else 0
-    squares = 60 if entries < spec.p else 8
-    return 8 * spec.n * (2 * entries + errors + 40) + 8 * (8 * entries**2 + squares * spec.p) + 2**26
-
-
 ENTRY = SolverEntry(
     name="link-free-refinement",
     title="Link-free refinement",
@@ -244,6 +234,7 @@ ENTRY = SolverEntry(
     run=link_free_refinement,
     families=("single-index",),
     knows=("sparsity",),
-    workspace=workspace,
+    workspace=0.3,
+    matrix=lambda spec, options: spec.n * min(requirements.sparse_size(spec, options), spec.p),
     refuse=all_of(requirements.needs_room, requirements.needs_answers, requirements.needs_some_moment),
 )

@@ -147,11 +147,6 @@ def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     return limits
 
 
-def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Two p x p matrices, with what LAPACK takes for a choice, and blocks of measurements."""
-    return 40 * spec.p**2 + 2**26
-
-
 ENTRY = single_index_entry(
     title="Pairwise moment",
     update=r"b \leftarrow \frac{M b}{\|M b\|}, \qquad M = \tfrac2n \sum_{\text{pairs}} (\Delta y)^2\, \Delta"
@@ -159,7 +154,8 @@ ENTRY = single_index_entry(
     summary="Leading eigenvector of a second moment of differences; needs no knowledge of the link.",
     run=pairwise_moment,
     streams=True,
-    workspace=workspace,
+    workspace=0.35,
+    matrix=lambda spec, options: spec.p**2,
     refuse=all_of(needs_samples, needs_gap),
     predict=predict,
     draw=partial(drawn_overlaps, leading_direction),

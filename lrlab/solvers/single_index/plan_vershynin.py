@@ -15,7 +15,6 @@ from lrlab.solvers.single_index.requirements import (
     refuse_first_moment,
     single_index_entry,
     support_size,
-    vector_workspace,
 )
 
 INFEASIBLE = (
@@ -90,7 +89,7 @@ ENTRIES = (
         r" \tfrac1n \sum_i y_i \langle x_i, b\rangle = 1",
         summary="The vector of least 1-norm that obeys all signs; for noiseless one-bit sensing, without the sparsity.",
         run=plan_vershynin_lp,
-        workspace=lambda spec, options: 64 * spec.n * spec.p + 2**26,
+        workspace=17.0,
         refuse=all_of(needs_first_moment, needs_signs),
     ),
     single_index_entry(
@@ -100,7 +99,7 @@ ENTRIES = (
         summary="The mean of y x, soft-thresholded to the 1-norm of an s-sparse vector.",
         run=plan_vershynin_ball,
         knows=("sparsity",),
-        workspace=vector_workspace,
+        workspace=0.1,
         refuse=refuse_first_moment,
     ),
 )

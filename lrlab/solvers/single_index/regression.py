@@ -13,13 +13,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.requirements import (
-    always,
-    needs_both_answers,
-    needs_first_moment,
-    single_index_entry,
-    vector_workspace,
-)
+from lrlab.solvers.single_index.requirements import always, needs_both_answers, needs_first_moment, single_index_entry
 from lrlab.theory import m_estimators
 from lrlab.theory.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.theory.separability import existence_ratio
@@ -214,7 +208,7 @@ ENTRIES = (
         r" \log\bigl(1 + e^{-y_i (\langle x_i, b\rangle + c)}\bigr)",
         summary="Maximum likelihood under a logistic link, without a penalty.",
         run=logistic,
-        workspace=vector_workspace,
+        workspace=0.1,
         refuse=needs_first_moment,
         predict=predict(LOGISTIC),
         equivariant=always,
@@ -225,7 +219,7 @@ ENTRIES = (
         r" \Phi\bigl(y_i (\langle x_i, b\rangle + c)\bigr)",
         summary="Maximum likelihood under a probit link, which is that of one-bit sensing, without a penalty.",
         run=probit,
-        workspace=vector_workspace,
+        workspace=0.1,
         refuse=needs_first_moment,
         predict=predict(PROBIT),
         equivariant=always,

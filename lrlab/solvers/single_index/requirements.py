@@ -195,24 +195,4 @@ def needs_answers(spec: SingleIndexSpec, options: Options) -> None:
 refuse_first_moment = all_of(needs_first_moment, needs_room)
 
 
-def moment_workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold the moments of both answers, a whitened one, its factors, LAPACK's own; blocks of measurements."""
-    return 64 * spec.p**2 + 2**26
-
-
-def vector_workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold a few vectors of length n and p."""
-    return 128 * (spec.n + spec.p) + 2**20
-
-
-def message_workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold the moments of both answers for a spectral start, a block of `gamp`'s quadrature, vectors (n,)."""
-    return 48 * spec.p**2 + 320 * spec.n + 2**26
-
-
-moment_entry = partial(single_index_entry, streams=True, workspace=moment_workspace)
-
-
-def small_workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """Hold a few vectors of length p, and blocks of measurements."""
-    return 64 * spec.p + 2**26
+moment_entry = partial(single_index_entry, streams=True, workspace=0.35, matrix=lambda spec, options: spec.p**2)

@@ -12,10 +12,9 @@ from scipy.special import ndtri
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, all_of
+from lrlab.solver_entry import all_of
 from lrlab.solvers.single_index.drawn_moments import ClassMoments
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.moment_choice import Choice, contrast
@@ -175,11 +174,6 @@ def sparse_variance(A: Array, s: int, deviation: float) -> float:
     return float(b @ A @ b)
 
 
-def workspace(spec: SingleIndexSpec, options: Options) -> int:
-    """M, the matrices P, Q, W of the Fantope problem with their successors, LAPACK's own; blocks of measurements."""
-    return 80 * spec.p**2 + 2**26
-
-
 ENTRY = single_index_entry(
     title="Sparse pairwise moment",
     update=r"b \leftarrow \frac{T(M b)}{\|T(M b)\|}, \qquad T \text{ keeps the largest entries}",
@@ -187,6 +181,7 @@ ENTRY = single_index_entry(
     run=sparse_pairwise_moment,
     knows=("sparsity",),
     streams=True,
-    workspace=workspace,
+    workspace=0.35,
+    matrix=lambda spec, options: spec.p**2,
     refuse=all_of(needs_gap, needs_room),
 )

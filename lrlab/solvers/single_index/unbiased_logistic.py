@@ -76,6 +76,6 @@ ENTRY = single_index_entry(
     summary="Logistic regression whose loss corrects for a known flip probability.",
     run=unbiased_logistic,
     knows=("flip",),
-    workspace=lambda spec, options: 24 * spec.n * (spec.p + 1) + 16 * spec.p**2 + 2**20,
+    workspace=2.1,
     refuse=needs_first_moment,
 )

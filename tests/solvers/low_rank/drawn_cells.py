@@ -1,7 +1,5 @@
 """Draws low-rank problems without noise, and the solvers that are to recover them, from all four models."""
 
-import gc
-import tracemalloc
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,8 +7,6 @@ import numpy as np
 from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.memory import memory_needed
-from lrlab.runs.run import run_job
 
 PENALISED = ("als", "soft-impute", "nuclear-norm")
 """Solvers whose minimum is that of another objective; they name the penalty."""
@@ -49,18 +45,6 @@ def drawn(rng: np.random.Generator, scale: float = 1.0) -> Job | None:
         return make_job(spec, str(entry), max_seconds=5.0)
     except InputError:
         return None
-
-
-def claimed_over_used(job: Job) -> float:
-    """Return the memory that is claimed for a job, as a multiple of the most that it holds at a time."""
-    gc.collect()
-    tracemalloc.start()
-    try:
-        run_job(job)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return memory_needed(job.spec, job.entry, dict(job.options)) / peak
 
 
 def drawn_jobs(count: int, seed: int, scale: float = 1.0) -> Iterator[Job]:

@@ -1,10 +1,10 @@
-"""Low-rank problems that nobody chose: what converges has all directions, and claims of memory hold."""
+"""Low-rank problems that nobody chose: what converges has all directions."""
 
 import pytest
 
 from lrlab.protocol import Stop
 from lrlab.runs.run import Newest, run_job
-from tests.solvers.low_rank.drawn_cells import claimed_over_used, drawn_jobs
+from tests.solvers.low_rank.drawn_cells import drawn_jobs
 
 
 @pytest.mark.parametrize(
@@ -16,11 +16,3 @@ def test_what_converges_on_exact_data_misses_no_direction(seed, count):
         trace = run_job(job, newest=Newest())
         missing = job.spec.true_rank - trace.metrics.get("recovered_directions", 0)
         assert trace.stop is not Stop.CONVERGED or not missing, (job.spec, job.solver)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(31000, 31004))
-def test_claims_of_memory_hold_in_drawn_cells(seed):
-    for job in drawn_jobs(10, seed, scale=12.0):
-        ratio = claimed_over_used(job)
-        assert 1 / 3 <= ratio <= 3, (job.spec, job.solver, ratio)

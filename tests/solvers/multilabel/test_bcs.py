@@ -1,16 +1,12 @@
 """Bayesian compressed sensing of labels: exact evidence, a bound that rises, and posteriors by other means."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import digamma, gammaln
 from scipy.stats import multivariate_normal
 
-from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
-from lrlab.parameters import settle
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import bcs as module
@@ -215,19 +211,6 @@ def test_regression_counts_directions_that_no_row_has():
     covariance = 0.4 * (np.eye(4) + X @ X.T / 1.5)
     evidence = sum(multivariate_normal.logpdf(t, np.zeros(4), covariance) for t in T.T)
     assert regression.bound(M, np.linalg.norm(T - X @ M) ** 2, 0.0, 4) == pytest.approx(evidence)
-
-
-@pytest.mark.parametrize("observed", [1.0, 0.3])
-def test_memory_matches_the_catalogue(observed, monkeypatch):
-    monkeypatch.undo()
-    spec = Multilabel(n=800, d=200, labels=50, rank=5, observed=observed)
-    entry, problem = catalog.solver("bcs", spec.model), spec.build()
-    options = settle(entry.run, {})
-    tracemalloc.start()
-    problem.score(next(entry.run(problem, **options, rng=np.random.default_rng(0))).estimate)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= entry.workspace(spec, options)
 
 
 def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():

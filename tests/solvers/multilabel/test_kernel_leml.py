@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -12,11 +11,9 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
-from lrlab import catalog
 from lrlab.data.rows import read
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import settle
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import kernel_features, leml
@@ -206,24 +203,6 @@ def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
     again = run(problem, 3, landmarks=landmarks)[1][-1].estimate
     assert (again.U == estimate.U).all()
     assert iterates[-1].note.endswith(f"; {landmarks or 60} landmarks")
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        Multilabel(n=1500, d=60, labels=40, rank=5),
-        Multilabel(n=6000, d=900, labels=40, rank=5, density=0.05, observed=0.3),
-    ],
-)
-def test_memory_matches_the_catalogue(spec, monkeypatch):
-    monkeypatch.undo()
-    entry, problem = catalog.solver("kernel-leml", spec.model), spec.build()
-    options = settle(entry.run, {"landmarks": 0 if spec.density == 1 else 400, "loss": "logistic"})
-    tracemalloc.start()
-    problem.score(next(entry.run(problem, **options, rng=np.random.default_rng(0))).estimate)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= entry.workspace(spec, options)
 
 
 def test_predictions_do_not_depend_on_units_of_features():

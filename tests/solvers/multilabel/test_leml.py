@@ -374,7 +374,6 @@ def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
     options = {name: parameter.default for name, parameter in entry.options.items()}
     assert not set(options) & (set(declared(Multilabel)) | set(declared(Limits)))
     for spec in SPECS.values():
-        assert entry.workspace(spec, options) > 0
         try:
             entry.refuse(spec, options)
         except InputError as refusal:

@@ -1,14 +1,12 @@
 """Trace-norm multi-label learning: optimality, known and independent optima, falling objectives, memory."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from lrlab import catalog, lowrank
+from lrlab import lowrank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
@@ -17,8 +15,6 @@ from lrlab.solvers.methods.proximal import accelerated, extrapolated, place, shr
 from lrlab.solvers.multilabel import leml, leml_products, trace_norm
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
-from lrlab.solvers.multilabel.requirements import BLOCK_BYTES
-from tests.thorough import a_third
 
 SOLVERS = {"squared": trace_norm.trace_norm_squared, "logistic": trace_norm.trace_norm_logistic}
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
@@ -210,20 +206,3 @@ def test_a_step_that_is_far_too_long_or_short_is_mended():
         states = [state for _, state in zip(range(300), accelerated(risk, start, 2.0, step), strict=False)]
         at, _ = states[-1]
         assert at.f + 2.0 * at.estimate.s.sum() == pytest.approx(best, rel=1e-9)
-
-
-@every_loss
-@pytest.mark.parametrize(
-    "change", a_third([{}, {"observed": 0.2}, {"density": 0.1}, {"density": 0.1, "observed": 0.05}])
-)
-def test_memory_stays_within_the_claim_of_the_catalogue(name, change, monkeypatch):
-    monkeypatch.undo()
-    spec = Multilabel(n=2000, d=600, labels=300, rank=5).replace(**change)
-    problem, entry = spec.build(), catalog.solver(f"trace-norm-{name}")
-    run(name, SPEC.build(), max_iter=1)
-    tracemalloc.start()
-    run(name, problem, max_iter=3, regularization=0.1)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # Without the constant for blocks, which hide what grows.
-    assert peak <= entry.workspace(spec, {}) - BLOCK_BYTES

@@ -1,16 +1,13 @@
 """WSABIE: its sampling, its steps and its loss against loops that follow the definitions."""
 
 import pickle
-import tracemalloc
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from lrlab import catalog
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import settle
 from lrlab.solvers.multilabel import warp, wsabie
 from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
@@ -183,20 +180,3 @@ def test_the_threshold_travels_with_the_estimate():
     for copy in (pickle.loads(pickle.dumps(estimate)), Affine.restored(estimate.arrays())):
         assert copy.threshold == estimate.threshold and (copy.dense() == estimate.dense()).all()
     assert all(isinstance(part, np.ndarray) for part in estimate.arrays().values())
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        Multilabel(n=150, d=3000, labels=2500, rank=20, density=0.02),
-        Multilabel(n=4000, d=30, labels=60, rank=5, per_row=10, observed=0.3),
-    ],
-)
-def test_memory_matches_the_catalogue(spec):
-    entry, problem = catalog.solver("wsabie", spec.model), spec.build()
-    options = settle(entry.run, {})
-    tracemalloc.start()
-    problem.score(next(entry.run(problem, **options, rng=np.random.default_rng(0))).estimate)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak <= entry.workspace(spec, options)
