@@ -129,7 +129,7 @@ def test_a_model_without_a_spectrum_is_refused_alone(model):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.soak
-@pytest.mark.parametrize("name", ["spectrum", "sweep"])
+@pytest.mark.parametrize("name", ["converge", "spectrum", "sweep"])
 def test_models_are_switched_in_a_browser(page, address, name):
     page.set_default_timeout(LONG_MS)
     page.goto(f"{address}/{name}?{urlencode(WITH_MODELS[name])}")
