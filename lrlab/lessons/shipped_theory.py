@@ -43,7 +43,7 @@ def jobs() -> Iterator[Job]:
 
 def items() -> list[Any]:
     """Return what is computed: items of `theory.refined`, each once."""
-    own = [one.on(theory.without_seed(one.spec)) for one in jobs()]
+    own = [theory.without_seed(one) for one in jobs()]
     return list({theory.text_of(item): item for item in (*(one.spec for one in own), *own)}.values())
 
 

@@ -50,9 +50,11 @@ def described(overlaps: Array) -> dict[str, float]:
     return numbers
 
 
-def without_seed(spec: Spec) -> Spec:
-    """Return the spec with the seed 0: what theory says is of all seeds."""
-    return spec.replace(seed=0) if spec.seed else spec
+def without_seed(item: Any) -> Any:
+    """Return a spec or a job with the seed 0: what theory says is of all seeds."""
+    if isinstance(item, Spec):
+        return item.replace(seed=0) if item.seed else item
+    return item.on(without_seed(item.spec))
 
 
 def drawn(job: Job, seconds: float) -> dict[str, float]:
@@ -66,17 +68,21 @@ def _draws(job: Job, seconds: float) -> int:
     return min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, dict(job.options)), 1e-9)))
 
 
-def known(job: Job) -> Numbers:
-    """Return what is known of a job without delay; nothing of a person's own data."""
+def known(job: Job, draw: bool = True) -> Numbers:
+    """Return what is known of a job without delay; nothing of a person's own data.
+
+    draw: draw quickly what is not refined; not for tables of many grid points.
+    """
     if not job.spec.drawn:
         return {}
-    own = job.on(without_seed(job.spec))
-    return {**(_stored(own) or _drawn_quickly(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
+    own = without_seed(job)
+    here = remembered(own) or (_drawn_quickly(own) if draw else _limit(own))
+    return {**here, **_limits(own.spec), **remembered(own.spec)}
 
 
 def unknown(jobs: Iterable[Job]) -> list[Job]:
     """Return the jobs, without their seeds, of which `known` has to draw first."""
-    own = dict.fromkeys(job.on(without_seed(job.spec)) for job in jobs)
+    own = dict.fromkeys(map(without_seed, jobs))
     return [job for job in own if _stored(job) is None and _key(job) not in _quick]
 
 
@@ -85,30 +91,12 @@ def quick(job: Job) -> Numbers:
     return {**_limit(job), **drawn(job, QUICK_SECONDS)}
 
 
-def remember_quick(job: Job, numbers: Numbers) -> None:
-    """Hold the result of `quick` in memory, the newest so many."""
-    _hold(_quick, job, numbers)
-
-
-def known_best(spec: Spec) -> Numbers:
-    """Return the bound of all methods at the size of a spec where it has been computed."""
-    return _stored(without_seed(spec)) or {}
-
-
 def completed(job: Job) -> Numbers:
     """Return what is known of a job, its draws computed where they are not known: this may take seconds."""
-    own = job.on(without_seed(job.spec))
+    own = without_seed(job)
     if _stored(own) is None:
         remember(own, refined(own))
     return known(own)
-
-
-def limits(job: Job) -> Numbers:
-    """Return the limits of a job for large sizes, and what else is known without a draw; for tables of many cells."""
-    if not job.spec.drawn:
-        return {}
-    own = job.on(without_seed(job.spec))
-    return {**(_stored(own) or _limit(own)), **_limits(own.spec), **(_stored(own.spec) or {})}
 
 
 def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
@@ -119,7 +107,7 @@ def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
     measures = catalog.family(spec.model).measures
     wanted = {name: measure.quotient for name, measure in measures.items() if measure.quotient[0]}
     # Of most families there are none; this is asked for every trial of a table.
-    bounds = known_best(spec) if wanted else {}
+    bounds = remembered(spec) if wanted else {}
     return {name: (score, bounds[of]) for name, (score, of) in wanted.items() if bounds.get(of, 0.0) > NOTHING}
 
 
@@ -130,7 +118,7 @@ def missing(jobs: Sequence[Job]) -> list[Any]:
 
 def missing_draws(jobs: Iterable[Job]) -> list[Job]:
     """Return the jobs whose overlaps are to be drawn and are not, without their seeds, each once."""
-    own = dict.fromkeys(job.on(without_seed(job.spec)) for job in jobs)
+    own = dict.fromkeys(map(without_seed, jobs))
     return [job for job in own if _stored(job) is None and _draws(job, REFINED_SECONDS) >= FEWEST]
 
 
@@ -140,9 +128,9 @@ def draw_seconds(jobs: Iterable[Job]) -> float:
     return sum(min(REFINED_SECONDS, MOST * seconds) for seconds in expected)
 
 
-def remembered(job: Job) -> Numbers:
-    """Return what is refined of a job; nothing where that is not known, and no draw is made for it."""
-    return _stored(job.on(without_seed(job.spec))) or {}
+def remembered(item: Any) -> Numbers:
+    """Return what is refined of a job, or of all methods on a spec; nothing if that is not known: it draws nothing."""
+    return _stored(without_seed(item)) or {}
 
 
 def remembered_items() -> int:
@@ -162,12 +150,9 @@ def refined(item: Any) -> Numbers:
     return {**_limit(item), **drawn(item, REFINED_SECONDS)}
 
 
-def remember(item: Any, numbers: Numbers) -> None:
-    """Hold the result of `refined` in memory, the newest so many."""
-    _hold(_refined, item, numbers)
-
-
-def _hold(memory: dict[object, Numbers], item: Any, numbers: Numbers) -> None:
+def remember(item: Any, numbers: Numbers, exact: bool = True) -> None:
+    """Hold the result of `refined`, or of `quick`, in memory, the newest so many."""
+    memory = _refined if exact else _quick
     if len(memory) >= REMEMBERED:
         memory.pop(next(iter(memory)), None)
     memory[_key(item)] = numbers
@@ -206,7 +191,7 @@ def shipped() -> Mapping[str, Numbers]:
 def _drawn_quickly(job: Job) -> Numbers:
     if (numbers := _quick.get(_key(job))) is None:
         numbers = quick(job)
-        remember_quick(job, numbers)
+        remember(job, numbers, exact=False)
     return numbers
 
 

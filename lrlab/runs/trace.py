@@ -115,7 +115,7 @@ class Trace:
         if own := self.job.spec.ending(self.stop):
             return own
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
-        of_sizes = theory.limits(self.job) if limited else {}
+        of_sizes = theory.known(self.job, draw=False) if limited else {}
         if of_sizes.get("limit_overlap") == 0.0:
             # Small problems are often recovered far below the threshold of large ones.
             here = f"; at this size it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""

@@ -57,7 +57,7 @@ class TrialResult(NamedTuple):
             for name, (score, limit) in theory.quotients(trial.job.spec).items()
             if score in self.scores
         }
-        return {**about, **self.scores, **shares, **theory.limits(trial.job), **ending}
+        return {**about, **self.scores, **shares, **theory.known(trial.job, draw=False), **ending}
 
 
 _under_way: dict[int, Callable[[], Any]] = {}

@@ -149,7 +149,7 @@ class Results:
             shares = [name for name, (score, _) in theory.quotients(job.spec).items() if score in scored]
             names = [*scored, *shares, "iterations"] if scored else []
             scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
-        return scores | {name: [value] * 3 for name, value in theory.limits(job).items()}
+        return scores | {name: [value] * 3 for name, value in theory.known(job, draw=False).items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""

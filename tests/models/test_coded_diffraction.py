@@ -144,7 +144,7 @@ def test_what_is_said_of_a_run():
     trace = lrlab.solve(spec, "gauss-newton")
     known = theory.known(trace.job)
     outcome = Outcome("gauss-newton", "Gauss-Newton", trace.rows[-1], len(trace.rows), True, {}, known)
-    bound = theory.known_best(spec)["bound_error"]
+    bound = theory.remembered(spec)["bound_error"]
     words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers a pixel"
     assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
     exact = family.verdict(spec.replace(photons=0.0), [outcome])

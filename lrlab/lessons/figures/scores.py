@@ -44,7 +44,7 @@ def _limits(figure: Figure, at: float) -> dict[str, float]:
     """Return the limits for large sizes of each series and of all methods; nan where there are none."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
-        known = theory.limits(job(figure, one, at))
+        known = theory.known(job(figure, one, at), draw=False)
         for name, prefix in ((f"limit of {one.label}", "limit"), (ALL_METHODS, "limit_best")):
             value = prediction(known, measure, prefix)
             result[name] = math.nan if value is None else value

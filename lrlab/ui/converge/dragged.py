@@ -52,7 +52,7 @@ class Dragged:
             wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
         for job, line in lines.items():
             if line.done() and not isinstance(line.result(), Failure):
-                theory.remember_quick(job, line.result())
+                theory.remember(job, line.result(), exact=False)
         over = [self._over(job, runs.get(job)) for job in jobs]
         drawn, parts = shown(self._settings, over)
         late = [k for k, run in enumerate(over) if not run.over and run.job.solver in self._before]
