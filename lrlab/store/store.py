@@ -65,7 +65,10 @@ class Store(Connection):
                 f"SELECT {RESULT} FROM cells JOIN trials ON cell = id WHERE key = ? AND trial < ? ORDER BY trial",
                 (code_version.key(job), below),
             )
-            return {number: TrialResult(*row, json.loads(metrics)) for number, *row, metrics in rows}
+            return {
+                number: TrialResult(seed, stop, iterations, seconds, json.loads(metrics))
+                for number, seed, stop, iterations, seconds, metrics in rows
+            }
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none; one that is there already stays as it is."""
