@@ -157,8 +157,8 @@ class _Reader:
                 }
                 names = tuple(sorted(vars(value).keys() - computed))
             return f"{self.value(type(value))}({self.value([getattr(value, name) for name in names])})"
-        if callable(value) and getattr(value, "__name__", ""):
-            return str(value.__name__)
+        if callable(value) and (named := getattr(value, "__name__", None)):
+            return str(named)
         if isinstance(value, RANDOM):
             return str(uuid.uuid4())
         return digest(pickle.dumps(value).hex())

@@ -35,7 +35,7 @@ class OwnEstimator(BaseEstimator):
         limit = getattr(given, "max_iter", None)
         options |= {"held_out": 0.0, "seed": given.seed, "max_seconds": given.max_seconds, **(given.settings or {})}
         options |= {} if limit is None else {"max_iter": limit}
-        solver = options.pop("solver", given.solver)
+        solver: Any = options.pop("solver", given.solver)
         self.trace_ = in_units(solve.run(job_of(y, X, Z, model=self.measured, solver=solver, **options)))
         if self.trace_.estimate is None:
             raise RuntimeError(self.trace_.ending)
@@ -136,7 +136,8 @@ class FormRegressor(RegressorMixin, OwnEstimator):
         of = "r" if self.measured == "polynomial-network" else "rank"
         rank = {} if self.rank is None else {of: self.rank}
         self.run(np.asarray(y, dtype=np.float64), *self.sides(X), constant=self.constant, **rank)
-        self.matrix_: LowRank = self.trace_.estimate
+        matrix: Any = self.trace_.estimate
+        self.matrix_: LowRank = matrix
         self.rank_ = len(self.matrix_.s)
         return self
 

@@ -117,7 +117,8 @@ class LabelProblem(MultilabelProblem):
     def baseline(self) -> dict[str, float]:
         """Return the scores of label prevalences, the same for all rows."""
         d, L = self.X.shape[1], self.Y.shape[1]
-        return self.score(Affine.at(lowrank.zero((d, L), 1), label_shares(self.Y, self.mask)))
+        prevalences: Any = Affine.at(lowrank.zero((d, L), 1), label_shares(self.Y, self.mask))
+        return self.score(prevalences)
 
 
 class LabelPredictor(tuple[Any, ...]):
@@ -167,7 +168,7 @@ class OwnLabels(Own):
     def check(self) -> None:
         """Refuse ranks that no such table has."""
         least = min(self.d, self.labels)
-        if self.values()["rank"] > least:
+        if int(self.values()["rank"]) > least:
             expected = f"in 1..min(features, labels) = {least}"
             raise InputError("rank", expected, self.values()["rank"], "lower the rank")
 
@@ -190,7 +191,7 @@ class OwnLabels(Own):
         """Return the rows to learn from and those that are held out."""
         arrays = unpacked(self.file)
         rows = Dataset(*(table_of(arrays, name) for name in ("X", "Y", "observed")))
-        return rows.rows(~self.held), rows.rows(self.held)
+        return rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held))
 
     def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
         given, fresh = self.tables()

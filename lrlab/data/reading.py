@@ -50,7 +50,8 @@ def read_given(
         name = "row-features" if what == "X" else "column-features"
         side = opened_source(Path(file), limit_bytes)
         values = side_features(read_frame(side, limit_bytes), members, name)
-        given = given._replace(**{what: values}, words=f"{given.words}, {values.shape[1]} {name.replace('-', ' ')}")
+        words = f"{given.words}, {values.shape[1]} {name.replace('-', ' ')}"
+        given = given._replace(X=values, words=words) if what == "X" else given._replace(Z=values, words=words)
     return given
 
 

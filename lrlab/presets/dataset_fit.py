@@ -57,6 +57,7 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
     try:
         training, fresh = rows_of(task)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
+        settings: dict[str, Any] = dict(task.settings)
         job = job_of(
             (hide(training, task.observed, task.trial), fresh),
             solver=task.solver,
@@ -67,7 +68,7 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
             scaling="none",
             seed=task.trial,
             **({"rank": about["rank"]} if about["rank"] else {}),
-            **dict(task.settings),
+            **settings,
         )
     except InputError as error:
         return {**about, "regularization": None, "refused": str(error), "trace": []}

@@ -110,7 +110,7 @@ def carry_out(reading: Reading) -> Measurements:
         for file, content in reading.content.items():
             (Path(name) / file).write_bytes(content)
         folder = Path(reading.folder or name)
-        files = {role: folder / file for role, file in reading.files.items()}
+        files: dict[str, Any] = {role: folder / file for role, file in reading.files.items()}
         labels = files.pop("labels", None) or reading.labels
         return read_task(files.pop("file"), reading.hints, labels=labels, limit_bytes=memory_limit(), **files)
 
@@ -164,7 +164,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
     try:
         task, files = read(example, dropped, hints, labels)
         with st.sidebar:
-            options = choose_options(link, task, EXAMPLES.get(example))
+            options: dict[str, Any] = choose_options(link, task, EXAMPLES.get(example))
         spec = uploads.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
         return Shown(task, spec, options, files, hints, labels, example)
     except InputError as error:
@@ -235,7 +235,7 @@ def label_columns(columns: str) -> str | tuple[str, ...] | None:
     return tuple(name.strip() for name in columns.split(","))
 
 
-def choose_options(link: Permalink, task: Measurements, example: Example | None) -> dict[str, Value]:
+def choose_options(link: Permalink, task: Measurements, example: Example | None) -> dict[str, Any]:
     """Show the settings of a task; return what is not left at its default."""
     known = {p.name: p for p in task.settings()}
     rank = next((name for name in ("rank", "r") if name in known), "")

@@ -65,7 +65,13 @@ def parts_of(runs: Sequence[Any], alive: bool) -> State:
     measures, drawn = measures_of(spec), recoveries(spec, runs)
     names = list(measures)
     first = names[0] if spec.held.any() or spec.model == "multilabel" else names[1]
-    look = {"measures": measures, "log_x": False, "log_y": not measures[first].rising, "height": HEIGHT, "hold": True}
+    look: dict[str, Any] = {
+        "measures": measures,
+        "log_x": False,
+        "log_y": not measures[first].rising,
+        "height": HEIGHT,
+        "hold": True,
+    }
     curves = convergence.curves(drawn, first, "iteration", growing=alive, **look)
     return {
         f"{PAGE}.progress": progress.run_bar(runs) if alive else "",
