@@ -10,8 +10,9 @@ import sys
 import pandas as pd
 
 import lrlab
+from benchmarks import ship
 from benchmarks.peers.report import machine, write_section
-from lrlab.presets import ship, shipped
+from lrlab.presets import shipped
 from lrlab.presets.growth import QUANTITIES, measured
 from lrlab.runs.job import make_job
 from lrlab.runs.memory import memory_needed

@@ -183,7 +183,7 @@ def text_of(item: Any) -> str:
 
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Numbers]:
-    """Return what is refined of the defaults and the lessons, see `lessons.shipped_theory`."""
+    """Return what is refined of the defaults and the lessons, see `benchmarks.shipped_theory`."""
     known: Mapping[str, Numbers] = json.loads(SHIPPED.read_text()) if SHIPPED.exists() else {}
     return known
 

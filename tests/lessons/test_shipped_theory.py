@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrlab.lessons import shipped_theory
+from benchmarks import shipped_theory
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 

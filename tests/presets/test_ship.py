@@ -5,9 +5,10 @@ import base64
 import numpy as np
 import pytest
 
+from benchmarks import ship
 from lrlab import presets
 from lrlab.engine.messages import Failure
-from lrlab.presets import ship, shipped
+from lrlab.presets import shipped
 from lrlab.runs.trial import TrialResult, run_trial
 from lrlab.store.store import Store
 
@@ -90,7 +91,7 @@ def same(one, other) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", shipped.names())
 def test_what_is_shown_is_what_the_code_makes_of_the_numbers(name):
-    """After a change of a figure or its theory: `python -m lrlab.presets.ship NAME --redraw`."""
+    """After a change of a figure or its theory: `python -m benchmarks.ship NAME --redraw`."""
     run = shipped.load(name)
     made = shipped.made_anew(run)
     assert [panel.caption for panel in made.panels] == [panel.caption for panel in run.panels]

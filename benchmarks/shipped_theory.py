@@ -1,6 +1,6 @@
 """Computes what theory says of the defaults and of the lessons at their own sizes, which takes minutes, and stores it.
 
-`python -m lrlab.lessons.shipped_theory` writes the file that `runs.theory` reads, after a change of a solver or of
+`python -m benchmarks.shipped_theory` writes the file that `runs.theory` reads, after a change of a solver or of
 theory; a test computes some of it again.
 """
 

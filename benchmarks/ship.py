@@ -1,9 +1,9 @@
 """Computes the results that are shipped with the package, see `shipped`.
 
-python -m lrlab.presets.ship NAME ...              runs presets in full, and writes results/NAME.json.gz
-python -m lrlab.presets.ship NAME --quick          runs their quick forms, which pages call so
-python -m lrlab.presets.ship NAME --redraw         makes figures and verdicts anew from the numbers that are there
-python -m lrlab.presets.ship NAME --store FILE     retains each result in FILE; after an interruption it resumes
+python -m benchmarks.ship NAME ...              runs presets in full, and writes results/NAME.json.gz
+python -m benchmarks.ship NAME --quick          runs their quick forms, which pages call so
+python -m benchmarks.ship NAME --redraw         makes figures and verdicts anew from the numbers that are there
+python -m benchmarks.ship NAME --store FILE     retains each result in FILE; after an interruption it resumes
 
 How long a result took is processor time, that of interrupted runs with it.
 """
