@@ -20,8 +20,8 @@ DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 OUTPUT = "Standard output"
 """Its name in messages."""
-_output: TextIO | None = None
-"""Standard output, while everything else that is printed goes to standard error; see `separate_output`."""
+_outputs: list[TextIO | None] = []
+"""Standard output of the command that runs, while all else that is printed goes to standard error."""
 
 
 class Interrupted(KeyboardInterrupt):
@@ -35,10 +35,9 @@ class Terminated(KeyboardInterrupt):
 @contextmanager
 def separate_output() -> Iterator[None]:
     """Let `say` and `print_json` alone write to standard output: plugins that print write to standard error."""
-    global _output
     # Python sets a stream that is closed at the start to None.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
-    before, _output = _output, sys.stdout
+    _outputs.append(sys.stdout)
     with suppress(AttributeError):
         # An encoding such as cp1252 lacks characters that texts have: a code takes the place of each.
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -46,7 +45,7 @@ def separate_output() -> Iterator[None]:
         with redirect_stdout(sys.stderr):
             yield
     finally:
-        _output = before
+        _outputs.pop()
 
 
 class Parser(argparse.ArgumentParser):
@@ -81,9 +80,14 @@ def require_place(name: str, path: Path, suffix: str) -> None:
         raise InputError(name, expected, path, f"name for example results{suffix}")
 
 
+def output() -> TextIO | None:
+    """Return standard output, None if it is closed."""
+    return _outputs[-1] if _outputs else sys.stdout
+
+
 def say(text: object = "", file: TextIO | None = None) -> None:
     """Print a text; all that the shell prints goes through here, for names in files may hold control characters."""
-    _write(printable(text), file or _output)
+    _write(printable(text), file or output())
 
 
 def complain(sentence: object) -> None:
@@ -112,14 +116,14 @@ def _named_output() -> Iterator[None]:
 def flush() -> None:
     """Write what is left of standard output; OSError if that fails."""
     with _named_output():
-        if _output is not None:
-            _output.flush()
+        if (file := output()) is not None:
+            file.flush()
 
 
 def drop_output() -> None:
     """Drop what is left of standard output, which would raise an error again at the end of the process."""
     with suppress(OSError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), _output.fileno())  # type: ignore[union-attr]
+        os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
@@ -144,7 +148,7 @@ def resumable(words: Callable[[], str]) -> Iterator[None]:
 
 def print_json(document: Any, indent: int | None = None) -> None:
     """Print a document as strict JSON."""
-    _write(json.dumps(plain(document), allow_nan=False, indent=indent), _output)
+    _write(json.dumps(plain(document), allow_nan=False, indent=indent), output())
 
 
 def add_settings(command: argparse.ArgumentParser, words: str) -> None:

@@ -29,7 +29,7 @@ def test_a_changed_constant_is_a_difference(monkeypatch, constant, value, name):
 @pytest.mark.parametrize(
     ("recorded", "today", "number"),
     [
-        ([1.0, 1e-9], [1.0, 1.0001e-9], 0),
+        ([1.0, 1e-9], [1.0, 1.00005e-9], 0),
         ([1.0, 1e-3], [1.0, 1.00001e-3], 1),
         ({"stop": "CONVERGED"}, {"stop": "STALLED"}, 1),
         ({"a": 1.0}, {}, 1),

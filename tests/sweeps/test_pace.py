@@ -7,7 +7,7 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.engine.stream import LocalStream
-from lrlab.runs.memory import memory_needed
+from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
@@ -72,7 +72,7 @@ def test_an_adaptive_sweep_has_its_budget_where_trials_are_long(clock):
 
 def test_a_sweep_has_a_size():
     most = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in SWEEP.jobs)
-    assert size_words(SWEEP) == f"up to {SWEEP.total} trials, {most / 2**20:.0f} MiB per worker"
+    assert size_words(SWEEP) == f"up to {SWEEP.total} trials, {memory_words(most)} per worker"
     adaptive = replace(SWEEP, adaptive=True, trials=50)
     assert size_words(adaptive).startswith(f"up to {adaptive.most} trials")
 
