@@ -10,8 +10,10 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index.requirements import (
+    SAME_ANSWERS,
     SupportSize,
     needs_first_moment,
+    of_one_kind,
     refuse_first_moment,
     single_index_entry,
     support_size,
@@ -40,11 +42,12 @@ def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     n, p = signed.shape
     both = np.hstack([signed, -signed])
     found = linprog(np.ones(2 * p), A_ub=-both, b_ub=np.zeros(n), A_eq=both.mean(axis=0)[None], b_eq=[1.0])
+    equal = SAME_ANSWERS if of_one_kind(problem) else ""
     if found.x is None:
-        yield Iterate(unit(signed.mean(axis=0)), note=INFEASIBLE)
+        yield Iterate(unit(signed.mean(axis=0)), note=INFEASIBLE + equal)
         return Stop.STALLED
     b = found.x[:p] - found.x[p:]
-    yield Iterate(unit(b), objective=float(found.fun), note=f"{np.count_nonzero(b)} of {p} entries.")
+    yield Iterate(unit(b), objective=float(found.fun), note=f"{np.count_nonzero(b)} of {p} entries.{equal}")
     return Stop.CONVERGED
 
 
@@ -72,7 +75,8 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
     top = np.partition(size, -2)[-2]
     level = brentq(excess, 0.0, top) if excess(0.0) > 0.0 > excess(top) else top if excess(0.0) > 0.0 else 0.0
     b = unit(np.sign(mean) * np.maximum(size - level, 0.0))
-    yield Iterate(b, objective=-float(b @ mean), note=f"{np.count_nonzero(b)} of {len(b)} entries.")
+    equal = SAME_ANSWERS if of_one_kind(problem) else ""
+    yield Iterate(b, objective=-float(b @ mean), note=f"{np.count_nonzero(b)} of {len(b)} entries.{equal}")
 
 
 def needs_signs(spec: SingleIndexSpec, options: Options) -> None:
