@@ -17,7 +17,7 @@ from tests.thorough import a_third
 
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
 DESIGNS = ("gaussian", "correlated", "student", "rademacher")
-STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
+STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.NO_MINIMUM, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
 
 
 @pytest.mark.parametrize("name", a_third(READY))
