@@ -54,7 +54,8 @@ def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_th
     assert alone["stop"] == "CONVERGED"
     (tmp_path / "map.toml").write_text(SWEEP)
     sweep = lrlab, "sweep", tmp_path / "map.toml", "--store", tmp_path / "trials.sqlite", "--json"
-    for command, extra in ((sweep, "engine"), ((lrlab, "fit", "a.arff", "--test", "b.arff"), "fit")):
+    svm = lrlab, "solve", "multilabel", "--solver", "svm", "--set", "n=50", "--set", "rank=2"
+    for command, extra in ((sweep, "engine"), (svm, "fit")):
         assert done(*command, status=2).endswith(f": pip install 'lrlab[{extra}]'\n")
     # What the sentence says is what is then done.
     [command] = re.findall(r"^streamlit must be .*: pip (install) '(.*)'$", done(lrlab, "app", status=2), re.M)
