@@ -236,5 +236,5 @@ def test_held_out_measurements_are_not_given():
 def test_a_trace_of_own_data_is_drawn_without_a_truth():
     X, y, _ = cases.answers(SEED)
     trace = lrlab.recover(y, X)
-    assert "held out" in trace._repr_mimebundle_()["text/plain"] and trace.figure() is not None
+    assert "held-out" in trace._repr_mimebundle_()["text/plain"] and trace.figure() is not None
     assert set(trace.summary()["spec"]) >= {"n", "p", "held_out", "scaling"} and "file" not in trace.summary()["spec"]
