@@ -119,7 +119,7 @@ def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp
     monkeypatch.setattr(report.presets, "compute", compute)
     text = report.write(tmp_path, quick=True)[0].read_text("utf-8")
     assert "Not computed: a worker ended." in text and "Not computed: m must be larger" in text
-    assert all(f">{word}<" in text for word in ("reproduced", "not reproduced", "not decided", "not computed"))
+    assert all(f">{word}<" in text for word in ("reproduced", "agrees in direction", "not decided", "not computed"))
 
 
 def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, monkeypatch):
