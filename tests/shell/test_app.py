@@ -17,10 +17,11 @@ from lrlab.shell import app
 
 @pytest.fixture
 def without(monkeypatch):
-    """Return a function that lets a module be missing."""
+    """Return a function that lets a module be missing, with what other tests have imported of it."""
 
     def leave_out(module):
-        monkeypatch.setitem(sys.modules, module, None)
+        for name in {module, *(name for name in sys.modules if name.startswith(f"{module}."))}:
+            monkeypatch.setitem(sys.modules, name, None)
 
     return leave_out
 
