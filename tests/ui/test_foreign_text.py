@@ -90,17 +90,16 @@ def test_a_title_of_a_definition_is_text():
 @pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_names_of_labels_and_files_are_text():
-    rng = np.random.default_rng(5)
-    X = rng.standard_normal((60, 4))
+    X = np.random.default_rng(5).standard_normal((60, 4))
     Y = (X[:, :2] > 0.3).astype(int)
-    quoted = NAME.replace(",", ";")
+    file = f"{NAME.replace('/', '')}.csv"
     rows = "\n".join(",".join(f"{x:g}" for x in row) for row in np.hstack([X, Y]))
-    content = f"a,b,c,d,{quoted},{quoted}2\n{rows}\n".encode()
+    content = f"a,b,c,d,{NAME},{NAME}2\n{rows}\n".encode()
     at = opened_page("own_data", labels="last:2", max_iter="2")
-    at.file_uploader(key="own_data.file").set_value((f"{NAME[:20]}.csv", content, "text/csv"))
+    at.file_uploader(key="own_data.file").set_value((file, content, "text/csv"))
     at = finished(drawn(at.run()), "own_data")
     texts = shown(at)
-    assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)
+    assert any(plain(file) in text for text in texts) and not any(MARKED.search(text) for text in texts)
     assert "<a href" not in "".join(part["figure"] for part in components(at) if "figure" in part)
 
 
