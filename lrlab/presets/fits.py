@@ -84,13 +84,14 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
         require_known(content["model"], ("multilabel",), what="model")
     with source.locate(("tune_by",)):
         require_known(content["tune_by"], METRICS, what="metric")
-    settings = {}
+    settings, entries = {}, {entry.name: entry for entry in catalog.solvers_for(content["model"])}
     for number, series in enumerate(preset.series):
         with source.locate(("series", number), ("settings",)):
+            require_known(series["solver"], entries, what="solver")
             own = {**content.get("settings", {}), **series.get("settings", {})}
             require_settings(own, [series["solver"]], content["model"])
             ending = limits({"max_iter": own.pop("max_iter", 10)})
-            catalog.solver(series["solver"], content["model"]).settle(own)
+            entries[series["solver"]].settle(own)
             settings[series["label"]] = {**own, "max_iter": ending.max_iter}
     _check_paper(preset, settings)
     for number, panel in enumerate(preset.panels):

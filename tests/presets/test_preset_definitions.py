@@ -147,7 +147,7 @@ BROKEN = [
     (FITS, "0.4, 0.2, 31.67", "0.4, 2, 31.67", "observed must be a number above 0, at most 1, got 2"),
     (FITS, "ndcg@5", "ndcg@4", "metric must be one of .*, got ndcg@4"),
     (FITS, "max_iter = 10", "max_iter = 0", "max_iter must be a whole number in .*, got 0"),
-    (FITS, "ratio = 0", "ration = 0", 'option of bcs must be one of .* did you mean "ratio"?'),
+    (FITS, "ratio = 0", "ration = 0", 'setting of bcs must be one of .* did you mean "ratio"?'),
     (FITS, 'axis = "data"', 'axis = "set"', "axis must be one of share, observed, data, seconds, got set"),
     (FITS, 'solver = "bcs"', 'solver = "gauss-newton"', "solver must be one of .*, got gauss-newton"),
     (FITS, '"hamming", "auc"]', '"haming", "auc"]', 'measure must be one of .* did you mean "hamming"?'),
