@@ -59,7 +59,6 @@ A, yA, _ = cases.magnitudes(SEED, m=80)
 patterns, masks, _ = cases.patterns(SEED)
 rowsB = np.column_stack([XB, ZB, yB])
 HEADER = ",".join([*(f"x{k}" for k in range(8)), "y"])
-gap_text = text("", given).replace(b"nan", b"")
 
 ANSWERS = {
     name: (content, ["--model", "flipped-logistic"])

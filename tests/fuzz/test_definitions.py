@@ -32,7 +32,6 @@ r = { from = 1, to = 5, steps = 5, spacing = "log" }
 max_iter = 9
 """
 ]
-MOST_JOBS = 10**6
 
 
 @st.composite
