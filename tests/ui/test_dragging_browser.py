@@ -251,13 +251,13 @@ def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
 
 def test_a_slow_solver_is_back_where_the_slider_is_released_at_its_start(page, address):
     slow = "Link-free refinement"
-    opened(page, f"{address}/converge?n=3000&p=60&solvers=pairwise-moment,link-free-refinement&run=1", "Converge")
+    opened(page, f"{address}/converge?n=7300&p=100&solvers=pairwise-moment,link-free-refinement&run=1", "Converge")
     ended(page)
     drawn(page)
     names = "figure => (document.querySelector(figure)._fullData ?? []).map((one) => one.name).join()"
     number = page.get_by_role("spinbutton", name="n", exact=True)
     move = grip(page, watched(page, NUMBER, CURVES))
-    start = catalog.positions("one-bit-sensing", "n").index(3000)
+    start = catalog.positions("one-bit-sensing", "n").index(7300)
     for position in range(start - 1, start - 6, -1):
         move(position)
     expect(number).to_have_value(str(catalog.positions("one-bit-sensing", "n")[start - 5]))
@@ -268,7 +268,7 @@ def test_a_slow_solver_is_back_where_the_slider_is_released_at_its_start(page, a
     wait_until(page, f"figure => {shown}.includes('{slow}') && !{shown}.includes('after release')", CURVES)
     ended(page)
     assert slow in page.evaluate(names, CURVES)
-    expect(number).to_have_value("3000")
+    expect(number).to_have_value("7300")
 
 
 def test_the_name_of_a_frame_is_read_beside_its_own_points(page, address):
