@@ -10,10 +10,10 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import Family, Goal
+from lrlab.model_entry import Family
 from lrlab.models import matrix_views
 from lrlab.models.low_rank_measures import MEASURES
-from lrlab.models.low_rank_problem import OUTLIER, RECOVERED, LowRankProblem, orthonormal
+from lrlab.models.low_rank_problem import OUTLIER, LowRankProblem, orthonormal
 from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, Parameter, gaussian_noise
 from lrlab.protocol import Checkpoint, Spec, proceed
@@ -203,7 +203,7 @@ class LowRankSpec(Spec):
 FAMILY = Family(
     name="low-rank",
     measures=MEASURES,
-    goal=Goal("weakest_error", RECOVERED),
+    goal=matrix_views.GOAL,
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
     measured=matrix_views.measured_matrix,
     verdict=matrix_views.verdict_matrix,

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from lrlab import ranking
 from lrlab.arrays import Array
-from lrlab.model_entry import Measured, Outcome, Panel, recovery
+from lrlab.model_entry import Goal, Measured, Outcome, Panel, recovery
 from lrlab.models.low_rank_problem import RECOVERED
 from lrlab.models.multilabel_problem import label_shares
 from lrlab.operators.dense import Dense
@@ -61,13 +61,18 @@ def _observed_corner(spec: Any) -> list[Panel]:
     return [Panel(f"observed in rows 1–{high}, columns 1–{wide}", values)]
 
 
+GOAL = Goal("weakest_error", RECOVERED, noises=3.0)
+"""Success with noise: no estimate is more accurate than its data."""
+
+
 def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover W, and how many measurements there are for each degree of freedom."""
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
         counted += ", too few to determine it"
-    return recovery(outcomes, "matrix", "weakest_error", RECOVERED, counted)
+    level = GOAL.level(spec.noise) or RECOVERED
+    return recovery(outcomes, "matrix", GOAL.measure, level, counted)
 
 
 def measured_rows(spec: Any) -> Measured:
