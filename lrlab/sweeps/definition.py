@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, product
@@ -174,8 +175,12 @@ def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | 
         return None
     own = noise = float(getattr(spec, "noise", 0.0))
     for axis, values in grid.items() if goal.noises else ():
-        along = {float(place(spec, axis, value).noise) for value in values}  # type: ignore[attr-defined]
-        noise = noise if along == {own} else max(along)
+        along = set[float]()
+        for value in values:
+            # A refused grid point says so in its own cell.
+            with suppress(InputError):
+                along.add(float(place(spec, axis, value).noise))  # type: ignore[attr-defined]
+        noise = noise if along <= {own} else max(along)
     return Success(goal.measure, below=goal.level(noise))
 
 
