@@ -71,7 +71,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
         counted += ", too few to determine it"
-    level = GOAL.level(spec.noise) or RECOVERED
+    level = GOAL.level(float(getattr(spec, "noise", 0.0))) or RECOVERED
     return recovery(outcomes, "matrix", GOAL.measure, level, counted)
 
 
