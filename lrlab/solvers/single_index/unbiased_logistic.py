@@ -4,9 +4,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import expit
 
-from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
@@ -48,16 +46,14 @@ def unbiased_logistic(
     y = problem.y
     Z = np.column_stack([np.ones(len(y)), problem.X])
 
-    def gradient(theta: Array) -> float:
-        return float(np.abs(Z.T @ (y * (-expit(-y * (Z @ theta)) - pull))).max())
-
     start = np.zeros(Z.shape[1])
-    steepest, residual = gradient(start) or 1.0, 1.0
-    margin, falls = np.zeros(len(y)), False
+    margin, residual, falls = np.zeros(len(y)), 1.0, False
+    steepest = float(np.abs(Z.T @ (y * loss.slope(margin))).max()) or 1.0
     for theta in newton(loss, Z, y, start):
         if not theta.any():
             continue
-        before, margin, residual = margin, y * (Z @ theta), gradient(theta) / steepest
+        before, margin = margin, y * (Z @ theta)
+        residual = float(np.abs(Z.T @ (y * loss.slope(margin))).max()) / steepest
         forever = (1.0 - q) * np.maximum(0.0, -margin).mean() < q * np.maximum(0.0, margin).mean()
         falls = endless(margin, before, residual)
         known = None if falls else residual
