@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,13 +21,12 @@ HELD_SECONDS = 0.1
 
 @dataclass
 class LiveClient:
-    """One WebSocket, opened anew where it closes. `take` gets a stream, its changes by part, and whether it is over.
+    """One WebSocket, opened anew where it closes. `take` gets a stream, its parts, and whether it is over.
 
-    arrived: when the messages of each stream came, in `time.monotonic()`; numbers: the last one of each stream.
+    arrived: when the messages of each stream came, in `time.monotonic()`. bytes: received, deflated.
     """
 
     take: Take
-    numbers: dict[str, int] = field(default_factory=dict)
     arrived: dict[str, list[float]] = field(default_factory=dict)
     bytes: int = 0
     _held: dict[str, Any] | None = None
@@ -63,7 +63,7 @@ class LiveClient:
             await self._socket.send(json.dumps(held))
 
     async def close(self) -> None:
-        """Close the connection; `follow` opens another one, which goes on with the numbers of this one."""
+        """Close the connection; `follow` opens another one."""
         if self.receiver:
             self.receiver.cancel()
             await asyncio.gather(self.receiver, return_exceptions=True)
@@ -80,22 +80,17 @@ class LiveClient:
                     address, additional_headers=headers, max_size=MESSAGE_BYTES, open_timeout=60, compression=None
                 )
                 with suppress(ConnectionClosed):
-                    await self._socket.send(json.dumps({"have": self.numbers}))
-                    async for text in self._socket:
-                        self.bytes += len(text)
-                        await self._read(json.loads(text))
+                    inflated = zlib.decompressobj(-zlib.MAX_WBITS)
+                    async for data in self._socket:
+                        self.bytes += len(data)
+                        assert isinstance(data, bytes)
+                        for text in inflated.decompress(data).splitlines():
+                            await self._read(json.loads(text))
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _read(self, message: dict[str, Any]) -> None:
-        stream, number = message["stream"], message["number"]
+        stream = message["stream"]
         if stream == self._dragged:
             await self._tell()
-        last, whole = self.numbers.get(stream, 0), message.get("all", False)
-        if not whole and number <= last:
-            return
-        if not whole and number > last + 1:
-            assert self._socket
-            return await self._socket.send(json.dumps({"again": stream}))
-        self.numbers[stream] = number
         self.arrived.setdefault(stream, []).append(time.monotonic())
-        await self.take(stream, message.get("parts", {}), message.get("end", False))
+        await self.take(stream, message["parts"], message["page"] is not None)

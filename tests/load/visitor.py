@@ -218,8 +218,8 @@ class Visitor:
                 self.sliders[component.id] = data
 
     async def _take_live(self, stream: str, parts: dict[str, Any], over: bool) -> None:
-        for name, change in parts.items():
-            if isinstance(html := change.get("="), str):
+        for name, html in parts.items():
+            if isinstance(html, str):
                 self._show(name, html)
         if over:
             await self.rerun(over=stream)

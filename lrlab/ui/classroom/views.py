@@ -13,8 +13,8 @@ from lrlab.ui.classroom.opening import PAGE
 from lrlab.ui.classroom.polls import LessonPoll
 from lrlab.ui.classroom.room import OPEN, RUNNING, SHOWN, Present, Room, find
 from lrlab.ui.lessons import lesson_view
-from lrlab.ui.live.changes import State
 from lrlab.ui.live.channel import get_channel
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink
@@ -41,7 +41,7 @@ def show(link: Permalink) -> None:
         _follow(room, lambda: _student(room), None)
 
 
-def _follow(room: Room, draw: Callable[[], None], view: Callable[[], State] | None) -> None:
+def _follow(room: Room, draw: Callable[[], None], view: Callable[[], Parts] | None) -> None:
     followed = live.current(PAGE)
     if not isinstance(followed, Present) or followed.room is not room or not followed.alive:
         st.session_state[f"{PAGE}:run"] = Present(room)
@@ -133,7 +133,7 @@ def _hold(room: Room) -> None:
         get_channel().hold(live.tab(), TRUTH, room.round.computed, room.code)
 
 
-def _parts(room: Room) -> State:
+def _parts(room: Room) -> Parts:
     one = room.round
     drawn = histogram.draw(one)
     return {"class.answers": drawn, "class.count": _count(room), "class.words": escape(_said(room))}

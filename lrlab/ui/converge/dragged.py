@@ -18,8 +18,8 @@ from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.changes import State
 from lrlab.ui.live.drags import waiting
+from lrlab.ui.live.stream import Parts
 
 RETRY_SECONDS = 1.0
 """After how long a solver that is not quick is tried again."""
@@ -38,7 +38,7 @@ class Dragged:
         self._before = {run.job.solver: run for run in ran if run.trace.rows}
         self._slow_until = dict[str, float]()
 
-    def __call__(self, spec: Spec) -> State:
+    def __call__(self, spec: Spec) -> Parts:
         """Return the live parts for a spec."""
         jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
         begun = time.monotonic()

@@ -14,7 +14,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
 from lrlab.protocol import Estimate, Spec
 from lrlab.runs.drawn import real_parts
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
@@ -84,7 +84,7 @@ def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int)
     return parts
 
 
-def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, parts: State, time: str) -> None:
+def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any, parts: Parts, time: str) -> None:
     """Draw the estimates against the truth, with a slider over the iterates, or over time, when the run is over."""
     own, frames = kind(spec, truth, drawn, time=time), ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
@@ -110,7 +110,7 @@ def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
     return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates{aligned}."
 
 
-def show_values(parts: State, known: bool) -> None:
+def show_values(parts: Parts, known: bool) -> None:
     """Draw the singular values of matrices, and how they differ from the truth where it is known."""
     if "converge.values" not in parts:
         return

@@ -20,7 +20,7 @@ from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress
 from lrlab.ui.widgets import permalink, plot, tables
@@ -101,7 +101,7 @@ def live_view(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...
     spec = ran[0][0].spec
     settings = _settings(settings, spec)
 
-    def parts() -> State:
+    def parts() -> Parts:
         rows = table(progress.computed(batch), ran[0])
         reached = tables.html(times_of(settings, spec, rows, level))
         drawn = {"converge.seeds": medians(settings, spec, rows), "seeds.times": reached}

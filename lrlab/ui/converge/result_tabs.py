@@ -18,7 +18,7 @@ from lrlab.runs.drawn import truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import captions, code, page
 from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.text import plain
@@ -42,7 +42,7 @@ def show(
     spec: Spec,
     runs: Sequence[Any],
     drawn: Sequence[Recovery],
-    parts: State,
+    parts: Parts,
     *,
     ran: bool,
 ) -> None:
@@ -61,7 +61,7 @@ def show(
                 draw()
 
 
-def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], parts: State, ran: bool) -> None:
+def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], parts: Parts, ran: bool) -> None:
     """Show the numbers of each run, and what they mean."""
     measures = family(spec.model).measures
     meaning = measures[settings.measure].meaning

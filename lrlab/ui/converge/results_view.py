@@ -20,7 +20,7 @@ from lrlab.runs.drawn import outcomes, recoveries, truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
     """What the page shows of runs: their looks, and the live parts by name."""
 
     drawn: Sequence[Recovery]
-    parts: State
+    parts: Parts
 
 
 def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False, figures: bool = True) -> Shown:
@@ -60,7 +60,7 @@ def view(settings: CurveSettings) -> View | None:
     """Return the view of the run that is followed, for its live channel."""
     following, rows = live.current("converge"), 0
 
-    def parts() -> State:
+    def parts() -> Parts:
         # The place of a run that waits changes with every end of another: its figures are those that the script drew.
         nonlocal rows
         before, rows = rows, sum(len(run.trace.rows) for run in following.runs)
@@ -99,7 +99,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
-def changes(jobs: Sequence[Job]) -> State:
+def changes(jobs: Sequence[Job]) -> Parts:
     """Return the live part that says whether jobs are no longer those of the run that is followed."""
     following = live.current("converge")
     changed = following and jobs and not run_controls.is_of(following, jobs)
@@ -113,7 +113,7 @@ def refine() -> None:
         refinement.show("converge", [run.job for run in following.runs])
 
 
-def show_equation(spec: Spec, alive: bool, bar: str, changed: State) -> None:
+def show_equation(spec: Spec, alive: bool, bar: str, changed: Parts) -> None:
     """Show what is measured, and beside it the progress, or that the settings have changed; no figure moves."""
     with st.container(key="converge-equation"):
         left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
@@ -123,7 +123,7 @@ def show_equation(spec: Spec, alive: bool, bar: str, changed: State) -> None:
             progress.strip(words, name, alive=True)
 
 
-def measured_parts(spec: Spec) -> State:
+def measured_parts(spec: Spec) -> Parts:
     """Return the first measurements of a spec as live parts."""
     known = measured_of(spec)
     words = {"converge.measured.words": escape(known.words)}
@@ -133,7 +133,7 @@ def measured_parts(spec: Spec) -> State:
     return {"converge.measured": picture.measured(known.panels, height), **words}
 
 
-def show_measured(parts: State) -> None:
+def show_measured(parts: Parts) -> None:
     """Show the first measurements."""
     st.markdown("**Measured**")
     words = parts["converge.measured.words"]

@@ -14,7 +14,7 @@ from lrlab.lessons.reading import terms
 from lrlab.ui.classroom import opening, polls
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import plot, slider
@@ -132,7 +132,7 @@ def _before(figure: Figure, key: str, large: bool) -> None:
         _show(_parts(figure, at, key, large, alone=True), key, said=False)
 
 
-def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> State:
+def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> Parts:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without what is to be guessed."""
     module = figure.module
     drawn = (module.alone if alone else module.draw)(figure, at)
@@ -142,7 +142,7 @@ def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) 
     return {f"{key}.figure": drawn, f"{key}.words": escape(module.sentence(figure, at))}
 
 
-def _show(parts: State, key: str, said: bool = True) -> None:
+def _show(parts: Parts, key: str, said: bool = True) -> None:
     """Show a figure, and, where it is `said`, its sentence, which screen readers have in any case."""
     plot.show(parts[f"{key}.figure"], key=f"{key}.figure", label=unescape(parts[f"{key}.words"]))
     if said:

@@ -167,14 +167,13 @@ class Channel:
     def _send(self, run: Followed, tab: Tab) -> None:
         began = time.thread_time()
         try:
-            messages = run.new_messages()
+            message = run.new_message()
         except Exception:
-            # Its figures stay as they are, and its end is still said.
+            # The figures stay as they are, and the tab still learns of the end.
             LOG.exception("what is new of a run could not be shown")
-            run.view, messages = dict, []
-        for text in messages:
-            tab.send(text)
-        if messages:
+            run.view, message = dict, None
+        tab.send(message)
+        if message:
             now, run.cost = time.monotonic(), time.thread_time() - began
             self._cost = 0.8 * self._cost + 0.2 * run.cost
             self._free_at = now + self._cost * (1.0 / BUILDING_SHARE - 1.0)

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 from lrlab.parameters import InputError
-from lrlab.ui.live.changes import State
-from lrlab.ui.live.stream import Stream
+from lrlab.ui.live.stream import Message, Parts, Stream
 
 THREADS = 32
 """Most of an answer's time is a worker's, for which its thread waits."""
@@ -57,13 +56,13 @@ class Drag:
     """A slider. show: returns the live parts of the page at a position, 0, 1, ...; InputError where it is refused."""
 
     def __init__(self) -> None:
-        self.show: Callable[[int], State] = lambda position: {}
+        self.show: Callable[[int], Parts] = lambda position: {}
         self.stream = Stream(secrets.token_urlsafe(16))
         self._lock = threading.Lock()
-        self._newest: tuple[int, Callable[[str], None]] | None = None
+        self._newest: tuple[int, Callable[[Message | None], None]] | None = None
         self._busy = False
 
-    def move(self, position: int, send: Callable[[str], None]) -> None:
+    def move(self, position: int, send: Callable[[Message | None], None]) -> None:
         """Answer a position by `send`, after the one that is computed now, unless a newer one comes before."""
         with self._lock:
             self._newest = (position, send)

@@ -1,9 +1,9 @@
 """The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `posts.py`.
 
-The server sends the messages of `stream.Stream`. A tab sends one JSON object a frame:
+The server sends the messages of `stream.Stream`, one per line of a deflated stream: at first all that the page shows,
+then what changes. A slow connection gets fewer messages, each with the latest parts. A tab sends one JSON object per
+frame:
 
-    {"have": {stream: number}}          at first: the last message that it has of each stream
-    {"again": stream}                   it has missed something: all so far, please
     {"drag": stream, "value": number}   a slider is at this position, 0, 1, ...
     {"act": milliseconds}               a click or a key, of which the browser may ask for a script
 
@@ -15,6 +15,7 @@ import json
 import logging
 import sys
 import time
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -30,14 +31,13 @@ from lrlab.engine.engine import close_engines
 from lrlab.ui.live import posts, turns
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
+from lrlab.ui.live.stream import Message
 from lrlab.ui.live.tabs import Tab
 
 MOST_CHARACTERS = 2000
 """Of a frame that a tab sends."""
 MOST_A_SECOND = 200
 """Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
-MOST_WAITING = 512
-"""Messages that wait for a slow connection; with more it is closed, and asks for all so far when it is back."""
 SWITCH_SECONDS = 0.0005
 """After which a thread that waits for the interpreter gets it: with the usual 5 ms clicks of a class would wait for its
 longest script, with 0.2 ms the threads of sixty tabs would take a tenth more time, to hand it over twice as often."""
@@ -51,30 +51,31 @@ LOG = logging.getLogger("lrlab.live")
 
 
 class TabConnection:
-    """One open connection: what is to be sent, from any thread, in order."""
+    """One open connection, which sends the latest of each part that waits."""
 
     def __init__(self, socket: WebSocket) -> None:
         self.socket, self._loop = socket, asyncio.get_running_loop()
-        self._waiting = asyncio.Queue[str | None](MOST_WAITING)
+        self._waiting, self._any_waiting = dict[str, Message](), asyncio.Event()
 
-    def send(self, text: str) -> None:
+    def send(self, message: Message) -> None:
         """Send a message, from any thread; never waits."""
-        self._loop.call_soon_threadsafe(self.put, text)
+        self._loop.call_soon_threadsafe(self.put, message)
 
-    def put(self, text: str | None) -> None:
-        """Send a message, or with None close the connection, from the thread of the event loop."""
-        try:
-            self._waiting.put_nowait(text)
-        except asyncio.QueueFull:
-            while not self._waiting.empty():
-                self._waiting.get_nowait()
-            self._waiting.put_nowait(None)
+    def put(self, message: Message) -> None:
+        """Send a message, from the thread of the event loop."""
+        self._waiting[message.stream] = message.after(self._waiting.get(message.stream))
+        self._any_waiting.set()
 
     async def forward(self) -> None:
         """Send what is put, until the connection is closed."""
-        while (text := await self._waiting.get()) is not None:
-            await self.socket.send_text(text)
-        await self.socket.close(REFUSED)
+        # One window over all messages, so that what they repeat costs few bytes; uvicorn's own has 4 kB only.
+        compressor = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
+        while await self._any_waiting.wait():
+            waiting, self._waiting = self._waiting, {}
+            self._any_waiting.clear()
+            for message in waiting.values():
+                data = compressor.compress(f"{message.text}\n".encode()) + compressor.flush(zlib.Z_SYNC_FLUSH)
+                await self.socket.send_bytes(data)
 
 
 async def serve(socket: WebSocket) -> None:
@@ -88,9 +89,12 @@ async def serve(socket: WebSocket) -> None:
         await socket.close(REFUSED)
         return
     await socket.accept()
+    for stream in [*channel.streams(tab), tab.said]:
+        if message := stream.all():
+            connection.put(message)
     sender = asyncio.create_task(connection.forward())
     try:
-        await _receive(socket, tab, connection)
+        await _receive(socket, tab)
     except WebSocketDisconnect:
         pass
     finally:
@@ -98,7 +102,7 @@ async def serve(socket: WebSocket) -> None:
         sender.cancel()
 
 
-async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> None:
+async def _receive(socket: WebSocket, tab: Tab) -> None:
     allowed, last = float(MOST_A_SECOND), time.monotonic()
     while True:
         frame = await socket.receive()
@@ -111,30 +115,18 @@ async def _receive(socket: WebSocket, tab: Tab, connection: TabConnection) -> No
         try:
             if allowed < 0.0 or not 0 < len(text) <= MOST_CHARACTERS:
                 raise ValueError("too many frames" if allowed < 0.0 else "a frame that is no short text")
-            answer(json.loads(text), tab, connection)
+            answer(json.loads(text), tab)
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
             LOG.warning("a tab sent what is not understood, and was disconnected: %s", error)
             await socket.close(BAD_FRAME)
             return
 
 
-def answer(frame: dict[str, Any], tab: Tab, connection: TabConnection) -> None:
-    """Do what a tab's frame requests; ValueError, TypeError or KeyError where it is not one of those above."""
+def answer(frame: dict[str, Any], tab: Tab) -> None:
+    """Do what a tab's frame requests; ValueError, TypeError or KeyError if it is not one of those above."""
     [(kind, content), *rest] = frame.items()
     drags = {drag.stream.token: drag for drag in list(tab.drags.values())}
-    streams = [*get_channel().streams(tab), tab.said]
-    if kind == "have" and not rest:
-        numbers = {str(name): int(number) for name, number in content.items()}
-        for stream in streams:
-            for text in stream.since(numbers.get(stream.token, 0)):
-                connection.put(text)
-    elif kind == "again" and not rest:
-        known = {stream.token: stream for stream in streams}
-        known |= {token: drag.stream for token, drag in drags.items()}
-        # A stream of a page that the tab has left meanwhile has nothing to say any more.
-        for text in known[content].since(0) if content in known else []:
-            connection.put(text)
-    elif kind == "drag" and [name for name, _ in rest] == ["value"]:
+    if kind == "drag" and [name for name, _ in rest] == ["value"]:
         position = rest[0][1]
         if type(position) is not int or position < 0:
             raise ValueError("a slider at what is no position")

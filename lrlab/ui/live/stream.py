@@ -1,62 +1,72 @@
-"""What one run or one dragged slider sends to a tab: its state so far, as numbered messages of what is new."""
+"""The latest live parts of one run or one dragged slider, as the messages that a tab receives."""
 
 import json
 import threading
 import time
-from collections import deque
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from lrlab.ui.live import changes
-from lrlab.ui.live.changes import State
+from lrlab.figures.build import Figure
 
-MOST_MESSAGES = 256
-"""Messages that a tab can still be sent after its connection was lost; after more it gets the whole state."""
+Parts = Mapping[str, Any]
+"""Live parts of a page by name, each a `Figure` or HTML."""
+
+
+class Message(NamedTuple):
+    """Parts of a stream as JSON, by name, and when they were pushed.
+
+    page: the page to draw anew because the stream has ended, or None.
+    """
+
+    stream: str
+    at: float
+    parts: dict[str, str]
+    page: str | None = None
+
+    def after(self, before: "Message | None") -> "Message":
+        """Return this message with the parts of an earlier one that was not sent."""
+        return self if before is None else self._replace(parts=before.parts | self.parts)
+
+    @property
+    def text(self) -> str:
+        """The message as JSON."""
+        parts = ", ".join(f"{json.dumps(name)}: {part}" for name, part in self.parts.items())
+        head = json.dumps({"stream": self.stream, "at": self.at, "page": self.page})
+        return f'{head[:-1]}, "parts": {{{parts}}}}}'
 
 
 class Stream:
-    """Messages with the changes of a state. token: names the stream in them; number: of the last one.
-
-    page: the one that shows it, which is to be drawn at its end; that of a distant browser may still come.
-    """
+    """The state of a run or a slider. token: its name in messages; page: the page to draw when it ends."""
 
     def __init__(self, token: str) -> None:
-        self.token, self.number, self.page = token, 0, ""
-        self._state: State = {}
-        self._over = False
-        self._messages = deque[str](maxlen=MOST_MESSAGES)
+        self.token, self.page = token, ""
+        self._parts = dict[str, str]()
+        # A new connection must not override what the script drew later, so messages keep the time of the last push.
+        self._at, self._over = 0.0, False
         self._lock = threading.Lock()
 
-    def push(self, state: State) -> str:
-        """Return the message of what is new; an empty one where nothing is."""
+    def push(self, parts: Parts) -> Message | None:
+        """Return a message with the parts that changed, or None if no part did."""
+        texts = {name: encoded(part) for name, part in parts.items()}
         with self._lock:
-            changed = changes.between(self._state, state)
-            # A sweep that was paused may go on.
-            self._state, self._over = {**self._state, **state}, False
-            return self._message({"parts": changed}) if changed else ""
+            changed = {name: text for name, text in texts.items() if self._parts.get(name) != text}
+            # A paused sweep may continue.
+            self._parts, self._at, self._over = self._parts | changed, time.time(), False
+            return Message(self.token, self._at, changed) if changed else None
 
-    def end(self) -> str:
-        """Return the message that nothing more will come: the page is to be drawn anew."""
+    def end(self) -> Message:
+        """Return the message that ends the stream: the tab draws its page anew."""
+        self._over = True
+        return Message(self.token, time.time(), {}, self.page)
+
+    def all(self) -> Message | None:
+        """Return a message with all parts, for a new connection; None if there are none yet."""
         with self._lock:
-            self._over = True
-            return self._message({"end": True, "page": self.page})
+            if not (self._parts or self._over):
+                return None
+            return Message(self.token, self._at, self._parts, self.page if self._over else None)
 
-    def since(self, number: int) -> list[str]:
-        """Return the messages after a number; in one message all so far, where they are no longer there."""
-        with self._lock:
-            late = self.number - number
-            if 0 <= late <= len(self._messages) and number:
-                return list(self._messages)[len(self._messages) - late :]
-            if not self.number:
-                return []
-            content = {"parts": changes.whole(self._state), "all": True, "end": self._over, "page": self.page}
-            return [self._text(content)]
 
-    def _message(self, content: dict[str, object]) -> str:
-        self.number += 1
-        text = self._text(content)
-        self._messages.append(text)
-        return text
-
-    def _text(self, content: dict[str, object]) -> str:
-        # The time decides between these parts and those that a run of the page's script has drawn.
-        head = {"stream": self.token, "number": self.number, "at": time.time()}
-        return json.dumps({**head, **content}, allow_nan=False)
+def encoded(part: Figure | str) -> str:
+    """Return a live part as JSON, without the template that the browser already has."""
+    return part.to_json(template=False, single=True) if isinstance(part, Figure) else json.dumps(part)

@@ -7,20 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lrlab.ui.live.changes import State
 from lrlab.ui.live.drags import Drag
-from lrlab.ui.live.stream import Stream
+from lrlab.ui.live.stream import Message, Parts, Stream
 
 ARRIVE_SECONDS = 20.0
 """For how long a tab may not have connected yet."""
 
-View = Callable[[], State]
+View = Callable[[], Parts]
 
 
 class Connection(Protocol):
     """An open connection to a tab."""
 
-    def send(self, text: str) -> None:
+    def send(self, message: Message) -> None:
         """Send a message, from any thread; never waits."""
 
 
@@ -42,15 +41,15 @@ class Tab:
     said: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
     left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
 
-    def say(self, parts: State) -> None:
+    def say(self, parts: Parts) -> None:
         """Send live parts of the page that a script which is to draw other elements changes."""
         self.send(self.said.push(parts))
 
-    def send(self, text: str) -> None:
-        """Send a message to the tab, unless it is empty."""
-        if text:
+    def send(self, message: Message | None) -> None:
+        """Send a message to the tab, if there is one."""
+        if message:
             for connection in list(self.connections):
-                connection.send(text)
+                connection.send(message)
 
 
 @dataclass
@@ -73,22 +72,22 @@ class Followed:
     stream: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def new_messages(self) -> list[str]:
-        """Return what is new, and at last that the run is over."""
-        # Where a script draws it just now, its turn comes again: others are not kept waiting.
+    def new_message(self) -> Message | None:
+        """Return what is new, and at last that the run is over; None if nothing is new."""
+        # If a script draws the run just now, its turn comes again: other runs do not wait for it.
         if not self.lock.acquire(blocking=False):
-            return []
+            return None
         try:
             if self.view is None:
-                return []
+                return None
             version = self.running.version
             self.running.refresh()
             if not self.running.alive:
                 self.view = None
-                return [self.stream.end()]
+                return self.stream.end()
             if version == self.shown:
-                return []
+                return None
             self.shown = version
-            return [self.stream.push(self.view())]
+            return self.stream.push(self.view())
         finally:
             self.lock.release()

@@ -18,7 +18,7 @@ from lrlab.parameters import InputError
 from lrlab.runs.drawn import measures_of, recoveries
 from lrlab.runs.job import Job
 from lrlab.ui.converge import result_tabs
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.source import Shown
 from lrlab.ui.shared import live, page, progress, solver_controls
@@ -59,7 +59,7 @@ def choose_jobs(link: Permalink, ready: Shown) -> list[Job]:
     return [] if page.show_errors(limits) else jobs
 
 
-def parts_of(runs: Sequence[Any], alive: bool) -> State:
+def parts_of(runs: Sequence[Any], alive: bool) -> Parts:
     """Return the live parts of runs: progress, curves of the score, a card for each."""
     spec = runs[0].job.spec
     measures, drawn = measures_of(spec), recoveries(spec, runs)

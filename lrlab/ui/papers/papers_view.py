@@ -16,7 +16,7 @@ from lrlab.presets.published import FOLDER, HOW, SETS, presence
 from lrlab.presets.result import UNDECIDED, Line, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.computed import Computed, all_panels, figure_name
@@ -143,7 +143,7 @@ def live_view(chosen: Preset) -> View | None:
         return None
     computed = _computed(batch, about[1])
 
-    def parts() -> State:
+    def parts() -> Parts:
         drawn = {figure_name(about[0], panel): panel.figure for panel in computed.result().panels}
         return {**progress.batch_parts(batch, "papers"), **drawn}
 

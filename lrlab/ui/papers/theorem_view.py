@@ -13,8 +13,8 @@ from lrlab.parameters import Parameter
 from lrlab.presets import moved, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
-from lrlab.ui.live.changes import State
 from lrlab.ui.live.drags import waiting
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.papers.computed import all_panels, figure_name, frame
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider
@@ -99,7 +99,7 @@ def _plan(name: str, at: float) -> Plan:
     return presets.plan(presets.load(name, True, at))
 
 
-def _parts(name: str, at: float, start: float) -> State:
+def _parts(name: str, at: float, start: float) -> Parts:
     """Return the figures at a position by the names that they have on the page."""
     run, preset = shipped.load(name), presets.load(name)
     stored = run.panels if run else []

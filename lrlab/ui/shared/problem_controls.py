@@ -12,7 +12,7 @@ from lrlab import catalog
 from lrlab.models import pictures
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live, uploads
 from lrlab.ui.widgets import controls, slider
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
@@ -97,10 +97,10 @@ def draggable(model: str, without: Sequence[str] = ()) -> list[str]:
     return [name for name in declared(catalog.MODELS[model]) if name in DRAGGED and name not in without]
 
 
-def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], State]) -> None:
+def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], Parts]) -> None:
     """Have each slider of a problem show what `show` returns for the spec at its position, while it is dragged."""
 
-    def at(name: str, options: Sequence[float], position: int) -> State:
+    def at(name: str, options: Sequence[float], position: int) -> Parts:
         return show(spec.replace(**{name: options[position]}))
 
     for name, parameter in declared(type(spec)).items():

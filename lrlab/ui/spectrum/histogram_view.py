@@ -10,7 +10,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, format_value
 from lrlab.protocol import Spec
 from lrlab.spectra import histogram
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, slider
@@ -30,7 +30,7 @@ def places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, Single
     return drawn if len(drawn) > 1 else {}
 
 
-def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> State:
+def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> Parts:
     """Return the live parts of one draw: the figure, and words below it."""
     spec = specs[at]
     own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
@@ -45,7 +45,7 @@ def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> State:
     return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
 
 
-def dragged(plan: SpectrumPlan, moment: str, at: float | None, spec: Spec) -> State:
+def dragged(plan: SpectrumPlan, moment: str, at: float | None, spec: Spec) -> Parts:
     """Return the live parts for another spec, at the same place of the axis."""
     specs = places(spec, plan.along.name, plan.along.values)
     return parts(specs, at, moment) if at in specs else {}

@@ -14,7 +14,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.captions import describe_spec
@@ -59,7 +59,7 @@ PAIRS_ALONE = (
 class Shown(NamedTuple):
     """The live parts of a spectrum, and its measured points."""
 
-    parts: State
+    parts: Parts
     points: pd.DataFrame
 
 
@@ -123,7 +123,7 @@ def view(moment: str) -> View | None:
     """Return the view of the draws that are followed, for their live channel."""
     batch, plan = live.current("spectrum"), live.about("spectrum")
 
-    def parts() -> State:
+    def parts() -> Parts:
         return {**shown(plan, moment, progress.rows(batch)).parts, **progress.batch_parts(batch, "spectrum")}
 
     return parts if batch is not None else None
@@ -133,7 +133,7 @@ def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
     """Have the sliders of the problem show theory and all eigenvalues of one draw while they are dragged."""
     at = histogram_view.chosen_place(plan) if is_pairwise(plan.spec.model) else None
 
-    def dragged(spec: Spec) -> State:
+    def dragged(spec: Spec) -> Parts:
         curves = shown(plan._replace(spec=spec), moment, (), bands=False).parts
         return {**curves, **histogram_view.dragged(plan, moment, at, spec)}
 

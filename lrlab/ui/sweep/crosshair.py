@@ -23,7 +23,7 @@ from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.converge import estimates, results_view
 from lrlab.ui.converge.dragged import Dragged
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.permalink import Permalink
@@ -97,7 +97,7 @@ def _settings(sweep: Sweep) -> CurveSettings:
     return CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
 
 
-def _named(page: str, parts: State) -> State:
+def _named(page: str, parts: Parts) -> Parts:
     for part in parts.values():
         if isinstance(part, Figure):
             part.update_layout(height=HEIGHT)
@@ -149,7 +149,7 @@ def _answer(
     dragged: Dragged,
     there: Callable[[int], Place],
     position: int,
-) -> State:
+) -> Parts:
     """Return the live parts at a position of a slider: the map with its crosshair, and what is quick of the cell."""
     at = there(position)
     shown = {f"{page}.map": marked(maps(data, view), data.scales, at)} if data else {}

@@ -10,7 +10,7 @@ from lrlab.sweeps import sweep_data
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import MEANS, Lines, View, lines, maps
 from lrlab.sweeps.sweep_data import SHARE, SweepData
-from lrlab.ui.live.changes import State
+from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live
 from lrlab.ui.sweep import crosshair, map_view, sweep_offers, sweep_run
@@ -76,7 +76,7 @@ def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
     data, changed = sweep_run.data_of(page, run.results), run.sweep != sweep
     at = crosshair.place(page, data.sweep)
 
-    def parts() -> State:
+    def parts() -> Parts:
         progress = sweep_run.progress_parts(page, run, changed)
         if len(data.sweep.grid) == 2:
             return {**progress, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import zlib
 from contextlib import asynccontextmanager
 
 from starlette.websockets import WebSocket
@@ -16,6 +17,7 @@ class Client:
 
     def __init__(self):
         self.sent, self.accepted, self.closed = [], False, None
+        self._inflated = zlib.decompressobj(-zlib.MAX_WBITS)
         self._frames = asyncio.Queue()
         self._free = asyncio.Event()
         self._free.set()
@@ -56,7 +58,7 @@ class Client:
             self.accepted = True
         elif message["type"] == "websocket.send":
             await self._free.wait()
-            self.sent.append(message["text"])
+            self.sent += self._inflated.decompress(message["bytes"]).decode().splitlines()
         else:
             self.closed = message["code"]
 

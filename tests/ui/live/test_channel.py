@@ -16,9 +16,9 @@ class Connection:
     def __init__(self):
         self.sent = []
 
-    def send(self, text):
+    def send(self, message):
         """Take a message."""
-        self.sent.append(text)
+        self.sent.append(message.text)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     here, there = Connection(), Connection()
     live.connect(first.token, "", here)
     live.connect(second.token, "", there)
-    until(lambda: live.streams(first)[0].number and live.streams(second)[0].number)
+    until(lambda: live.streams(first)[0].all() and live.streams(second)[0].all())
     run.add()
     until(lambda: any("version 1" in text for text in here.sent))
     assert not any("version 1" in text for text in there.sent)
@@ -114,7 +114,7 @@ def test_all_that_is_new_is_sent_at_once(live, followed, monkeypatch):
     connections = [Connection() for _ in tabs_and_runs]
     for (tab, run), connection in zip(tabs_and_runs, connections, strict=True):
         live.connect(tab.token, "", connection)
-        until(lambda tab=tab: live.streams(tab)[0].number)
+        until(lambda tab=tab: live.streams(tab)[0].all())
         run.add()
     live._tick(time.monotonic() + 1.0)
     assert all(any("version 1" in text for text in connection.sent) for connection in connections)
@@ -124,10 +124,10 @@ def test_the_end_of_a_run_is_said_once(live, followed):
     tab, run = followed()
     live.connect(tab.token, "", here := Connection())
     run.end()
-    until(lambda: any('"end": true' in text for text in here.sent))
+    until(lambda: any('"page": null' not in text for text in here.sent))
     for _ in range(3):
         live._tick(time.monotonic() + 1.0)
-    assert sum('"end": true' in text for text in here.sent) == 1
+    assert sum('"page": null' not in text for text in here.sent) == 1
 
 
 def test_a_view_that_fails_is_logged_and_the_end_is_still_said(live, followed, caplog):
@@ -141,14 +141,14 @@ def test_a_view_that_fails_is_logged_and_the_end_is_still_said(live, followed, c
     live.watch(tab, "converge", run, fail)
     until(lambda: caplog.records)
     run.end()
-    until(lambda: any('"end": true' in text for text in here.sent))
+    until(lambda: any('"page": null' not in text for text in here.sent))
     assert other.alive
 
 
 def test_a_page_that_has_been_left_is_not_followed(live, followed):
     tab, run = followed()
     live.connect(tab.token, "", here := Connection())
-    until(lambda: live.streams(tab)[0].number)
+    until(lambda: live.streams(tab)[0].all())
     live.open_tab(tab.token, "browser", "", "spectrum")
     assert live.streams(tab) == []
     before = len(here.sent)

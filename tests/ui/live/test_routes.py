@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from lrlab.ui.live import routes, stream
+from lrlab.ui.live import routes
 from tests.ui.live.asgi import connected
 from tests.waiting import aside
 
@@ -28,15 +28,11 @@ def in_loop(test):
 async def test_a_tab_follows_its_run_to_the_end(followed):
     tab, run = followed()
     async with connected(tab.token) as client:
-        await client.say({"have": {}})
         await client.until(lambda: client.sent)
         run.add()
         await client.until(lambda: any("version 1" in text for text in client.sent))
         run.end()
-        await client.until(lambda: client.messages()[-1].get("end"))
-        # What came while the tab said what it has may come twice.
-        numbers = {message["number"] for message in client.messages()}
-        assert numbers == set(range(1, len(numbers) + 1))
+        await client.until(lambda: client.messages()[-1]["page"] is not None)
 
 
 @pytest.mark.attempt("the live channel of another browser, with a foreign token or from another origin", "403")
@@ -68,11 +64,6 @@ FRAMES = {
     "a list": {"text": "[]"},
     "no kind": {"text": "{}"},
     "an unknown kind": {"text": '{"run": 1}'},
-    "two kinds": {"text": '{"have": {}, "again": "x"}'},
-    "numbers that are none": {"text": '{"have": {"x": []}}'},
-    "an endless number": {"text": '{"have": {"x": 1e999}}'},
-    "no numbers": {"text": '{"have": 3}'},
-    "no stream": {"text": '{"again": {}}'},
     "a position that is text": {"text": '{"drag": "x", "value": "3"}'},
     "a position that is true": {"text": '{"drag": "x", "value": true}'},
     "a position below 0": {"text": '{"drag": "x", "value": -1}'},
@@ -81,7 +72,7 @@ FRAMES = {
     "an act at no time": {"text": '{"act": "now"}'},
     "an act of two kinds": {"text": '{"act": 1.5, "value": 1}'},
     "depth": {"text": "[" * 1900},
-    "length": {"text": json.dumps({"again": "x" * 2000})},
+    "length": {"text": json.dumps({"drag": "x" * 2000, "value": 1})},
 }
 
 
@@ -110,56 +101,34 @@ async def test_more_frames_than_a_person_sends_end_the_connection(followed, monk
     tab, _ = followed()
     async with connected(tab.token) as client:
         for _ in range(60):
-            await client.say({"again": "a stream of another page"})
+            await client.say({"drag": "a slider of another page", "value": 1})
         await client.until(lambda: client.closed is not None)
     assert [record.name for record in caplog.records] == ["lrlab.live"]
 
 
 @in_loop
-async def test_a_lost_connection_goes_on_where_it_was(followed):
+async def test_a_connection_that_was_lost_receives_the_latest(followed):
     tab, run = followed()
     async with connected(tab.token) as client:
-        await client.say({"have": {}})
         await client.until(lambda: client.sent)
-        last = client.messages()[-1]
-    for _ in range(3):
-        before = run.version
-        run.add()
-        await client.until(lambda: f"version {run.version}" in (stream_of(tab).since(0) or [""])[0])  # noqa: B023
-        assert run.version == before + 1
+    run.add()
     async with connected(tab.token) as client:
-        await client.say({"have": {last["stream"]: last["number"]}})
-        await client.until(lambda: len(client.sent) >= 3)
-        assert [message["number"] for message in client.messages()] == [last["number"] + k for k in (1, 2, 3)]
-        assert not any("all" in message for message in client.messages())
-        await client.say({"again": last["stream"]})
-        await client.until(lambda: len(client.sent) == 4)
-        assert client.messages()[-1]["all"] and client.messages()[-1]["parts"] == {"words": {"=": "version 3"}}
-
-
-def stream_of(tab):
-    [stream] = routes.get_channel().streams(tab)
-    return stream
+        await client.until(lambda: any("version 1" in text for text in client.sent))
 
 
 @in_loop
-async def test_a_slow_connection_is_closed_and_then_gets_all_so_far(followed, monkeypatch):
-    monkeypatch.setattr(routes, "MOST_WAITING", 3)
-    monkeypatch.setattr(stream, "MOST_MESSAGES", 2)
+async def test_a_slow_connection_receives_the_latest_alone(followed):
     tab, run = followed()
+    [stream] = routes.get_channel().streams(tab)
     async with connected(tab.token) as client:
+        await client.until(lambda: client.sent)
         client.stop_reading()
-        for _ in range(8):
-            shown = run.version
+        for k in range(1, 9):
             run.add()
-            await client.until(lambda: f"version {shown + 1}" in "".join(stream_of(tab).since(0)))  # noqa: B023
+            await client.until(lambda: f"version {k}" in (stream.all().text if stream.all() else ""))  # noqa: B023
         client.read_on()
-        await client.until(lambda: client.closed is not None)
-        assert client.closed == routes.REFUSED and len(client.sent) < 8
-        numbers = {message["stream"]: message["number"] for message in client.messages()}
-    async with connected(tab.token) as client:
-        await client.say({"have": numbers})
         await client.until(lambda: any("version 8" in text for text in client.sent))
+        assert len(client.sent) < 5
 
 
 @in_loop

@@ -1,48 +1,35 @@
-"""Messages of a stream: numbered, replayed after a lost connection, or all so far in one."""
+"""A stream sends whole parts that changed; a new connection receives all of them."""
 
 import json
 
-from lrlab.ui.live import stream as streams
+from lrlab.figures.build import Figure
 from lrlab.ui.live.stream import Stream
 
 
-def read(messages):
-    return [json.loads(text) for text in messages]
+def read(message):
+    return json.loads(message.text)
 
 
-def test_messages_are_numbered_and_say_what_is_new():
-    stream = Stream("token")
-    first, second = read([stream.push({"words": "a", "bar": "1"}), stream.push({"words": "a", "bar": "2"})])
-    assert (first["stream"], first["number"], second["number"]) == ("token", 1, 2)
-    assert first["parts"] == {"words": {"=": "a"}, "bar": {"=": "1"}} and second["parts"] == {"bar": {"=": "2"}}
-    assert first["at"] < second["at"]
-    assert stream.push({"words": "a", "bar": "2"}) == "" and stream.number == 2
-    assert read([stream.end()])[0].items() >= {"number": 3, "end": True}.items()
+def test_only_changed_parts_are_sent_and_they_are_whole():
+    stream, figure = Stream("t"), Figure().add_scatter(x=[1.0], y=[2.0])
+    first = read(stream.push({"words": "a", "curves": figure}))
+    assert first["stream"] == "t" and first["page"] is None and set(first["parts"]) == {"words", "curves"}
+    assert read(stream.push({"words": "b", "curves": figure}))["parts"] == {"words": "b"}
+    assert stream.push({"words": "b", "curves": Figure().add_scatter(x=[1.0], y=[2.0])}) is None
+    assert read(stream.all())["parts"] == first["parts"] | {"words": "b"}
 
 
-def test_a_connection_that_was_lost_is_sent_what_it_has_missed():
-    stream = Stream("token")
-    sent = [stream.push({"words": str(k)}) for k in range(5)]
-    assert stream.since(3) == sent[3:] and stream.since(5) == []
+def test_a_newer_message_replaces_the_parts_of_one_that_was_not_sent():
+    stream = Stream("t")
+    first, second = stream.push({"words": "a", "bar": "1"}), stream.push({"bar": "2"})
+    assert read(second.after(first))["parts"] == {"words": "a", "bar": "2"}
 
 
-def test_a_late_tab_is_sent_all_so_far_in_one_message(monkeypatch):
-    monkeypatch.setattr(streams, "MOST_MESSAGES", 4)
-    stream = Stream("token")
-    assert stream.since(0) == []
-    for k in range(10):
-        stream.push({"words": str(k), "bar": "same"})
-    # New, too late, of a server that was started again, or no number at all that was sent.
-    for number in (0, 5, 99, -1):
-        [message] = read(stream.since(number))
-        assert message["parts"] == {"words": {"=": "9"}, "bar": {"=": "same"}}
-        assert (message["number"], message["all"], message["end"]) == (10, True, False)
-    stream.end()
-    assert read(stream.since(0))[0]["end"] and read(stream.since(10)) == read(stream.since(9))[1:]
-
-
-def test_parts_that_a_state_leaves_out_stay():
-    stream = Stream("token")
-    stream.push({"words": "a", "bar": "1"})
-    stream.push({"bar": "2"})
-    assert read(stream.since(0))[0]["parts"] == {"words": {"=": "a"}, "bar": {"=": "2"}}
+def test_a_new_connection_learns_of_the_end_until_the_stream_continues():
+    stream = Stream("t")
+    assert stream.all() is None
+    stream.push({"words": "a"})
+    stream.page = "converge"
+    assert read(stream.end())["page"] == read(stream.all())["page"] == "converge"
+    stream.push({"words": "b"})
+    assert read(stream.all())["page"] is None

@@ -1,18 +1,14 @@
 // The tab's end of the live channel: one connection for all figures, words and sliders of the page. What the server
-// has sent of each part is in `shown`, by its name: { stream, at, value }; a part draws the newer one of this and of
-// what the script of the page has drawn. Changes are described in lrlab/ui/live/changes.py.
+// has sent of each part is in `shown`, by its name: { at, value }; a part draws the newer one of this and of what the
+// script of the page has drawn. A message has whole parts, and a new connection receives all of them.
 
-const { listed } = await import(new URL(`arrays.js${new URL(import.meta.url).search}`, import.meta.url));
-
-// In the place of the number of the last message: some were not drawn.
-const MISSED = -1;
 // After somebody has left for another page: its script has begun before that, or it never came.
 const LEAVE_MS = 15_000;
 const LOOK_MS = 1000;
 // After a click or a key: Streamlit forgets a click where another request comes before its script has begun.
 const ACT_MS = 500;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-const live = (window.lrlabLive ??= { shown: {}, numbers: {}, dragged: null, tries: 0, leftAt: -Infinity, actedAt: -Infinity });
+const live = (window.lrlabLive ??= { shown: {}, dragged: null, tries: 0, leftAt: -Infinity, actedAt: -Infinity });
 
 const running = () => document.querySelector("[data-test-script-state=running]");
 const pageOf = (address) => new URL(address, document.baseURI).pathname.split("/").pop();
@@ -66,15 +62,24 @@ function open() {
   const url = new URL(live.address, document.baseURI);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
   const socket = (live.socket = new WebSocket(url));
-  socket.onopen = () => {
-    live.tries = 0;
-    live.send({ have: Object.fromEntries(Object.entries(live.numbers).filter(([, number]) => number !== MISSED)) });
-  };
-  socket.onmessage = ({ data }) => take(JSON.parse(data));
+  socket.onopen = () => (live.tries = 0);
+  socket.binaryType = "arraybuffer";
+  const inflated = new DecompressionStream("deflate-raw");
+  const deflated = inflated.writable.getWriter();
+  socket.onmessage = ({ data }) => deflated.write(data);
+  read(inflated.readable.pipeThrough(new TextDecoderStream()).getReader());
   socket.onclose = () => {
     if (live.socket !== socket) return;
     setTimeout(() => live.socket === socket && open(), RETRY_MS[Math.min(live.tries++, RETRY_MS.length - 1)]);
   };
+}
+
+async function read(reader) {
+  for (let rest = "", next = await reader.read(); !next.done; next = await reader.read()) {
+    const lines = (rest + next.value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) take(JSON.parse(line));
+  }
 }
 
 live.send = (frame) => {
@@ -97,28 +102,15 @@ function tell() {
   if (live.held) live.send(live.held);
   live.held = null;
 }
-live.rest = (stream) => {
-  live.dragged = live.held = null;
-  live.numbers[stream] = MISSED;
-};
+live.rest = () => (live.dragged = live.held = null);
 
-function take({ stream, number, at, parts = {}, all, end, page }) {
-  const last = live.numbers[stream] ?? 0;
+function take({ stream, at, page, parts }) {
   if (stream === live.dragged) tell();
-  if (live.dragged ? stream !== live.dragged : drags.has(stream)) {
-    live.numbers[stream] = MISSED;
-    return;
-  }
-  if (!all && last !== MISSED && number <= last) return;
-  const known = Object.entries(parts).every(([name, change]) => "=" in change || live.shown[name]?.stream === stream);
-  if (!all && (number !== last + 1 || !known)) return live.send({ again: stream });
-  live.numbers[stream] = number;
-  for (const [name, change] of Object.entries(parts)) {
-    live.shown[name] = { stream, at, value: changed(live.shown[name]?.value, change) };
-  }
+  if (live.dragged ? stream !== live.dragged : drags.has(stream)) return;
+  for (const [name, value] of Object.entries(parts)) live.shown[name] = { at, value };
   window.dispatchEvent(new CustomEvent("lrlab-live", { detail: Object.keys(parts) }));
   document.querySelectorAll("[data-live]").forEach(write);
-  if (end) live.over(stream, page, performance.now() + LEAVE_MS);
+  if (page !== null) live.over(stream, page, performance.now() + LEAVE_MS);
 }
 
 // Words with a live part are HTML of the page, which the script of the page replaces at every run.
@@ -126,26 +118,6 @@ function write(place) {
   const { at = 0, value } = live.shown[place.dataset.live] ?? {};
   if (at <= place.dataset.sent || place.written === value) return;
   place.innerHTML = place.written = value;
-}
-
-function changed(old, change) {
-  if ("=" in change) return change["="];
-  if ("+" in change) return listed(old).concat(change["+"]);
-  if ("@" in change) return entered(listed(old), ...change["@"]);
-  for (const [key, part] of Object.entries(change)) {
-    if (part === null) delete old[key];
-    else old[key] = changed(old[key], part);
-  }
-  return old;
-}
-
-function entered(values, places, entries) {
-  const wide = Array.isArray(values[0]) ? values[0].length : 0;
-  places.forEach((place, k) => {
-    if (wide) values[Math.floor(place / wide)][place % wide] = entries[k];
-    else values[place] = entries[k];
-  });
-  return values.slice();
 }
 
 export default function ({ data, setTriggerValue }) {
