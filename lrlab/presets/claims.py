@@ -16,14 +16,10 @@ from lrlab.parameters import InputError, require_known
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import ARRANGEMENTS, Samples
 from lrlab.presets.result import NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
-from lrlab.presets.rules import ORDER_RULES
-from lrlab.presets.rules_growth import GROWTH_RULES, POWER_RULES
+from lrlab.presets.rules import EXPONENT, RULES
 from lrlab.presets.rules_numbers import NUMBER_RULES
-from lrlab.presets.rules_places import PLACE_RULES
 
-RULES = {**ORDER_RULES, **PLACE_RULES, **POWER_RULES}
-"""Those of claims in files."""
-ALL_RULES = {**RULES, **GROWTH_RULES, **NUMBER_RULES}
+ALL_RULES = {**RULES, "exponent": EXPONENT, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
 
 

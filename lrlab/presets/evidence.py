@@ -38,6 +38,14 @@ class Interval(NamedTuple):
         """Whether it is bounded on one side at least."""
         return self.low > -math.inf or self.high < math.inf
 
+    @property
+    def exp(self) -> "Interval":
+        """The interval of numbers whose logarithms are in this one."""
+        return Interval(*(math.exp(end) if end < LARGEST else math.inf for end in self))
+
+
+EVERYTHING = Interval(-math.inf, math.inf)
+
 
 class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
@@ -74,8 +82,8 @@ class Samples(NamedTuple):
         """Return the interval of the number of a series at a place; of so many intervals, all with 95% confidence."""
         values, error = self.values[series][place], self.error(series, place)
         if np.all(values > 0):
-            low, high = interval(np.log(values), error=error / middle(values), among=among)
-            return Interval(math.exp(low) if low > -math.inf else low, math.exp(high) if high < LARGEST else math.inf)
+            own = interval(np.log(values), error=error / middle(values), among=among)
+            return own.exp if own.low > -math.inf else own._replace(high=own.exp.high)
         return interval(values, error=error, among=among)
 
     def contrast(self, low: str, high: str, place: Place, among: int = 1) -> Interval:
@@ -151,7 +159,7 @@ def interval(values: Array, upper: Array | None = None, error: float = 0.0, amon
     elif count == 1 and error:
         low, high = (float(end[0]) for end in ends)
     else:
-        return Interval(-math.inf, math.inf)
+        return EVERYTHING
     if error:
         centre = middle(values)
         sampled = normal(tail) * error

@@ -24,7 +24,7 @@ from lrlab.presets.cases import axis_of, panel_by_panel, plan_cases
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.result import FAILED, REPRODUCED, Panel, Plan, Verdict, panel_table
-from lrlab.presets.rules_growth import exponent
+from lrlab.presets.rules import exponent
 from lrlab.protocol import Iterate
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trial import Trial, run_traced, run_trial

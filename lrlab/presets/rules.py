@@ -1,32 +1,51 @@
-"""Rules of claims that compare series, and what all rules share: reproduced, not reproduced, or not decided.
+"""How a claim is judged: a statistic of the trials, its interval, and the region where the paper has it.
 
-- `each`: at every place that all have, each series `lower`, times `by`, is below each series `higher`, or with `any`
-  below one of them: a statement on the best of several methods;
-- `sooner`: the same of the times until a `level` is reached, in ratios of the same trial;
-- `ratio`: a series `higher` is `level` times a series `lower`, within a factor of `within`;
-- `transition`: half of the trials of each series `lower` succeed from smaller places on than those of each `higher`;
-- `similar`: the series differ by a factor of at most `within`.
+| statistic | rule: region |
+|---|---|
+| paired ratio of series | `each`, `sooner`: above `by` (1); `ratio`: `level` within a factor; `similar`: near 1 |
+| value | `about`: `level` within a factor; `settles`: at most `level` at the places of the claim, above it far away |
+| | `constant`: the same at all places within a factor; `threshold`: below `level` most trials of another succeed |
+| order over the places | `rising`, `falling` |
+| half-point, where half of the trials succeed | `transition`: that of `lower` before that of `higher` |
+| slope of the logarithms | `slope`: `level` give or take `within`; `decays`: at most `level`; `proportional`: 1 |
+| | `exponent`: at most that of a formula, of growth that is seen |
 
-`at`, or `from` and `to`, name the places. A statement is reproduced where the intervals of `evidence` lie on its side,
-not reproduced where one lies on the other, and otherwise open. A claim on a size that does not hold *agrees in
-direction* if the effect itself is beyond the uncertainty. `of` names what a statement is about: what it says no
-longer holds where the numbers of the trials are given to other series, or to other places; a test tries that.
+`at`, `from`, `to` or `columns` name places, `any` asks for one of `higher` alone. A claim is reproduced if every
+interval lies in the region, not reproduced if one lies outside, and otherwise open. A claim on a size that does not hold *agrees
+in direction* if the effect itself is beyond the uncertainty. `of` says what a rule is about, series or places: a test
+gives the numbers of the trials to others, and the rule may then seldom hold.
+
+Bounds have free constants, so a slope other than 0 is judged over at least a factor of 8 in its variable, with an
+interval at most 0.3 wide. A formula bounds growth from above: its exponent is met if the interval is narrower than the
+exponent (and than one; than 0.3 for none), lies above 0 and does not end below half of the exponent.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.special import stdtrit
+
 from lrlab.figures.numbers import rounded
-from lrlab.presets.evidence import LARGEST, Interval, Place, Samples, decisive
+from lrlab.presets.evidence import EVERYTHING, Interval, Place, Samples, decisive
 from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
 
 Table = Mapping[str, Any]
 CHANCE = 0.05
 NEITHER = Judged(None, "series without a number")
+NEAR = 1.5
+"""Factor within which a number that is not the claimed one has its size."""
+WIDE, WIDE_OF_NONE = 1.0, 0.3
+"""Width of an interval of an exponent that says too little, also if the formula does not grow: of times that grow as
+the square root of a size, given to other sizes, 7 of 100 have an interval of less than 0.5 with 0 in it."""
+LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
+"""Range of a variable and width of an interval over which the shape of a bound is judged."""
+ROOM = 0.15
+"""How far an exponent may lie from one if errors are called proportional to a rate."""
 
 
 class Rule(NamedTuple):
@@ -34,18 +53,26 @@ class Rule(NamedTuple):
 
     judge: Callable[[Table, Samples], Judged]
     needs: tuple[str, ...]
-    of: tuple[str, ...]
+    of: tuple[str, ...] = ()
+
+
+class Statement(NamedTuple):
+    """Whether the statistic at a place lies in the region, and in that of the effect alone; None if that is open."""
+
+    place: Place
+    holds: bool | None
+    effect: bool | None = False
 
 
 def decided(sides: Sequence[bool | None]) -> bool | None:
-    """Return whether all statements hold; None where none fails and one is open, or there is none."""
+    """Return whether all statements hold; None if none fails and one is open, or there is none."""
     return False if False in sides else None if None in sides or not sides else True
 
 
 def side(interval_of: Callable[[int], Interval], among: int, low: float, high: float = math.inf) -> bool | None:
-    """Return whether a number lies between low and high, None where its interval reaches over an end.
+    """Return whether a number lies between low and high, None if its interval reaches over an end.
 
-    interval_of: the interval of one of so many. Where all of `among` statements have to hold, each does with its own
+    interval_of: the interval of one of so many. If all of `among` statements have to hold, each does with its own
     interval; one that fails has to do so beyond what chance would show among so many.
     """
     one = interval_of(1)
@@ -53,6 +80,16 @@ def side(interval_of: Callable[[int], Interval], among: int, low: float, high: f
         return True
     all_of_them = interval_of(among)
     return False if all_of_them.high < low or all_of_them.low > high else None
+
+
+def concluded(statements: Sequence[Statement], words: str, lacking: str = "") -> Judged:
+    """Return the outcome of statements that all have to hold; `lacking` says why they cannot decide a claim."""
+    if not statements:
+        return NEITHER
+    if lacking:
+        return Judged(None, f"{words}; {lacking}")
+    effect = decided([one.effect for one in statements])
+    return Judged(decided([one.holds for one in statements]), words, DIRECTION if effect else FAILED)
 
 
 def number(value: float) -> str:
@@ -75,8 +112,11 @@ def where(place: Place) -> str:
     return place if isinstance(place, str) else f"at {place:g}"
 
 
-def places_words(sides: Mapping[Place, bool | None]) -> str:
-    """Return at how many places a statement holds, where the contrary does, and how many are open."""
+def places_words(statements: Sequence[Statement]) -> str:
+    """Return at how many places a claim holds, where the contrary does, and how many are open."""
+    sides = {
+        one.place: decided([other.holds for other in statements if other.place == one.place]) for one in statements
+    }
     holds, open_ones = [sum(one is wanted for one in sides.values()) for wanted in (True, None)]
     contrary = [where(place) for place, one in sides.items() if one is False]
     words = f"as claimed at {holds} of {len(sides)} places"
@@ -85,76 +125,170 @@ def places_words(sides: Mapping[Place, bool | None]) -> str:
     return words + (f", within the uncertainty at {open_ones}" if open_ones else "")
 
 
+def ranges(rule: Table, samples: Samples) -> str:
+    """Return from where to where the numbers of each series go, as text."""
+    words = []
+    for name in rule["series"]:
+        centres = [samples.centre(name, place) for place in samples.places([name], rule)]
+        words += [f"{name}: {number(min(centres))} to {number(max(centres))}"] if centres else []
+    return "; ".join(words)
+
+
+def _compared(
+    rule: Table, samples: Samples, pairs: Sequence[tuple[str, str]], region: tuple[float, float], effect: Any = ()
+) -> list[Statement]:
+    """Return a statement for each pair of series at each common place: the logarithm of their ratio and the region."""
+    places = samples.places(dict.fromkeys(name for pair in pairs for name in pair), rule)
+    most, statements = len(rule["higher"]) if rule.get("any") else 1, []
+    for place in places:
+        groups: dict[Any, list[Statement]] = {}
+        for low, high in pairs:
+
+            def contrast(count: int, low: str = low, high: str = high, place: Place = place) -> Interval:
+                return samples.contrast(low, high, place, count * most)
+
+            sides = [side(contrast, len(pairs) * len(places), *one) for one in (region, effect) if one]
+            groups.setdefault(low if rule.get("any") else (low, high), []).append(Statement(place, *sides))
+        # With `any` it is enough to be below one of several.
+        for own in groups.values():
+            statements.append(next((one for wanted in (True, None) for one in own if one.holds is wanted), own[0]))
+    return statements
+
+
 def _each(rule: Table, samples: Samples) -> Judged:
     named, by = (rule["lower"], rule["higher"]), math.log(rule.get("by", 1.0))
-    places = samples.places([*named[0], *named[1]], rule)
-    among = len(named[0]) * len(named[1]) * len(places)
-    sides = {place: decided([_below(rule, samples, low, place, among, by) for low in named[0]]) for place in places}
-    if not sides:
-        return NEITHER
-    words = places_words(sides)
-    if len(sides) == 1:
+    effect = (0.0, math.inf) if by > 0.0 else ()
+    statements = _compared(rule, samples, list(product(*named)), (by, math.inf), effect)
+    places = list(dict.fromkeys(one.place for one in statements))
+    words = places_words(statements)
+    if len(places) == 1:
         words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
-    if not decisive(samples, named, places):
-        return Judged(None, f"{words}; {TOO_FEW}")
-    holds = decided([*sides.values()])
-    if holds is False and by > 0.0 and _each({**rule, "by": 1.0}, samples).holds:
-        return Judged(False, f"{words}; below at all of them by less", DIRECTION)
-    return Judged(holds, words)
-
-
-def _below(rule: Table, samples: Samples, low: str, place: Place, among: int, by: float) -> bool | None:
-    """Return whether a series is below all of the higher ones, or with `any` below one of them."""
-    most = len(rule["higher"]) if rule.get("any") else 1
-
-    def contrast(high: str, count: int) -> Interval:
-        return samples.contrast(low, high, place, count * most)
-
-    one_by_one = [side(partial(contrast, high), among, by) for high in rule["higher"]]
-    if not rule.get("any"):
-        return decided(one_by_one)
-    return True if True in one_by_one else None if None in one_by_one else False
+    judged = concluded(statements, words, "" if decisive(samples, named, places) else TOO_FEW)
+    if judged.word == DIRECTION:
+        return judged._replace(measured=f"{words}; below at all of them by less")
+    return judged
 
 
 def _ratio(rule: Table, samples: Samples) -> Judged:
     named, level, room = (rule["lower"], rule["higher"]), math.log(rule["level"]), math.log(rule["within"])
-    places = samples.places([*named[0], *named[1]], rule)
-    sides, ahead, words, pairs = [], [], [], list(product(*named))
     effect = (0.0, math.inf) if level > 0.0 else (-math.inf, 0.0)
-    for place in places:
-        for low, high in pairs:
-            contrast = partial(samples.contrast, low, high, place)
-            sides.append(side(contrast, len(pairs) * len(places), level - room, level + room))
-            ahead.append(side(contrast, len(pairs) * len(places), *effect))
-            if contrast().known:
-                ends = " to ".join(number(math.exp(min(end, LARGEST))) for end in contrast())
-                words.append(f"{high} over {low} {where(place)}: {ends}")
-    if not decisive(samples, named, places):
-        return Judged(None, "; ".join([*words, TOO_FEW]))
-    measured = "; ".join(words) or NEITHER.measured
-    return Judged(decided(sides), measured, DIRECTION if decided(ahead) else FAILED)
+    statements = _compared(rule, samples, list(product(*named)), (level - room, level + room), effect)
+    places = samples.places([*named[0], *named[1]], rule)
+    words = [
+        f"{high} over {low} {where(place)}: {number(contrast.exp.low)} to {number(contrast.exp.high)}"
+        for place in places
+        for low, high in product(*named)
+        if (contrast := samples.contrast(low, high, place)).known
+    ]
+    lacking = "" if decisive(samples, named, places) else TOO_FEW
+    return concluded(statements, "; ".join(words) or NEITHER.measured, lacking)
+
+
+def _similar(rule: Table, samples: Samples) -> Judged:
+    room = math.log(rule["within"])
+    statements = _compared(rule, samples, list(combinations(rule["series"], 2)), (-room, room))
+    if len({one.place for one in statements}) < 2:
+        return Judged(None, "fewer than two common places")
+    return concluded(statements, f"within a factor of {rule['within']:g}: {places_words(statements)}")
+
+
+def _about(rule: Table, samples: Samples) -> Judged:
+    level, statements = rule["level"], []
+    for name in rule["series"]:
+        places = samples.places([name], rule)
+        for place in places:
+            of, among = partial(samples.interval, name, place), len(places) * len(rule["series"])
+            holds, near = (side(of, among, level / room, level * room) for room in (rule["within"], NEAR))
+            statements.append(Statement(place, holds, near))
+    return concluded(statements, ranges(rule, samples))
+
+
+def _settles(rule: Table, samples: Samples) -> Judged:
+    statements, words, level = list[Statement](), [], rule["level"]
+    for name in rule["series"]:
+        inside, everywhere = samples.places([name], rule), samples.places([name], {})
+        outside = [place for place in everywhere if place not in inside]
+        if not inside or not outside:
+            return NEITHER
+        far, among = outside[0] if "from" in rule else outside[-1], len(inside) * len(rule["series"])
+        for place in inside:
+            statements.append(Statement(place, side(partial(samples.interval, name, place), among, -math.inf, level)))
+        statements.append(Statement(far, side(partial(samples.interval, name, far), 1, level) or None))
+        near = max(inside, key=lambda place: samples.centre(name, place))
+        words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.centre(name, far))} {where(far)}")
+    return concluded(statements, "; ".join(words))
+
+
+def _constant(rule: Table, samples: Samples) -> Judged:
+    statements = []
+    for name in rule["series"]:
+        places = samples.places([name], rule)
+        if len(places) < 2:
+            return NEITHER
+        ends = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
+        apart = max(end.low for end in ends) > rule["within"] * min(end.high for end in ends)
+        together = max(end.high for end in ends) <= rule["within"] * min(end.low for end in ends)
+        statements.append(Statement(name, True if together else False if apart else None))
+    return concluded(statements, ranges(rule, samples))
+
+
+def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
+    statements, words = list[Statement](), []
+    for name in rule["series"]:
+        places = samples.places([name], rule)
+        if len(places) < 2:
+            return NEITHER
+        sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
+        against = any(_after(one, other, -sign) for one, other in [*pairwise(sure), (sure[0], sure[-1])])
+        ahead = _after(samples.interval(name, places[0]), samples.interval(name, places[-1]), sign)
+        chance = ordered_by_chance(sign * np.array([samples.centre(name, place) for place in places]))
+        holds = False if against else True if ahead and chance <= CHANCE else None
+        statements.append(Statement(name, holds))
+        more = "" if chance <= CHANCE or against else ", places too few or out of order"
+        last = number(samples.centre(name, places[-1]))
+        words.append(f"{shown(samples, [name], places[0])} at first, {last} at last{more}")
+    return concluded(statements, "; ".join(words))
+
+
+def _after(one: Interval, other: Interval, sign: float) -> bool:
+    """Tell whether the other interval lies beyond one in a direction."""
+    return other.low > one.high if sign > 0 else other.high < one.low
+
+
+def ordered_by_chance(centres: np.ndarray) -> float:
+    """Return how likely so many pairs in rising order are if all orders are equally likely (Kendall)."""
+    concordant, ways = sum(a < b for a, b in combinations(centres, 2)), [1.0]
+    for k in range(2, len(centres) + 1):
+        # One more number stands before j of the others in one order of k.
+        ways = [sum(ways[max(0, i - k + 1) : i + 1]) / k for i in range(len(ways) + k - 1)]
+    return float(sum(ways[concordant:]))
 
 
 def _transition(rule: Table, samples: Samples) -> Judged:
     named = (rule["lower"], rule["higher"])
     if not samples.places([*named[0], *named[1]], rule):
         return NEITHER
-    halves = {name: half(samples, name) for names in named for name in names}
-    sides = [
-        True if halves[low].high <= halves[high].low else False if halves[low].low >= halves[high].high else None
-        for low, high in product(*named)
-    ]
+    halves, statements = {name: half(samples, name) for names in named for name in names}, []
+    for low, high in product(*named):
+        first, second = halves[low], halves[high]
+        holds = True if first.high <= second.low else False if first.low >= second.high else None
+        statements.append(Statement(low, holds))
+    return concluded(statements, half_words(halves))
+
+
+def half_words(halves: Mapping[str, Interval]) -> str:
+    """Return in words where half of the trials succeed."""
     ends = {
         name: [f"above {interval.low:g}"] * bool(interval.low > -math.inf)
         + [f"up to {interval.high:g}"] * bool(interval.high < math.inf)
         for name, interval in halves.items()
     }
     words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())
-    return Judged(decided(sides), f"half of the trials succeed at places {words}")
+    return f"half of the trials succeed at places {words}"
 
 
 def half(samples: Samples, series: str) -> Interval:
-    """Return between which places the share of successes passes one half, by the 95% Wilson intervals."""
+    """Return between which places the success rate passes one half, by the 95% Wilson intervals."""
     places = [place for place in samples.values[series] if not isinstance(place, str)]
     ends = [wilson(int(values.sum()), len(values)) for values in samples.values[series].values()]
     low = next((k for k, end in enumerate(ends) if end.high >= 0.5), len(ends))
@@ -163,24 +297,133 @@ def half(samples: Samples, series: str) -> Interval:
     return Interval(first, places[high] if high < len(places) else math.inf)
 
 
-def _similar(rule: Table, samples: Samples) -> Judged:
-    room, places = math.log(rule["within"]), samples.places(rule["series"], rule)
-    pairs = list(combinations(rule["series"], 2))
-    sides = {
-        place: decided(
-            [side(partial(samples.contrast, *pair, place), len(pairs) * len(places), -room, room) for pair in pairs]
-        )
-        for place in places
-    }
-    if len(sides) < 2:
-        return Judged(None, "fewer than two common places")
-    return Judged(decided([*sides.values()]), f"within a factor of {rule['within']:g}: {places_words(sides)}")
+def _threshold(rule: Table, samples: Samples) -> Judged:
+    statements, words = list[Statement](), []
+    for low, high in product(rule["lower"], rule["higher"]):
+        places, most = samples.places([low, high], rule), rule["level"] * rule["within"]
+        ends = {place: samples.interval(low, place) for place in places}
+        below = [place for place in places if ends[place].high < rule["level"]]
+        above = [place for place in places if ends[place].low > most]
+        # The condition is sufficient: success without it contradicts nothing, but then it tells nothing either.
+        sides = [_most(samples.values[high][place]) for place in below] or [None]
+        sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
+        statements += [Statement(high, one) for one in sides]
+        for own, word, level in ((below, "below", rule["level"]), (above, "above", most)):
+            rates = [float(samples.values[high][place].mean()) for place in own]
+            rate = f"{number(min(rates))} to {number(max(rates))} at {len(own)} places" if own else "nowhere"
+            words.append(f"{high} where {low} is {word} {level:g}: {rate}")
+    return concluded(statements, "; ".join(words))
 
 
-ORDER_RULES: Mapping[str, Rule] = {
+def _most(values: np.ndarray) -> bool | None:
+    """Return whether most trials succeed, None if their number does not tell."""
+    low, high = wilson(int(np.sum(values > 0.5)), len(values))
+    return True if low >= 0.5 else False if high < 0.5 else None
+
+
+def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Interval]:
+    """Return the slope of log y over log x, the same in all groups, with its 95% interval of least squares.
+
+    Each group has a constant of its own; nan for too few points. Medians that bend show as a wide interval.
+    """
+    logs = [(np.log(own_x), np.log(own_y)) for own_x, own_y in zip(x, y, strict=True)]
+    u = np.concatenate([own - own.mean() for own, _ in logs])
+    v = np.concatenate([own - own.mean() for _, own in logs])
+    freedom = len(u) - len(logs) - 1
+    if freedom < 1:
+        return math.nan, EVERYTHING
+    slope = float(u @ v / (u @ u))
+    room = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
+    return slope, Interval(slope - room, slope + room)
+
+
+def exponent(samples: Samples, series: str, rule: Table | None = None) -> tuple[float, Interval]:
+    """Return the slope of a series with its interval, over those places of a rule that have a number."""
+    places = samples.places([series], rule or {}) if series in samples.values else []
+    known = [place for place in places if np.isfinite(samples.centre(series, place))]
+    if len(known) < 3:
+        return math.nan, EVERYTHING
+    return power([np.array(known, float)], [np.array([samples.centre(series, place) for place in known])])
+
+
+def _exponent(rule: Table, samples: Samples) -> Judged:
+    (series,), claimed = rule["series"], float(rule["claimed"])
+    slope, (low, high) = exponent(samples, series)
+    if slope != slope:
+        return NEITHER
+    words = f"{series}: {rule['axis']}^{number(slope)} (95% interval {number(low)} to {number(high)})"
+    if min(len(values) for values in samples.values[series].values()) < 2:
+        return Judged(None, f"{words}; {TOO_FEW}")
+    if low > claimed:
+        return Judged(False, words)
+    if high - low > min(WIDE, claimed or WIDE_OF_NONE):
+        return Judged(None, f"{words}; the interval is wider than the claim")
+    if claimed and not (low > 0.0 and high >= claimed / 2.0):
+        return Judged(None, f"{words}; what does not grow with the size hides the growth")
+    return Judged(True, words)
+
+
+def _proportional(rule: Table, samples: Samples) -> Judged:
+    """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
+    x, y, trials = [], [], set[int]()
+    for name in rule["series"]:
+        own = {place: samples.values[name][place] for place in samples.places([name], rule)}
+        trials |= {len(values) for values in own.values()}
+        if len(own) > 1:
+            x.append(np.array([*own], float))
+            y.append(np.array([values.mean() for values in own.values()]))
+    if not x:
+        return NEITHER
+    slope, (low, high) = power(x, y)
+    words = f"error grows as the rate to the power {number(slope)} (95% interval {number(low)} to {number(high)})"
+    if min(trials) < 2 or slope != slope:
+        return Judged(None, f"{words}; {TOO_FEW} or rates")
+    inside, outside = 1.0 - ROOM <= low and high <= 1.0 + ROOM, high < 1.0 - ROOM or low > 1.0 + ROOM
+    return concluded([Statement("", True if inside else False if outside else None, low > 0.0)], words)
+
+
+def _slope(rule: Table, samples: Samples, least: float, most: float) -> Judged:
+    """Judge whether the slopes of all series lie between two ends."""
+    statements, words = list[Statement](), []
+    for name in rule["series"]:
+        slope, (low, high) = exponent(samples, name, rule)
+        if slope != slope:
+            return NEITHER
+        places = samples.places([name], rule)
+        ends = [float(place) for place in places]
+        vague = rule["level"] != 0.0 and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends))
+        more = f", over a factor below {LEAST_RANGE:g} or too wide to judge a shape" if vague else ""
+        words.append(f"{name}: power {number(slope)} (95% interval {number(low)} to {number(high)}){more}")
+        few = min(len(samples.values[name][place]) for place in places) < 2
+        inside, outside = least <= low and high <= most, high < least or low > most
+        same_sign = low > 0.0 if rule["level"] > 0.0 else high < 0.0
+        holds = None if few else True if inside and not vague else False if outside else None
+        statements.append(Statement(name, holds, same_sign))
+    return concluded(statements, "; ".join(words))
+
+
+def _near(rule: Table, samples: Samples) -> Judged:
+    return _slope(rule, samples, rule["level"] - rule["within"], rule["level"] + rule["within"])
+
+
+RULES: Mapping[str, Rule] = {
     "each": Rule(_each, ("lower", "higher"), ("series",)),
     "sooner": Rule(_each, ("lower", "higher", "level"), ("series",)),
     "ratio": Rule(_ratio, ("lower", "higher", "level", "within"), ("series",)),
+    "similar": Rule(_similar, ("series", "within")),
+    "about": Rule(_about, ("series", "level", "within")),
+    "settles": Rule(_settles, ("series", "level"), ("places",)),
+    "constant": Rule(_constant, ("series", "within")),
+    "threshold": Rule(_threshold, ("lower", "higher", "level", "within"), ("series", "places")),
+    "rising": Rule(partial(_trend, sign=1.0), ("series",), ("places",)),
+    "falling": Rule(partial(_trend, sign=-1.0), ("series",), ("places",)),
     "transition": Rule(_transition, ("lower", "higher"), ("series", "places")),
-    "similar": Rule(_similar, ("series", "within"), ()),
+    "slope": Rule(_near, ("series", "level", "within"), ("places",)),
+    "decays": Rule(
+        lambda rule, samples: _slope(rule, samples, -math.inf, rule["level"]), ("series", "level"), ("places",)
+    ),
+    "proportional": Rule(_proportional, ("series",), ("places",)),
 }
+"""Rules of claims in files."""
+EXPONENT = Rule(_exponent, ("series", "claimed", "axis"), ("places",))
+"""The rule of exponents that a series has by axis."""

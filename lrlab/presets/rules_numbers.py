@@ -19,8 +19,7 @@ import numpy as np
 
 from lrlab.presets.evidence import Place, Samples, decisive
 from lrlab.presets.result import BETTER, DIRECTION, FAILED, TOO_FEW, Judged
-from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, number, side, where
-from lrlab.presets.rules_places import ordered_by_chance
+from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, number, ordered_by_chance, side, where
 
 MOST_NAMED = 3
 CONFIRMED = 0.9

@@ -5,7 +5,7 @@ import pytest
 
 from lrlab.presets import claims
 from lrlab.presets.evidence import Samples, interval, ranked
-from lrlab.presets.rules_places import ordered_by_chance
+from lrlab.presets.rules import ordered_by_chance
 
 X = [1.0, 2.0, 3.0, 4.0, 5.0]
 FAR = {"a": [1, 1, 1, 1, 1], "b": [9, 9, 9, 9, 9], "up": [1, 2, 4, 8, 16], "down": [16, 8, 4, 2, 1]}

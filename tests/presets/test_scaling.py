@@ -11,7 +11,7 @@ from lrlab import InputError, presets
 from lrlab.engine.stream import LocalStream, collect
 from lrlab.presets import growth
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.rules_growth import exponent
+from lrlab.presets.rules import exponent
 from lrlab.sweeps.toml_source import Source
 
 LOOK = {"measure": "error", "level": 0.1}
