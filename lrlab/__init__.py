@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from lrlab.data.recover import recover
     from lrlab.data.tasks import fit
     from lrlab.engine.solve import solve
-    from lrlab.parameters import InputError, Parameter
+    from lrlab.parameters import InputError, Parameter, choice, number
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
     from lrlab.runs.drawn import compare
     from lrlab.runs.trace import Trace
-    from lrlab.solver_entry import SolverEntry
+    from lrlab.solver_entry import SolverEntry, solver
     from lrlab.sweeps.run import sweep
     from lrlab.sweeps.sweep_table import map
     from lrlab.widget import live
@@ -35,15 +35,18 @@ __all__ = [
     "Spec",
     "Stop",
     "Trace",
+    "choice",
     "compare",
     "fit",
     "live",
     "load_model",
     "map",
+    "number",
     "recover",
     "register",
     "save_model",
     "solve",
+    "solver",
     "spec",
     "sweep",
 ]
@@ -62,15 +65,18 @@ _HOMES = {
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",
+    "choice": "lrlab.parameters",
     "compare": "lrlab.runs.drawn",
     "fit": "lrlab.data.tasks",
     "live": "lrlab.widget",
     "load_model": "lrlab.data.label_models",
     "map": "lrlab.sweeps.sweep_table",
+    "number": "lrlab.parameters",
     "recover": "lrlab.data.recover",
     "register": "lrlab.plugins",
     "save_model": "lrlab.data.label_models",
     "solve": "lrlab.engine.solve",
+    "solver": "lrlab.solver_entry",
     "spec": "lrlab.catalog",
     "sweep": "lrlab.sweeps.run",
 }

@@ -24,7 +24,7 @@ import numpy as np
 import lrlab.models
 import lrlab.solvers
 from lrlab import code_hash
-from lrlab.catalog_checks import CatalogError, Entry, check, entries_of, failure, served
+from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
 from lrlab.protocol import Spec
@@ -84,7 +84,7 @@ def _built_in(package: ModuleType) -> list[Plugin]:
     return [
         Plugin(one.__name__, entries_of(one, one.__name__))
         for one in modules
-        if {"ENTRY", "ENTRIES"} & vars(one).keys()
+        if {"ENTRY", "ENTRIES"} & vars(one).keys() or declared_in(one)
     ]
 
 
@@ -251,7 +251,7 @@ def solvers_for(model: str) -> list[SolverEntry]:
 def given(names: Iterable[str], model: str) -> str:
     """Return what each solver of a comparison knows beyond the data, as a sentence; nothing where none does."""
     entries = [solver(name, model) for name in names]
-    known = [f"{', '.join(entry.knows)} ({entry.title})" for entry in entries if entry.knows]
+    known = [f"{', '.join(entry.oracle)} ({entry.title})" for entry in entries if entry.oracle]
     return f"Given beyond the data: {'; '.join(known)}." if known else ""
 
 

@@ -12,10 +12,17 @@ from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter, declared
 from lrlab.protocol import Limits, Spec
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import SolverEntry, entries
 
 Entry = ModelEntry | SolverEntry
-HINT = "end the file with ENTRY = SolverEntry(title=..., summary=..., run=..., models=(...))"
+HINT = "put @lrlab.solver(models=...) above the generator function of the solver"
+PLACES = {
+    "title": ", as its first line",
+    "summary": ", as its second paragraph",
+    "update": ", as LaTeX after `.. math::`",
+    "reference": ", after `Reference:`",
+}
+"""Parts of the docstring of a solver, and where they stand."""
 PARTS = {part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)}
 """What entries are made of."""
 SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
@@ -50,6 +57,8 @@ def failure(label: str, error: BaseException) -> CatalogError:
 def entries_of(module: object, label: str) -> tuple[Entry, ...]:
     """Return the entries that a module ends with; CatalogError if there are none, or one of a wrong type."""
     several = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
+    if isinstance(several, Sequence):
+        several = [*several, *declared_in(module)]
     right = isinstance(several, Sequence) and all(isinstance(entry, Entry) for entry in several)
     require(right, label, "ENTRY must be a ModelEntry or a SolverEntry, and ENTRIES a list of such")
     require(several, label, f"it has no entry: {HINT}")
@@ -58,6 +67,13 @@ def entries_of(module: object, label: str) -> tuple[Entry, ...]:
     for entry in several:
         _check_types(label, entry)
     return tuple(several)
+
+
+def declared_in(module: object) -> list[SolverEntry]:
+    """Return the entries of the solvers that a module defines with `@solver`."""
+    name = getattr(module, "__name__", "")
+    own = {id(value): value for value in vars(module).values() if getattr(value, "__module__", "") == name}
+    return [entry for value in own.values() for entry in entries(value)]
 
 
 def _check_types(label: str, entry: Entry) -> None:
@@ -72,9 +88,9 @@ def _check_types(label: str, entry: Entry) -> None:
         return
     for name in ("run", "matrix", "refuse", "predict"):
         require(callable(getattr(entry, name)), label, f"{name} of {entry.name} must be a function")
-    number = isinstance(entry.workspace, int | float) and entry.workspace >= 0
-    require(number, label, f"workspace of {entry.name} must be a number: bytes per byte of data, such as 0.5")
-    for name in ("models", "families", "knows"):
+    number = isinstance(entry.memory, int | float) and entry.memory >= 0
+    require(number, label, f"memory of {entry.name} must be a number: bytes per byte of data, such as 0.5")
+    for name in ("models", "families", "oracle"):
         listed = isinstance(getattr(entry, name), tuple | list)
         require(listed, label, f'{name} of {entry.name} must be a tuple of names, such as ("{getattr(entry, name)}",)')
 
@@ -142,14 +158,14 @@ def _check_model(label: str, entry: ModelEntry, known: Sequence[tuple[str, Entry
     both = ", ".join(set(family.grows) & set(family.falls))
     require(not both, label, f"{both} of {family.name} cannot be in both grows and falls")
     solved = any(spec.model in own for _, own in made)
-    require(solved, label, f"no solver is made for {spec.model}: name it in `models` of a SolverEntry")
+    require(solved, label, f"no solver is made for {spec.model}: name it in `models` of a solver")
 
 
 def _check_solver(label: str, entry: SolverEntry, known: Sequence[tuple[str, Entry]]) -> None:
     models = [one for _, one in known if isinstance(one, ModelEntry)]
     for part in ("title", "summary", "update", "reference"):
-        remedy = "add it to the docstring" if part == "reference" else "add it"
-        require(getattr(entry, part), label, f"the SolverEntry of {entry.name} has no {part}: {remedy}")
+        remedy = f"add it to the docstring{PLACES[part]}"
+        require(getattr(entry, part), label, f"the solver {entry.name} has no {part}: {remedy}")
     arguments = inspect.signature(entry.run).parameters
     read = {"problem", "rng"} <= arguments.keys()
     require(read, label, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
@@ -159,7 +175,7 @@ def _check_solver(label: str, entry: SolverEntry, known: Sequence[tuple[str, Ent
         remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default"
         undeclared = option and name not in declared(entry.run)
         require(not undeclared, label, f"the option {name} of {entry.name} is not declared: {remedy}")
-    require(entry.models or entry.families, label, f"{entry.name} names no model: add models=(...) or families=(...)")
+    require(entry.models or entry.families, label, f"{entry.name} names no model: add models=... or family=...")
     _require_known(label, f"model of {entry.name}", entry.models, [one.spec.model for one in models])
     families = dict.fromkeys(one.family.name for one in models)
     _require_known(label, f"family of {entry.name}", entry.families, families)

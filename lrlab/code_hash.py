@@ -263,6 +263,9 @@ class _Writer:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             # Decorators and defaults are evaluated outside.
             outside = [*getattr(node, "decorator_list", []), *node.args.defaults, *filter(None, node.args.kw_defaults)]
+            if not isinstance(node, ast.Lambda):
+                # What is declared of a solver changes none of its numbers.
+                node.decorator_list = [one for one in node.decorator_list if not _declares_solver(one)]
             self.names |= {one.id for part in outside for one in ast.walk(part) if isinstance(one, ast.Name)}
         if (used := self._resolved(node)) is not None:
             return self._number(used[0])
@@ -309,6 +312,11 @@ class _Writer:
         self.known |= bound
         self.names |= bound.keys()
         return True
+
+
+def _declares_solver(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return str(getattr(called, "id", getattr(called, "attr", ""))).endswith("solver")
 
 
 def _names(code: CodeType) -> Iterator[str]:

@@ -50,7 +50,7 @@ class ModelHooks:
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Words of `SolverEntry.knows` that solvers are not told here."""
+        """Words of `SolverEntry.oracle` that solvers are not told here."""
         return ()
 
     @property

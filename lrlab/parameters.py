@@ -142,6 +142,19 @@ class Parameter:
         return f"give {self.name} such a value, for example {format_value(self.default)}"
 
 
+def number(low: float, high: float, help: str, **parts: Any) -> Parameter:
+    """Declare a number from low to high, of an option, the second part of its `Annotated` type.
+
+    help: its meaning for users. parts: other fields of `Parameter`, such as symbol, unit, scale.
+    """
+    return Parameter(meaning=help, low=low, high=high, **parts)
+
+
+def choice(*choices: str, help: str, **parts: Any) -> Parameter:
+    """Declare a word, for an option, the second part of its `Annotated` type."""
+    return Parameter(meaning=help, choices=choices, **parts)
+
+
 def gaussian_noise(added_to: str, symbol: str = "σ") -> Parameter:
     """Declare the standard deviation of noise, whose meaning says what it is added to."""
     return Parameter(meaning=f"standard deviation of Gaussian noise added to {added_to}", symbol=symbol, low=0, high=10)

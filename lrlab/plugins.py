@@ -14,7 +14,7 @@ from lrlab.catalog_checks import CatalogError, Entry, entries_of, failure
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import SolverEntry, entries
 
 AnySolver = str | SolverEntry | Callable[..., Iterable[Iterate]]
 """A solver: by its name, its entry, or a generator function (problem, *, options, rng)."""
@@ -25,15 +25,18 @@ UNPUBLISHED = "Not published."
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:
     """Add your solvers and models to the catalogue of this process, and return their names.
 
-    plugin: the path of a Python file that ends with `ENTRY` or `ENTRIES`, an entry, or a generator function
-    (problem, *, options, rng) that yields an `Iterate` per step. models: names of the models that a function is made
-    for. What had the same name before is replaced, but for what comes with the package. Workers, those of a cluster
-    too, are sent it. CatalogError, in one sentence, if something is missing or contradictory.
+    plugin: the path of a Python file with solvers or models, an entry, or a generator function (problem, *, options,
+    rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
+
+    It replaces what had the same name, except what comes with lrlab. Workers, also those of a cluster, receive it.
+    CatalogError, in one sentence, if something is missing or contradictory.
     """
     if isinstance(plugin, str | os.PathLike):
         added = catalog.from_file(plugin)
-    elif isinstance(plugin, Entry) or callable(plugin):
-        added = _of_entry(plugin if isinstance(plugin, Entry) else entry_of(plugin, models))
+    elif isinstance(plugin, Entry):
+        added = _of_entries(plugin)
+    elif callable(plugin):
+        added = _of_entries(*(entries(plugin) or [entry_of(plugin, models)]))
     else:
         raise InputError("plugin", "the path of a file, an entry or a generator function", plugin, "register one")
     if errors := catalog.add([added]):
@@ -78,6 +81,9 @@ def named(solver: AnySolver, model: str) -> str:
     if known is not None and known.reference != UNPUBLISHED:
         return known.name
     # Anew each time: what the function uses in a notebook may have changed.
+    if own := entries(solver):
+        register(solver)
+        return own[0].name
     register(solver, models=tuple(dict.fromkeys((*(known.models if known else ()), model))))
     return entry_of(solver, ()).name
 
@@ -112,15 +118,15 @@ def _thing(entry: Entry) -> Any:
     return entry.run if isinstance(entry, SolverEntry) else entry.spec
 
 
-def _of_entry(entry: Entry) -> Plugin:
-    """Return the plugin of an entry made in a notebook or a script, pickled with all that its functions use."""
-    thing = _thing(entry)
+def _of_entries(*given: Entry) -> Plugin:
+    """Return the plugin of entries of one solver or model of a notebook or script, pickled with all that they use."""
+    thing = _thing(given[0])
     label = getattr(thing, "__name__", "a solver of the notebook or script")
-    [checked] = entries_of(type("Module", (), {"ENTRY": entry}), label)
-    return Plugin(label, (checked,), _pickled(entry, sys.modules.get(thing.__module__), label))
+    checked = entries_of(type("Module", (), {"ENTRIES": given}), label)
+    return Plugin(label, checked, _pickled(checked, sys.modules.get(thing.__module__), label))
 
 
-def _pickled(entry: Entry, module: Any, label: str) -> bytes | str:
+def _pickled(given: tuple[Entry, ...], module: Any, label: str) -> bytes | str:
     import cloudpickle
 
     # By value: workers have neither the notebook nor, maybe, the script's folder.
@@ -129,7 +135,7 @@ def _pickled(entry: Entry, module: Any, label: str) -> bytes | str:
     try:
         if not own:
             cloudpickle.register_pickle_by_value(module)
-        return bytes(cloudpickle.dumps(entry))
+        return bytes(cloudpickle.dumps(given))
     except Exception as error:
         # Whatever a function holds; it still runs in this process.
         return f"{label}: cannot be sent to workers ({error}): leave out what it holds"
@@ -159,15 +165,17 @@ def _received(source: Source) -> Plugin:
     if isinstance(source, tuple):
         return catalog.from_text(*source)
     try:
-        entry = pickle.loads(source)
+        received = pickle.loads(source)
     except Exception as error:
         # A library is missing here.
         raise failure("a solver of the notebook or script", error) from error
-    if isinstance(entry, ModelEntry):
-        # The family was pickled, too.
-        family = next((family for family in catalog.FAMILIES if family.name == entry.family.name), entry.family)
-        entry = replace(entry, family=family)
-    return Plugin(getattr(_thing(entry), "__name__", ""), (entry,), source)
+    # The family of a model was pickled, too.
+    families = {family.name: family for family in catalog.FAMILIES}
+    known = tuple(
+        replace(one, family=families.get(one.family.name, one.family)) if isinstance(one, ModelEntry) else one
+        for one in received
+    )
+    return Plugin(getattr(_thing(known[0]), "__name__", ""), known, source)
 
 
 def described(error: Exception) -> str:

@@ -1,10 +1,10 @@
-"""What the lab knows about a solver, beside its code."""
+"""How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalogue made of both."""
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
 from lrlab.code_hash import docstring
@@ -12,6 +12,7 @@ from lrlab.parameters import Parameter, Value, declared, require_known, settle
 from lrlab.protocol import Limits, Solver, limits
 
 Options = Mapping[str, Value]
+Run = TypeVar("Run", bound=Callable[..., Any])
 
 
 def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], None]:
@@ -45,47 +46,78 @@ class Settings(NamedTuple):
     limits: Limits
 
 
-def given_words(knows: Sequence[str]) -> str:
-    """Return what a solver is given beyond the data as a sentence; nothing where it has the data alone."""
-    return f"Given beyond the data: {', '.join(knows)}." if knows else ""
+def given_words(oracle: Sequence[str]) -> str:
+    """Return the oracle information of a solver as a sentence; nothing if it has the data alone."""
+    return f"Given beyond the data: {', '.join(oracle)}." if oracle else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SolverEntry:
-    """A solver on the catalogue.
+class Words(NamedTuple):
+    """What the docstring of a solver says.
 
-    name: as in the shell and in URLs, by default that of `run`. title: as on pages.
-    update: what a step does, or the solution, as LaTeX.
-    summary: one sentence for someone who has to choose. reference: by default that of the docstring of `run`.
-    run: the generator function; its annotated keywords are the options.
-    models: names of the models it is made for; families: names of families for all of whose models it is made.
-    knows: what it is given beyond the data, such as "link", "rank" or "sparsity", unless an option says otherwise.
-    knows_with(options): what it is given beyond that where its options say so.
-    streams: whether it reads the data in blocks; if not, all data is held at once.
-    workspace: bytes that it needs per byte of the data that it holds, beside that byte, as measured.
-    matrix(spec, options): numbers in the matrices that it forms, where they can outgrow the data, such as p^2.
-    max_iter: iterations after which a run ends where no number is given.
-    refuse(spec, options): raises InputError where it cannot work, before anything is run.
-    predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty where there is
-    none.
-    draw(spec, options, count): overlaps (count,) of the estimates on draws of problems of this size, from their exact
-    law; None where they cannot be had. draw_seconds(spec, options): about what one of them takes.
-    attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
-    predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
+    title: the first line. summary: the second paragraph. update: LaTeX after `.. math::`. rows: words by the key that
+    begins a line and two spaces, such as minimize, cost. reference: after `Reference:`. rest: what is left.
     """
 
     title: str
     summary: str
     update: str
+    rows: Mapping[str, str]
+    reference: str
+    rest: str
+
+
+def words(text: str) -> Words:
+    """Return the parts of a docstring; those that it lacks are empty."""
+    title, _, body = text.partition("\n\n")
+    math = re.search(r"^\.\. math::\s*(.*?)(?=\n\n|\n\S|\Z)", body, re.DOTALL | re.MULTILINE)
+    reference = re.search(r"^References?: (.*?)(?=\n\n|\Z)", body, re.DOTALL | re.MULTILINE)
+    rows = re.findall(r"^([a-z]+) {2,}(.*?)(?=\n\n|\n\S|\Z)", body, re.DOTALL | re.MULTILINE)
+    summary, _, rest = body.partition("\n\n") if re.match(r"\S+ (?! )(?!math::)", body) else ("", "", body)
+    for part in (math, reference):
+        rest = rest.replace(part[0], "") if part else rest
+    return Words(
+        title=" ".join(title.split()).removesuffix("."),
+        summary=" ".join(summary.split()),
+        update=" ".join(math[1].split()) if math else "",
+        rows={key: " ".join(row.split()) for key, row in rows},
+        reference=" ".join(reference[1].split()) if reference else "",
+        rest=re.sub(r"\n{3,}", "\n\n", rest).strip("\n"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverEntry:
+    """A solver on the catalogue: the generator function, and what `solver` and the docstring declare of it.
+
+    run: the generator function; its annotated keywords are the options.
+    name, title, summary, update, reference: by default of the function and its docstring (see `Words`).
+    models: names of the models it is made for; families: names of families whose models it is made for.
+    oracle: what it is given beyond the data, such as "link", "rank" or "sparsity".
+    oracle_with(options): what else it is given with these options.
+    streams: whether it reads the data in blocks; if not, all data is held at once.
+    memory: bytes that it needs per byte of the data that it holds, beside that byte, as measured.
+    matrix(spec, options): numbers in the matrices that it forms, if these can outgrow the data, such as p^2.
+    max_iter: default limit of iterations.
+    refuse(spec, options): raises InputError if it cannot work, before anything is run.
+    predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty if there is none.
+    draw(spec, options, count): overlaps (count,) of the estimates on draws of problems of this size, from their exact
+    law; None if they cannot be had. draw_seconds(spec, options): about what one of them takes.
+    attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
+    predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
+    """
+
     run: Solver
     name: str = ""
+    title: str = ""
+    summary: str = ""
+    update: str = ""
     reference: str = ""
     models: tuple[str, ...] = ()
     families: tuple[str, ...] = ()
-    workspace: float = 1.0
+    memory: float = 1.0
     matrix: Callable[[Any, Options], int] = lambda spec, options: 0
-    knows: tuple[str, ...] = ()
-    knows_with: Callable[[Options], tuple[str, ...]] = lambda options: ()
+    oracle: tuple[str, ...] = ()
+    oracle_with: Callable[[Options], tuple[str, ...]] = lambda options: ()
     streams: bool = False
     max_iter: int = Limits().max_iter
     refuse: Callable[[Any, Options], None] = lambda spec, options: None
@@ -96,15 +128,33 @@ class SolverEntry:
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
 
     def __post_init__(self) -> None:
-        """Take name and reference from the generator function where they are not given."""
-        written = re.search(r"^References?: (.*?)(\n\n|\Z)", docstring(self.run), re.DOTALL | re.MULTILINE)
-        object.__setattr__(self, "name", self.name or getattr(self.run, "__name__", "").replace("_", "-"))
-        object.__setattr__(self, "reference", self.reference or " ".join(written[1].split() if written else ()))
+        """Take from the function and its docstring what is not given."""
+        said = self.words
+        name = getattr(self.run, "__name__", "").replace("_", "-")
+        for part, value in {"name": name, **said._asdict()}.items():
+            if part in ("name", "title", "summary", "update", "reference"):
+                object.__setattr__(self, part, getattr(self, part) or value)
+
+    @property
+    def words(self) -> Words:
+        """What the docstring says."""
+        return words(docstring(self.run))
+
+    @property
+    def objective(self) -> str:
+        """What it minimizes or maximizes, in plain text; nothing for methods without an objective."""
+        rows = self.words.rows
+        return next((f"{key} {rows[key]}" for key in ("minimize", "maximize") if key in rows), "")
+
+    @property
+    def cost(self) -> str:
+        """What an iteration costs, in plain text."""
+        return self.words.rows.get("cost", "")
 
     @property
     def given(self) -> str:
-        """What it knows, as a sentence; nothing where it has the data alone."""
-        return given_words(self.knows)
+        """Its oracle information as a sentence; nothing if it has the data alone."""
+        return given_words(self.oracle)
 
     @property
     def options(self) -> Mapping[str, Parameter]:
@@ -130,3 +180,33 @@ class SolverEntry:
         options = settle(self.run, {name: value for name, value in settings.items() if name in self.options})
         ending = {name: value for name, value in settings.items() if name not in self.options}
         return Settings(tuple(options.items()), limits({"max_iter": self.max_iter, **ending}))
+
+
+def solver(
+    *,
+    models: str | Sequence[str] = (),
+    family: str | Sequence[str] = (),
+    oracle: str | Sequence[str] = (),
+    **facts: Any,
+) -> Callable[[Run], Run]:
+    """Declare a generator function (problem, *, options, rng) a solver: put above it, with what the lab needs to know.
+
+    models: names of models it solves; family: names of families whose models it solves. oracle: what it is given beyond
+    the data. facts: other fields of `SolverEntry`, such as memory, matrix, refuse, max_iter. Title, summary, update and
+    reference are those of the docstring. Two of these above one function declare it for two families.
+    """
+
+    def names(given: str | Sequence[str]) -> tuple[str, ...]:
+        return (given,) if isinstance(given, str) else tuple(given)
+
+    def declare(run: Run) -> Run:
+        parts = {"models": names(models), "families": names(family), "oracle": names(oracle), **facts}
+        vars(run)["declared_solvers"] = (SolverEntry(run=run, **parts), *entries(run))
+        return run
+
+    return declare
+
+
+def entries(run: object) -> tuple[SolverEntry, ...]:
+    """Return what decorators declare of a function; nothing of others."""
+    return getattr(run, "declared_solvers", ())

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
 from inspect import getfullargspec, isabstract, isclass, isgeneratorfunction
+from types import ModuleType
 from typing import Annotated, Any
 
 import pytest
@@ -14,9 +15,9 @@ from lrlab.catalog import BUILT_IN
 from lrlab.catalog_checks import CatalogError, check, entries_of, served
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, number
 from lrlab.protocol import Checkpoint, Iterate, Spec, proceed
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import SolverEntry, solver
 
 Whole = Annotated[int, Parameter(meaning="number of samples", low=1)]
 
@@ -43,6 +44,10 @@ class Toy(Spec):
 
 def guess(problem: Any, *, rng: Any) -> Iterator[Iterate]:
     """Yield zero."""
+    yield Iterate(0.0)
+
+
+def wordless(problem: Any, *, rng: Any) -> Iterator[Iterate]:
     yield Iterate(0.0)
 
 
@@ -148,16 +153,22 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        (replace(SOLVER, title=""), "guess.py: the SolverEntry of guess has no title: add it"),
-        (replace(SOLVER, summary=""), "the SolverEntry of guess has no summary: add it"),
-        (replace(SOLVER, update=""), "the SolverEntry of guess has no update: add it"),
-        (replace(SOLVER, reference=""), "the SolverEntry of guess has no reference: add it to the docstring"),
+        (
+            replace(SOLVER, title="", run=wordless),
+            "guess.py: the solver guess has no title: add it to the docstring, as its first line",
+        ),
+        (
+            replace(SOLVER, summary=""),
+            "the solver guess has no summary: add it to the docstring, as its second paragraph",
+        ),
+        (replace(SOLVER, update=""), "the solver guess has no update: add it to the docstring, as LaTeX after"),
+        (replace(SOLVER, reference=""), "the solver guess has no reference: add it to the docstring, after"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
         (replace(SOLVER, run=None), "run of guess must be a function"),
-        (replace(SOLVER, workspace=len), "workspace of guess must be a number: bytes per byte of data, such as 0.5"),
+        (replace(SOLVER, memory=len), "memory of guess must be a number: bytes per byte of data, such as 0.5"),
         (replace(SOLVER, models="toy"), r'models of guess must be a tuple of names, such as \("toy",\)'),
-        (replace(SOLVER, knows="rank"), "knows of guess must be a tuple of names"),
-        (replace(SOLVER, families=()), "guess names no model: add models=.* or families="),
+        (replace(SOLVER, oracle="rank"), "oracle of guess must be a tuple of names"),
+        (replace(SOLVER, families=()), "guess names no model: add models=.* or family="),
         (replace(SOLVER, models=("doll",)), "the model of guess 'doll' is unknown: take some of toy"),
         (replace(SOLVER, families=("dolls",)), "the family of guess 'dolls' is unknown: take some of toys"),
         (3, "guess.py: ENTRY must be a ModelEntry or a SolverEntry"),
@@ -169,13 +180,51 @@ def test_a_wrong_solver_is_one_sentence(entry, sentence):
     assert "\n" not in str(error.value)
 
 
+@solver(models="toy", oracle="rank", max_iter=7)
+@solver(family="toys", memory=0.5)
+def declared(problem, *, step: Annotated[float, number(0, 2, "a length", symbol="s")] = 1.0, rng):
+    r"""A method of its own.
+
+    Goes down
+    the slope.
+
+    .. math:: x \leftarrow x - s\, g,
+        \quad g = f'(x)
+
+    minimize    f(x) = x^2
+                over x > 0
+    cost        one gradient
+
+    More of it.
+
+    Reference: Nobody (2026), "A paper",
+    Algorithm 1.
+    """
+    yield Iterate(0.0)
+
+
+def test_a_decorator_and_the_docstring_declare_a_solver_once():
+    module = ModuleType(__name__)
+    vars(module).update(f=declared, again=declared, imported=catalog.solver("sir").run)
+    [first, second] = entries_of(module, "own.py")
+    assert (first.models, first.families, first.oracle, first.max_iter) == (("toy",), (), ("rank",), 7)
+    assert (second.models, second.families, second.memory) == ((), ("toys",), 0.5)
+    assert (first.name, first.title, first.summary) == ("declared", "A method of its own", "Goes down the slope.")
+    assert first.update == r"x \leftarrow x - s\, g, \quad g = f'(x)"
+    assert (first.objective, first.cost) == ("minimize f(x) = x^2 over x > 0", "one gradient")
+    assert first.reference == 'Nobody (2026), "A paper", Algorithm 1.'
+    assert first.words.rest.endswith("cost        one gradient\n\nMore of it.") and "math" not in first.words.rest
+    step = first.options["step"]
+    assert (step.kind, step.low, step.high, step.meaning, step.symbol) == (float, 0, 2, "a length", "s")
+
+
 TWICE = "guess.py: the solver 'guess' for toy is in toy.py, too: rename one of them"
 
 
 @pytest.mark.parametrize(
     ("models", "sentence"),
     [
-        ([], "toy.py: it has no entry: end the file with ENTRY"),
+        ([], "toy.py: it has no entry: put @lrlab.solver"),
         ([MODEL, replace(MODEL, main=("p",))], "the model 'toy' is in toy.py, too: rename one of them"),
         (
             [MODEL, replace(family_with(falls=("p",)), spec=subclass(model="doll"))],

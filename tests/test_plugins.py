@@ -30,14 +30,19 @@ FILE = '''"""An own solver."""
 
 from typing import Annotated
 
-from lrlab import Iterate, Parameter, SolverEntry
+from lrlab import Iterate, number, solver
 from lrlab.linalg import unit
 
 FACTOR = 1.0
 
 
-def own_mean(problem, *, power: Annotated[int, Parameter(meaning="steps", low=1, high=9)] = 2, rng):
-    """Yield the mean of the rows with their signs.
+@solver(models="one-bit-sensing")
+def own_mean(problem, *, power: Annotated[int, number(1, 9, "steps")] = 2, rng):
+    """Own mean.
+
+    Yield the mean of the rows with their signs.
+
+    .. math:: x
 
     Reference: nobody (2026).
     """
@@ -45,21 +50,19 @@ def own_mean(problem, *, power: Annotated[int, Parameter(meaning="steps", low=1,
         yield Iterate(FACTOR * unit(problem.y @ problem.X), objective=1.0)
 
 
+@solver(models="one-bit-sensing")
 def own_failure(problem, *, rng):
-    """Fail after a step.
+    """Own failure.
+
+    Fail after a step.
+
+    .. math:: x
 
     Reference: nobody (2026).
     """
     yield Iterate(problem.y @ problem.X)
     raise ValueError("no such luck")
 
-
-ENTRIES = [
-    SolverEntry(
-        title=title, summary="An own one.", update="x", run=run, models=("one-bit-sensing",),
-    )
-    for title, run in (("Own mean", own_mean), ("Own failure", own_failure))
-]
 '''
 SENTENCE = "The job failed inside the solver (ValueError: no such luck)."
 
@@ -196,7 +199,8 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
     with Store() as store:
         lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalStream)
         [before] = store.groups()
-        own.write_text(FILE.replace("Yield the mean of the rows with their signs.", "Yield a mean."))
+        words = FILE.replace("Yield the mean of the rows with their signs.", "Yield a mean.")
+        own.write_text(words.replace('models="one-bit-sensing"', 'models="one-bit-sensing", memory=0.5'))
         lrlab.register(own)
         assert not store.groups()[0].stale and version() == before.version
         own.write_text(FILE.replace("FACTOR = 1.0", "FACTOR = 2.0"))
@@ -226,7 +230,7 @@ BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
     "none.py": (
-        FILE.replace("ENTRIES = [", "ENTRIES = 3; NONE = ["),
+        f"{FILE}ENTRIES = 3",
         "none.py: ENTRY must be a ModelEntry or a Solver",
     ),
     "twice.py": (FILE + "\n", r"the solver 'own-mean' for one-bit-sensing is in good.py, too: rename one of them"),

@@ -103,4 +103,4 @@ def test_a_job_needs_the_memory_that_is_claimed_at_two_sizes(of):
             tracemalloc.stop()
         assert trace.rows, "what a run takes is known at its first iterate"
         ratio = claimed / measured
-        assert 1 / FACTOR <= ratio <= FACTOR, f"{ratio:.2f} of what is used, with workspace={entry.workspace}"
+        assert 1 / FACTOR <= ratio <= FACTOR, f"{ratio:.2f} of what is used, with memory={entry.memory}"

@@ -39,7 +39,7 @@ def solver_page(entry: SolverEntry) -> str:
         entry.summary,
         f"Its name is `{entry.name}`; it is made for {models}. {entry.given}",
         f"$$\n{entry.update}\n$$",
-        literal(inspect.getdoc(entry.run) or ""),
+        literal(entry.words.rest),
         f"*Reference*: {plain(entry.reference.rstrip('.'))}.",
         "## Options",
         table(list(entry.options.values())) if entry.options else "It has none.",

@@ -54,7 +54,7 @@ def cores() -> int:
 def memory_needed(spec: Spec, entry: SolverEntry, options: Options) -> int:
     """Return the bytes of the data a solver holds at once, of its workspace and of the matrices that it forms."""
     held = min(spec.data_bytes, IN_MEMORY) if entry.streams else spec.data_bytes
-    return int((1 + entry.workspace) * held) + MATRIX_BYTES * entry.matrix(spec, options)
+    return int((1 + entry.memory) * held) + MATRIX_BYTES * entry.matrix(spec, options)
 
 
 def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:

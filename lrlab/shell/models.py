@@ -40,7 +40,7 @@ def catalogue() -> list[dict[str, Any]]:
                     "title": e.title,
                     "summary": e.summary,
                     "reference": e.reference,
-                    "knows": list(e.knows),
+                    "knows": list(e.oracle),
                     "options": described(list(e.options.values())),
                 }
                 for e in catalog.solvers_for(spec.model)

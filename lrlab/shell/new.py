@@ -12,22 +12,29 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, say
 
-SOLVER = Template('''"""$title: a solver for lrlab, and what the lab knows about it."""
+SOLVER = Template('''"""$title: a solver for lrlab."""
 
 from typing import Annotated
 
 import numpy as np
 
-from lrlab import Iterate, Parameter, SolverEntry
+from lrlab import Iterate, number, solver
 
 
-def $name(problem, *, step: Annotated[float, Parameter(meaning="length of a step", low=0, high=2)] = 1.0, rng):
-    """Minimise the squared residuals of the answers, whose minimum lies in the direction of the signal.
+# memory: bytes that it needs per byte of data, beside that byte: here X x and the estimates.
+@solver(models="one-bit-sensing", memory=0.1)
+def $name(problem, *, step: Annotated[float, number(0, 2, "length of a step")] = 1.0, rng):
+    r"""$title.
 
-    minimise   f(x) = |y - X x|^2 / 2n
-    update     x <- x + (step / L) X^T (y - X x) / n,   L the largest eigenvalue of X^T X / n
+    Gradient steps on the squared residuals of the answers.
 
-    X (n, p) and y (n,) are the measurements; rng is for what is drawn at random. Each iterate is one step.
+    .. math:: x \\leftarrow x + \\tfrac{\\eta}{L} \\tfrac1n X^\\top (y - X x)
+
+    minimize    f(x) = |y - X x|^2 / 2n
+    step        in units of 1 / L, with L the largest eigenvalue of X^T X / n
+    cost        two passes over X
+
+    X (n, p) and y (n,) are the measurements; rng is the source of randomness. Each iterate is one step.
 
     Reference: write here the paper, with its year.
     """
@@ -43,17 +50,6 @@ def $name(problem, *, step: Annotated[float, Parameter(meaning="length of a step
         yield Iterate(x, objective=residuals @ residuals / (2 * n), residual=np.linalg.norm(gradient) / first)
         # A new array: an iterate is not written over.
         x = x + step / largest * gradient
-
-
-ENTRY = SolverEntry(
-    title="$title",
-    summary="Gradient steps on the squared residuals of the answers.",
-    update=r"x \\leftarrow x + \\tfrac{\\eta}{L} \\tfrac1n X^\\top (y - X x)",
-    run=$name,
-    models=("one-bit-sensing",),
-    # Bytes that it needs per byte of data, beside that byte: here X x and the estimates.
-    workspace=0.1,
-)
 ''')
 TEST = Template('''"""$title does what its docstring says."""
 

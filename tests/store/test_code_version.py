@@ -274,7 +274,12 @@ def test_the_version_of_a_function_of_a_notebook_is_that_of_all_that_it_uses(old
 
 @pytest.mark.parametrize(
     ("value", "same"),
-    [("np.random.default_rng(0)", False), ("__import__('threading').Lock()", False), ("norm", True), ("csr_array(np.eye(2))", True)],
+    [
+        ("np.random.default_rng(0)", False),
+        ("__import__('threading').Lock()", False),
+        ("norm", True),
+        ("csr_array(np.eye(2))", True),
+    ],
 )
 def test_what_cannot_be_read_is_never_the_same(value, same):
     text = f"from scipy.stats import norm\nfrom scipy.sparse import csr_array\n{NOTEBOOK.replace('2.0', value)}"

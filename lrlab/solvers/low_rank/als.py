@@ -52,6 +52,6 @@ ENTRY = ranked_entry(
     summary="Completion without features: every row of each factor by its own small least squares, with a ridge.",
     run=als,
     models=("inductive-completion",),
-    workspace=0.7,
+    memory=0.7,
     refuse=refuse_features,
 )

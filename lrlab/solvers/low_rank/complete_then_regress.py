@@ -75,6 +75,6 @@ ENTRY = ranked_entry(
     summary="Completes the table without its features, then fits W to it: needs many more entries, for comparison.",
     run=complete_then_regress,
     models=("inductive-completion", "multilabel-regression"),
-    workspace=1.5,
+    memory=1.5,
     refuse=refuse_no_features,
 )

@@ -50,6 +50,6 @@ ENTRY = SolverEntry(
     summary="All d1 d2 entries as unknowns, of least norm: shows whether low rank is needed at all.",
     run=full_least_squares,
     families=("low-rank",),
-    workspace=1.0,
+    memory=1.0,
     matrix=lambda spec, options: math.prod(spec.size),
 )

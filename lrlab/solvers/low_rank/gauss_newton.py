@@ -198,5 +198,5 @@ ENTRY = ranked_entry(
     "are exact from 1.5 times the unknowns, networks of one unit from 2 times.",
     run=gauss_newton,
     families=("low-rank",),
-    workspace=0.6,
+    memory=0.6,
 )

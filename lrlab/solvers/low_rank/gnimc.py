@@ -65,5 +65,5 @@ ENTRY = ranked_entry(
     summary="Linearises in both factors and solves by few steps of LSQR, as published; fast, but may go astray.",
     run=gnimc,
     models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
-    workspace=0.6,
+    memory=0.6,
 )

@@ -203,7 +203,7 @@ ENTRY = ranked_entry(
     "condition; with features for up to 4,000 entries.",
     run=matrix_irls,
     models=("inductive-completion",),
-    workspace=1.5,
+    memory=1.5,
     # With features, the products of all pairs of measurements.
     matrix=lambda spec, options: 0 if spec.size == spec.table else spec.measurements**2 // 2,
     refuse=refuse_many_with_features,

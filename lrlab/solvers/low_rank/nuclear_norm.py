@@ -100,6 +100,6 @@ ENTRY = SolverEntry(
     summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
     run=nuclear_norm,
     families=("low-rank",),
-    workspace=1.0,
+    memory=1.0,
     matrix=lambda spec, options: math.prod(spec.size),
 )

@@ -65,6 +65,6 @@ ENTRY = ranked_entry(
     summary="Least squares over tables of twice the rank, averaged with the last factors; slow but undemanding.",
     run=r2rils,
     models=("inductive-completion",),
-    workspace=1.8,
+    memory=1.8,
     refuse=refuse_features,
 )

@@ -38,4 +38,4 @@ def refuse_features(spec: LowRankSpec, options: Options) -> None:
     raise InputError("X and Z", f"left out {what}", "features", "leave them out, or take altmin, which uses them")
 
 
-ranked_entry = partial(SolverEntry, knows=("rank",), workspace=0.6)
+ranked_entry = partial(SolverEntry, oracle=("rank",), memory=0.6)

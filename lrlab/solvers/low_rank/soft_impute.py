@@ -64,6 +64,6 @@ ENTRY = SolverEntry(
     summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
     run=soft_impute,
     models=("inductive-completion",),
-    workspace=1.0,
+    memory=1.0,
     refuse=refuse_features,
 )

@@ -9,9 +9,9 @@ from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import unsettled
 from lrlab.operators.rank_one import RankOne
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.low_rank.requirements import ranked_entry
+from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.starts import stepped
 from lrlab.solvers.low_rank.tangent import gradient, line, point
 
@@ -19,31 +19,33 @@ PROJECTED = 1e-14
 NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promises that this method converges here."
 
 
+@solver(models=("rank-one-sensing", "inductive-completion"), oracle="rank", memory=0.6)
 def svp(
     problem: LowRankData,
     *,
     step: Annotated[
         str,
-        Parameter(
-            meaning="adaptive: exact line search along the tangent space; fixed: 1 / (1 + isometry)",
-            choices=("adaptive", "fixed"),
-        ),
+        choice("adaptive", "fixed", help="adaptive: exact search along the tangent space; fixed: 1 / (1 + isometry)"),
     ] = "adaptive",
-    isometry: Annotated[
-        float, Parameter(meaning="restricted isometry constant of the fixed step", symbol="δ", low=0, high=100)
-    ] = 1 / 3,
+    isometry: Annotated[float, number(0, 100, "restricted isometry constant of the fixed step", symbol="δ")] = 1 / 3,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover W (d1, d2) of a known rank k from b = A(W) where A nearly keeps norms of matrices of low rank.
+    r"""Singular value projection.
 
-    minimise    F(W) = ||A(W) - b||^2 / 2  over matrices of rank k
-    update      W <- P_k(W - eta G),  G = scale A*(A(W) - b), E[scale A*A] = I, P_k the nearest matrix of rank k
+    Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.
+
+    .. math:: W \leftarrow P_k\bigl(W - \eta\, \mathcal A^*(\mathcal A(W) - b)\bigr)
+
+    minimize    F(W) = ||A(W) - b||^2 / 2  over W (d1, d2) of rank k
     start       W = 0; the first adaptive step is 1
-    step        fixed: eta = 1 / (1 + delta); adaptive: eta = ||T||^2 / (scale ||A(T)||^2), T = G on the tangent space
+    step        fixed: eta = 1 / (1 + delta); adaptive: eta = ||T||^2 / (scale ||A(T)||^2), with T the part of the
+                gradient G = scale A*(A(W) - b) that is tangent at W, and scale such that E[scale A*A] = I
     converges   linearly with the fixed step if the isometry constant of rank 2k is below 1/3
+    cost        one singular value decomposition of a d1 x d2 matrix, of its leading part if it is large
 
-    Yields after each step: objective F; residual the change of A(W) relative to the misfit A(W) - b, 0 when that is
-    rounding error. One singular value decomposition of a d1 x d2 matrix a step, of its leading part if it is large.
+    Yields W after each step, with objective F; the residual is the change of A(W) relative to A(W) - b, and 0 if
+    A(W) - b is rounding error.
+
     Reference: Jain, Meka, Dhillon (2010), "Guaranteed rank minimization via singular value projection", Algorithm 1;
     Tanner & Wei (2013), "Normalized iterative hard thresholding for matrix completion", equation 2.4.
     """
@@ -58,12 +60,3 @@ def svp(
         at, before = point(A, stepped(A, at.W, at.misfit, eta, rng, PROJECTED), b), at.misfit
         note = NO_ISOMETRY if isinstance(A, RankOne) else ""
         yield Iterate(at.W, at.objective, unsettled(at.misfit, at.misfit - before, b), note)
-
-
-ENTRY = ranked_entry(
-    title="Singular value projection",
-    update=r"W \leftarrow P_k\bigl(W - \eta\, \mathcal A^*(\mathcal A(W) - b)\bigr)",
-    summary="Gradient steps on the matrix, each projected to the rank; made for measurements with an isometry.",
-    run=svp,
-    models=("rank-one-sensing", "inductive-completion"),
-)

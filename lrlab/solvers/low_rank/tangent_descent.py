@@ -221,5 +221,5 @@ ENTRY = ranked_entry(
     run=tangent_descent,
     families=("low-rank",),
     max_iter=1000,
-    workspace=0.7,
+    memory=0.7,
 )

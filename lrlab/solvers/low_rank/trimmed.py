@@ -93,5 +93,5 @@ ENTRY = ranked_entry(
     summary="Gauss-Newton on the measurements that fit, chosen anew each time: for a few that are grossly wrong.",
     run=trimmed_gauss_newton,
     families=("low-rank",),
-    workspace=1.6,
+    memory=1.6,
 )

@@ -208,7 +208,7 @@ ENTRY = multilabel_entry(
     r" \Phi^\top",
     summary="Predicts random projections of the labels, and sparse labels from these, all in one Bayesian model.",
     run=bcs,
-    knows=("rank",),
-    workspace=0.1,
+    oracle=("rank",),
+    memory=0.1,
     matrix=spectrum,
 )

@@ -180,7 +180,7 @@ ENTRIES = (
         update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="A linear classifier for each label by itself: the full-rank baseline that low rank has to beat.",
         run=binary_relevance,
-        workspace=0.1,
+        memory=0.1,
         matrix=normal_equations,
     ),
     multilabel_entry(
@@ -188,7 +188,7 @@ ENTRIES = (
         update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \max(0, 1 - Y_{ij}\, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
         summary="The widest margin for each label by itself; full rank, as binary relevance is.",
         run=svm,
-        workspace=0.1,
+        memory=0.1,
         matrix=lambda spec, options: spec.d * spec.labels,
     ),
 )

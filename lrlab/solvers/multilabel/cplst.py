@@ -114,7 +114,7 @@ def refuse_missing(spec: Multilabel, options: Options) -> None:
         raise InputError(name, f"{value} for this solver, whose closed form needs all labels", got, remedy)
 
 
-closed_entry = partial(multilabel_entry, knows=("rank",), workspace=0.1, matrix=spectrum, refuse=refuse_missing)
+closed_entry = partial(multilabel_entry, oracle=("rank",), memory=0.1, matrix=spectrum, refuse=refuse_missing)
 
 ENTRIES = (
     closed_entry(

@@ -29,4 +29,4 @@ def spectrum(spec: Multilabel, options: Options) -> int:
     return min(spec.n, spec.d) ** 2 + spec.d * spec.labels
 
 
-low_rank_entry = partial(multilabel_entry, knows=("rank",), workspace=0.1, matrix=images, refuse=refuse_high_rank)
+low_rank_entry = partial(multilabel_entry, oracle=("rank",), memory=0.1, matrix=images, refuse=refuse_high_rank)

@@ -154,7 +154,7 @@ ENTRIES = (
         summary="One convex problem for all labels: least squares, with low rank by its weight alone; the optimum "
         "that leml-squared looks for.",
         run=trace_norm_squared,
-        workspace=0.0,
+        memory=0.0,
         matrix=lambda spec, options: min(spec.size) * (spec.n + sum(spec.size)),
     ),
     multilabel_entry(
@@ -164,7 +164,7 @@ ENTRIES = (
         r" \tau",
         summary="The same for logistic regression; often ranks labels best, but forms all of W at every step.",
         run=trace_norm_logistic,
-        workspace=0.0,
+        memory=0.0,
         matrix=lambda spec, options: min(spec.size) * (spec.n + sum(spec.size)),
     ),
 )

@@ -124,6 +124,6 @@ ENTRY = network_entry(
     r" I, \quad d = \mathcal A(L) - y, \quad H, T \text{ approximate projections}",
     summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
     run=ap_rom,
-    workspace=0.2,
+    memory=0.2,
     refuse=all_of(refuse_wide, refuse_batches),
 )

@@ -95,5 +95,5 @@ ENTRY = network_entry(
     r" U \leftarrow \operatorname{QR}[U, u], \quad C \leftarrow \arg\min_C \|\mathcal A(U C U^\top) - y\|",
     summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
     run=geco,
-    workspace=0.15,
+    memory=0.15,
 )

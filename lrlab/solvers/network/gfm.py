@@ -69,6 +69,6 @@ ENTRY = network_entry(
     r" \tfrac12 \bar d\, I",
     summary="Replaces the projection by one power step from the current factors; products only.",
     run=gfm,
-    workspace=0.15,
+    memory=0.15,
     refuse=refuse_batches,
 )

@@ -13,7 +13,7 @@ Batches = Annotated[int, Parameter(meaning=MEANING, low=0, high=1000)]
 AddedBatches = Annotated[int, Parameter(meaning=MEANING, low=0, high=1000, added=True)]
 """The same for solvers that had trials stored before there was this option."""
 
-network_entry = partial(SolverEntry, models=("polynomial-network",), knows=("rank",))
+network_entry = partial(SolverEntry, models=("polynomial-network",), oracle=("rank",))
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:

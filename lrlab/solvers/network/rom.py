@@ -115,7 +115,7 @@ ENTRY = network_entry(
     r" \quad d = \mathcal A(L) - y",
     summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
     run=ep_rom,
-    workspace=0.25,
+    memory=0.25,
     matrix=lambda spec, options: 0 if options["projection"] == "lanczos" else spec.p**2,
     refuse=refuse_batches,
 )

@@ -142,9 +142,9 @@ ENTRIES = (
         summary="The likelihood under a bound on the trace norm and on the entries: convex, no start.",
         run=one_bit_trace_norm,
         families=("one-bit-completion",),
-        knows=("largest entry", "link", "noise"),
-        knows_with=lambda options: ("trace norm" if options["radius"] == "table" else "rank",),
-        workspace=1.0,
+        oracle=("largest entry", "link", "noise"),
+        oracle_with=lambda options: ("trace norm" if options["radius"] == "table" else "rank",),
+        memory=1.0,
         matrix=lambda spec, options: spec.n1 * spec.n2,
     ),
     SolverEntry(
@@ -153,7 +153,7 @@ ENTRIES = (
         summary="The likelihood of factors of the true rank by projected gradient steps from a spectral start.",
         run=one_bit_factors,
         families=("one-bit-completion",),
-        knows=("rank", "largest entry", "link", "noise"),
-        workspace=1.0,
+        oracle=("rank", "largest entry", "link", "noise"),
+        memory=1.0,
     ),
 )

@@ -57,8 +57,8 @@ ENTRY = one_bit_entry(
     r" (y_{ij} - x_i^\top W h_j)^2 + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)",
     summary="Alternates between the factors of a low-rank predictor by least squares, once on each batch.",
     run=one_bit_leml,
-    knows=("rank",),
-    workspace=0.4,
+    oracle=("rank",),
+    memory=0.4,
     matrix=table_numbers,
     refuse=refuse_high_rank,
 )

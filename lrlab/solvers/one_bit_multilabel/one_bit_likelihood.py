@@ -135,5 +135,5 @@ ENTRY = stream_entry(
     summary="The same with scores of a fitted likelihood, each batch weighed by its information: goes on "
     "improving under noise and flips, which it need not know.",
     run=one_bit_likelihood,
-    knows=("rank",),
+    oracle=("rank",),
 )

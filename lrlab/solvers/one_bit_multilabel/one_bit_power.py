@@ -136,7 +136,7 @@ ENTRIES = (
         r" \quad W \leftarrow Q V^\top",
         summary="Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.",
         run=one_bit_power,
-        knows=("rank",),
+        oracle=("rank",),
         matrix=lambda spec, options: spec.d1 * spec.d2 if options["moment"] == "formed" else 0,
     ),
     stream_entry(

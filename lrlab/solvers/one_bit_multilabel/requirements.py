@@ -25,8 +25,8 @@ one_bit_entry = partial(SolverEntry, families=("one-bit-multilabel",))
 stream_entry = partial(
     one_bit_entry,
     streams=True,
-    workspace=0.05,
+    memory=0.05,
     matrix=lambda spec, options: spec.d1 * spec.d2,
     refuse=refuse_high_rank,
 )
-table_entry = partial(one_bit_entry, workspace=0.4, matrix=table_numbers, refuse=refuse_single_labels)
+table_entry = partial(one_bit_entry, memory=0.4, matrix=table_numbers, refuse=refuse_single_labels)

@@ -223,7 +223,7 @@ ENTRY = phase_entry(
     r" A^* g\bigr), \quad w \leftarrow A z - V g",
     summary="The posterior mean; knows the noise, and recovers from the fewest measurements of all fast methods known.",
     run=gamp,
-    knows=("noise",),
+    oracle=("noise",),
     predict=predict,
     attains=True,
     predict_iterations=predict_iterations,

@@ -131,7 +131,7 @@ def predict_start(spec: PhaseRetrieval, options: Options) -> dict[str, float]:
 phase_entry = partial(
     SolverEntry,
     families=("phase-retrieval",),
-    workspace=0.05,
+    memory=0.05,
     # A dozen complex vectors, which masks and their magnitudes do not outweigh.
     matrix=lambda spec, options: 3 * spec.m,
     predict=predict_start,

@@ -8,53 +8,64 @@ from numpy.random import Generator
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.single_index.requirements import (
     SAME_ANSWERS,
     SupportSize,
+    index_solver,
     refuse_first_moment,
-    single_index_entry,
     support_size,
 )
 
-Step = Annotated[
-    float, Parameter(meaning="step size of the subgradient step", symbol="τ", low=0.001, high=100, scale="log")
-]
+Step = Annotated[float, number(0.001, 100, "step size of the subgradient step", symbol="τ", scale="log")]
+sign_solver = partial(index_solver, oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
 
 
+@sign_solver()
 def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
-    r"""Recover an s-sparse b, with its sign, from one-bit answers by making their signs consistent.
+    r"""Binary iterative hard thresholding (BIHT).
 
-    minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s
+    Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.
+
+    .. math:: b \leftarrow T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y - \operatorname{sign}(X b)\bigr)\Bigr),
+        \qquad T \text{ keeps the } s \text{ largest entries}
+
+    minimize    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, by steps along a subgradient
     start       the s largest entries of mean y_i x_i, scaled to length 1
-    update      b <- T(b + (step / 2n) X^T (y - sign(X b))),  T keeps the s largest entries; a subgradient step, as
-                -(1/2n) X^T (y - sign(X b)) is a subgradient of J
-    converges   without noise usually to consistent signs, where nothing moves any more; with noise it keeps moving
-                around the solution, the more the smaller ||b|| has become: J is 0 at b = 0, and only the start and
-                the steps keep b away from it (`nbiht` does not suffer from that)
+    converges   without noise usually to consistent signs, where b stays; with noise b keeps moving around the solution,
+                the more the smaller ||b|| has become: J is 0 at b = 0, and only the start and the steps keep b away
+                from it (`nbiht` does not suffer from that)
+    cost        two passes over X (n, p)
 
-    X (n, p), y (n,) in +-1, two passes over X an iteration. Yields endlessly: objective J(b), residual
-    ||b_next - b|| / ||b||, 0 when all signs are consistent.
+    Yields endlessly: objective J(b), residual ||b_next - b|| / ||b||, 0 when all signs are consistent.
+
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), "Robust 1-bit compressive sensing via binary stable
     embeddings of sparse vectors", section IV, BIHT.
     """
     return _iterate(problem, support_size(problem, kept), step, project=lambda b: b)
 
 
+@sign_solver()
 def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
-    r"""Recover an s-sparse unit b, with its sign, from one-bit answers: BIHT with each iterate on the sphere.
+    r"""Normalised BIHT.
 
-    minimise    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
+    BIHT with every iterate scaled to length 1, which steadies it when there is noise.
+
+    .. math:: b \leftarrow \frac{b'}{\|b'\|}, \quad b' = T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y -
+        \operatorname{sign}(X b)\bigr)\Bigr), \quad T \text{ keeps the } s \text{ largest entries}
+
+    minimize    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
     start       the s largest entries of mean y_i x_i, scaled to length 1
-    update      b <- T(b + (step / 2n) X^T (y - sign(X b))) / ||.||,  T keeps the s largest entries
     converges   without noise to within about s log(p / s) / n of the truth for step = sqrt(2 pi) = 2.5, with which a
                 step from b lands on the truth on average, as E[X^T (y - sign(X b)) / n] = sqrt(2 / pi) (b_true - b)
                 (Matsumoto & Mazumdar, 2022, "Binary iterative hard thresholding converges with optimal number of
                 measurements for 1-bit compressed sensing"); with noise it keeps moving around the solution, the
                 less the smaller the step
+    cost        two passes over X (n, p)
 
-    X (n, p), y (n,) in +-1; yields as `biht`.
+    Yields as `biht`.
+
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), section IV, normalised BIHT.
     """
     return _iterate(problem, support_size(problem, kept), step, project=unit)
@@ -76,23 +87,3 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
         note = f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries.{equal}"
         yield Iterate(b, objective=float(np.maximum(0.0, -margin).mean()), residual=moved, note=note)
         b = following
-
-
-sign_entry = partial(single_index_entry, knows=("sparsity",), workspace=0.1, refuse=refuse_first_moment)
-
-ENTRIES = (
-    sign_entry(
-        title="Binary iterative hard thresholding (BIHT)",
-        update=r"b \leftarrow T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y - \operatorname{sign}(X b)\bigr)\Bigr),"
-        r" \qquad T \text{ keeps the } s \text{ largest entries}",
-        summary="Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.",
-        run=biht,
-    ),
-    sign_entry(
-        title="Normalised BIHT",
-        update=r"b \leftarrow \frac{b'}{\|b'\|}, \quad b' = T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y -"
-        r" \operatorname{sign}(X b)\bigr)\Bigr), \quad T \text{ keeps the } s \text{ largest entries}",
-        summary="BIHT with every iterate scaled to length 1, which steadies it when there is noise.",
-        run=nbiht,
-    ),
-)

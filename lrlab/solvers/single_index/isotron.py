@@ -56,6 +56,6 @@ ENTRY = single_index_entry(
     r" b \leftarrow b + \tfrac1n X^\top \bigl(y - u(X b)\bigr)",
     summary="Learns a monotone link and the direction in turn, by isotonic regression.",
     run=isotron,
-    workspace=0.1,
+    memory=0.1,
     refuse=needs_first_moment,
 )

@@ -233,8 +233,8 @@ ENTRY = SolverEntry(
     reference="after Hardle, Hall & Ichimura (1993); Delecroix, Hristache & Patilea (2006)",
     run=link_free_refinement,
     families=("single-index",),
-    knows=("sparsity",),
-    workspace=0.3,
+    oracle=("sparsity",),
+    memory=0.3,
     matrix=lambda spec, options: spec.n * min(requirements.sparse_size(spec, options), spec.p),
     refuse=all_of(requirements.needs_room, requirements.needs_answers, requirements.needs_some_moment),
 )

@@ -93,7 +93,7 @@ ENTRIES = (
         r" \tfrac1n \sum_i y_i \langle x_i, b\rangle = 1",
         summary="The vector of least 1-norm that obeys all signs; for noiseless one-bit sensing, without the sparsity.",
         run=plan_vershynin_lp,
-        workspace=17.0,
+        memory=17.0,
         refuse=all_of(needs_first_moment, needs_signs),
     ),
     single_index_entry(
@@ -102,8 +102,8 @@ ENTRIES = (
         r" \|b\|_1 \le \sqrt s",
         summary="The mean of y x, soft-thresholded to the 1-norm of an s-sparse vector.",
         run=plan_vershynin_ball,
-        knows=("sparsity",),
-        workspace=0.1,
+        oracle=("sparsity",),
+        memory=0.1,
         refuse=refuse_first_moment,
     ),
 )

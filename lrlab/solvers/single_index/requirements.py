@@ -11,7 +11,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, SolverEntry, all_of, never, not_drawn, nothing_known
+from lrlab.solver_entry import Options, Run, SolverEntry, all_of, never, not_drawn, nothing_known, solver
 from lrlab.solvers.single_index import correlated_designs
 from lrlab.solvers.single_index.drawn_moments import DrawnProblem
 from lrlab.solvers.single_index.drawn_runs import drawn_runs, run_seconds
@@ -31,12 +31,23 @@ def always(options: Options) -> bool:
     return True
 
 
-def single_index_entry(**parts: Any) -> SolverEntry:
-    """Return the entry of a solver for the family, whose predictions are empty where theory makes no claim.
+def index_solver(**parts: Any) -> Callable[[Run], Run]:
+    """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
-    equivariant(options): whether its estimate from A x is A^{-T} times that from x, for every A, so that limits for
+    equivariant(options): whether its estimate from A x is A^{-T} times the one from x, for every A, so that limits for
     independent entries tell those for correlated ones; by default it is not.
     """
+    return lambda run: solver(**single_index_facts(run=run, **parts))(run)
+
+
+def single_index_entry(run: Any, **parts: Any) -> SolverEntry:
+    """Return the entry of a solver of the family, declared without a decorator."""
+    facts = single_index_facts(run=run, **parts)
+    return SolverEntry(run=run, families=(facts.pop("family"),), **facts)
+
+
+def single_index_facts(*, run: Any, **parts: Any) -> dict[str, Any]:
+    """Return what is declared of a solver of the family."""
     predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
     draw_seconds = parts.pop("draw_seconds", never)
     equivariant = parts.pop("equivariant", lambda options: False)
@@ -50,7 +61,7 @@ def single_index_entry(**parts: Any) -> SolverEntry:
         if spec.theory_holds:
             return draw(spec, options, count)
         # No law is known: the problem itself is drawn, where it is small.
-        return None if draw is not_drawn else drawn_runs(parts["run"], spec, options, count)
+        return None if draw is not_drawn else drawn_runs(run, spec, options, count)
 
     def seconds(spec: SingleIndexSpec, options: Options) -> float:
         if spec.theory_holds:
@@ -58,7 +69,7 @@ def single_index_entry(**parts: Any) -> SolverEntry:
         return run_seconds(spec, draw_seconds(spec, options))
 
     parts["refuse"] = all_of(needs_varying_link, parts.get("refuse", lambda spec, options: None))
-    return SolverEntry(families=("single-index",), predict=applicable, draw=drawn, draw_seconds=seconds, **parts)
+    return {"family": "single-index", "predict": applicable, "draw": drawn, "draw_seconds": seconds, **parts}
 
 
 ONE_KIND = (
@@ -195,4 +206,4 @@ def needs_answers(spec: SingleIndexSpec, options: Options) -> None:
 refuse_first_moment = all_of(needs_first_moment, needs_room)
 
 
-moment_entry = partial(single_index_entry, streams=True, workspace=0.35, matrix=lambda spec, options: spec.p**2)
+moment_entry = partial(single_index_entry, streams=True, memory=0.35, matrix=lambda spec, options: spec.p**2)

@@ -69,6 +69,6 @@ ENTRY = single_index_entry(
     r" \log\bigl(1 + e^{-m_i - \gamma_i}\bigr) + \lambda |\gamma_i|",
     summary="Logistic regression in which a sparse shift per response absorbs flipped responses.",
     run=shift_logistic,
-    workspace=2.1,
+    memory=2.1,
     refuse=needs_first_moment,
 )

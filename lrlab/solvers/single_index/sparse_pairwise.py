@@ -179,9 +179,9 @@ ENTRY = single_index_entry(
     update=r"b \leftarrow \frac{T(M b)}{\|T(M b)\|}, \qquad T \text{ keeps the largest entries}",
     summary="Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.",
     run=sparse_pairwise_moment,
-    knows=("sparsity",),
+    oracle=("sparsity",),
     streams=True,
-    workspace=0.35,
+    memory=0.35,
     matrix=lambda spec, options: spec.p**2,
     refuse=all_of(needs_gap, needs_room),
 )

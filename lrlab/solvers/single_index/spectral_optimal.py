@@ -126,7 +126,7 @@ ENTRY = moment_entry(
     "does not know the link.",
     reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
     run=spectral_optimal,
-    knows_with=lambda options: ("link",) if options["weights"] == "link" else (),
+    oracle_with=lambda options: ("link",) if options["weights"] == "link" else (),
     refuse=needs_second_moment,
     predict=predict,
     draw=partial(drawn_overlaps, first_estimate(spectral_optimal)),

@@ -71,7 +71,7 @@ ENTRY = single_index_entry(
     r" \frac{(1 - q)\, \ell(m_i) - q\, \ell(-m_i)}{1 - 2 q}, \quad m_i = y_i (\langle x_i, b\rangle + c)",
     summary="Logistic regression whose loss corrects for a known flip probability.",
     run=unbiased_logistic,
-    knows=("flip",),
-    workspace=2.1,
+    oracle=("flip",),
+    memory=2.1,
     refuse=needs_first_moment,
 )
