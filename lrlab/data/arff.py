@@ -1,48 +1,36 @@
 r"""ARFF, dense or sparse, with the labels among its attributes (Mulan, MEKA, Weka); no library reads sparse ARFF.
 
-A sparse row leaves out whatever is the first value of its attribute: 0 for numbers and for {0,1}, but 1 for {1,0}. A
-label `?` is not observed; a feature `?` is refused. An attribute of two listed values is one column of 0 and 1, of more
-values a column each; one that nearly names the rows is left out, with a note.
+A sparse row leaves out the first value of each attribute: 0 for numbers and for {0,1}, but 1 for {1,0}. A label `?` is
+unknown; a feature `?` is refused. An attribute of two listed values is one column of 0 and 1, of more values one column
+per value; one that is nearly unique per row is left out, with a note.
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
-import math
+import io
 import re
-from collections.abc import Iterator
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array, hstack
+import pandas as pd
+from scipy.sparse import csc_array, csr_array, hstack
 
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Matrix, Vector
 from lrlab.data.dataset import Dataset, assemble
-from lrlab.data.labels import FORMS, LabelChoice, unescaped
-from lrlab.data.source import (
-    GROWTH,
-    MAX_COLUMNS,
-    WORDS_GROWTH,
-    Line,
-    Source,
-    label_value,
-    number,
-    printable,
-    require_room,
-)
+from lrlab.data.files import GROWTH, Source, label_value, number, printable
+from lrlab.data.labels import FORMS, LabelChoice
 from lrlab.parameters import InputError
 
-FLAGS = re.ASCII | re.DOTALL | re.IGNORECASE
-# A name or value: in single or double quotes, or bare; a backslash keeps the next character from having a meaning.
-WORD = r"""(?:'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|((?:[^\s,{}%'"\\]|\\.)(?:[^\s,{}%\\]|\\.)*+))"""
-END = re.compile(r"\s*+(?:%.*)?", FLAGS)
-VALUE = re.compile(WORD, FLAGS)
-ATTRIBUTE = re.compile(rf"\s*+@attribute\s++{WORD}\s*+(\{{\s*+|[a-z]++|)", FLAGS)
-SEPARATOR = {True: re.compile(r"\s*+(,|\})\s*+", FLAGS), False: re.compile(r"\s*+,\s*+|\s++", FLAGS)}
-INDEX = re.compile(r"(\d{1,9})\s++", re.ASCII)
-KEYWORD = re.compile(rb"\s*+@([a-z]++)", re.IGNORECASE)
-DATA = re.compile(rb"^\s*+@data\b", re.IGNORECASE | re.MULTILINE)
+QUOTED = re.compile(r"""\\(.)|(?<![^\s,{])'((?:[^'\\]|\\.)*+)'|(?<![^\s,{])"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
+OPEN = re.compile(r"""(?<![^\s,{])['"]""")
+ATTRIBUTE = re.compile(r"\s*+@attribute\s++([^\s{]++)\s*+(\{.*\}|[a-z]++)\s*+", re.IGNORECASE)
 MEKA = re.compile(r"-C\s++(-?\d{1,9})\b", re.ASCII)
-PLAIN = re.compile(rb"[-+0-9.eE\s,]*+")
+HIDDEN = {ord(mark): 0xE000 + k for k, mark in enumerate(" \t\r\n,{}%'\"\\")}
+"""Characters of quoted text that have a meaning elsewhere, and what stands for them while rows are split."""
+SHOWN = {code: mark for mark, code in HIDDEN.items()}
 NUMBERS, LABEL = ("numeric", "real", "integer"), "label"
+MOSTLY_UNIQUE, MANY = 0.5, 10
+"""An attribute of more listed values than MANY, different in more than this fraction of the rows, names the rows."""
 
 
 class Attribute(NamedTuple):
@@ -58,267 +46,193 @@ class Attribute(NamedTuple):
         """Whether its values are numbers, of which a sparse row leaves out 0."""
         return not self.values or self.values == ("0", "1")
 
-    def code(self, word: str, is_label: bool) -> float | None:
-        """Return the number of a value: its place among those listed, or itself; None if it cannot stand here."""
-        if is_label:
-            listed = not self.values or word in self.values or word == "?"
-            return label_value(word) if listed else None
-        if self.counted:
-            return number(word) if not self.values or number(word) in (0, 1) else None
-        return float(self.values.index(word)) if word in self.values else None
 
-
-class Header(NamedTuple):
-    """All before the rows: the relation, the attributes, the line of @data."""
-
-    relation: str
-    attributes: list[Attribute]
-    line: int
-
-    def labels(self) -> LabelChoice | None:
-        """Return the labels that the file states: by attributes of type label, or as MEKA does (-C n)."""
-        typed = tuple(one.name for one in self.attributes if one.kind == LABEL)
-        if typed:
-            return LabelChoice(names=typed)
-        stated = MEKA.search(self.relation)
-        count = int(stated[1]) if stated else 0
-        return LabelChoice(count=abs(count), first=count > 0) if count else None
-
-
-def read_arff(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
+def read_arff(source: Source, choice: LabelChoice | None) -> Dataset:
     """Read an ARFF file."""
-    source.require_few(b"\n,", "attributes and values", end=DATA, most=MAX_COLUMNS)
     lines = source.lines()
-    header = read_header(source, lines, limit_bytes)
-    stated = header.labels()
-    if choice is None and stated is None:
+    attributes, relation, start = _header(source, lines)
+    labels = (choice or LabelChoice()) if choice and (choice.names or choice.count) else _stated(attributes, relation)
+    if labels is None:
         raise InputError("labels", FORMS, "nothing", "say which attributes are labels")
-    choice = (
-        choice._replace(count=stated.count, first=stated.first)
-        if choice and stated and not choice.names and not choice.count
-        else choice
-    ) or stated
-    assert choice is not None
-    names = [one.name for one in header.attributes]
-    labels = choice.places(names, source)
-    for place in labels:
-        one = header.attributes[place]
-        if strange := next((value for value in one.values if label_value(value) is None), ""):
-            need = f"a label of values 0 and 1 (or false and true) for {one.name}"
-            raise source.refuse(one.line, need, strange, "check which attributes are labels")
-    table = read_values(source, header, lines, set(labels), limit_bytes)
-    return _dataset(source, header.attributes, labels, table, limit_bytes)
+    chosen = labels._replace(optional=choice.optional if choice else False).places([one.name for one in attributes])
+    numbers, rows = list[int](), list[str]()
+    for at, line in enumerate(lines[start:], start + 1):
+        if (row := line.strip()) and row[0] != "%":
+            numbers.append(at)
+            rows.append(_plain(source, at, row))
+    if not rows:
+        raise source.refuse(start, "rows after @data", "none", "add the rows")
+    sparse = rows[0].startswith("{")
+    if strange := next((k for k, row in enumerate(rows) if row.startswith("{") != sparse), 0):
+        need = "rows like the first one, " + ("{index value, ...}" if sparse else "value, value, ...")
+        raise source.refuse(numbers[strange], need, rows[strange], "write all rows in one form")
+    table = (_sparse if sparse else _dense)(source, attributes, numbers, rows)
+    return _dataset(source, attributes, chosen, numbers, table)
 
 
-def read_header(source: Source, lines: Iterator[Line], limit_bytes: int) -> Header:
-    """Read up to and including the line `@data`."""
-    relation, named, line, size = "", dict[str, Attribute](), 1, 0
-    for line, raw in lines:
-        size += len(raw)
-        require_room(source, size * WORDS_GROWTH, limit_bytes, "names and values")
-        keyword = KEYWORD.match(raw)
-        word = keyword[1].lower() if keyword else b""
-        if word == b"attribute":
-            one = _attribute(source, line, raw)
+def _header(source: Source, lines: list[str]) -> tuple[list[Attribute], str, int]:
+    """Return the attributes, the name of the relation, and the number of the line @data."""
+    source.require_few(sum(line.count(",") for line in lines[:1000] if "@" in line), "attributes and values")
+    attributes, relation, named = list[Attribute](), "", dict[str, int]()
+    for at, line in enumerate(lines, 1):
+        word = line.strip().partition(" ")[0].partition("\t")[0].lower()
+        if word == "@data":
+            if not attributes:
+                raise source.refuse(at, "@attribute lines before @data", line, "declare the columns first")
+            return attributes, relation, at
+        if word == "@relation":
+            relation = line
+        elif word == "@attribute":
+            one = _attribute(source, at, line)
             if one.name in named:
-                need = f"a name other than that of line {named[one.name].line}"
-                raise source.refuse(line, need, one.name, "rename one of the two attributes")
-            named[one.name] = one
-        elif word == b"relation":
-            relation = source.text(line, raw)
-        elif word == b"data":
-            if not named:
-                raise source.refuse(line, "@attribute lines before @data", raw, "declare the columns first")
-            return Header(relation, list(named.values()), line)
-        elif raw.strip() and not raw.lstrip().startswith(b"%"):
-            remedy = "put @data on a line of its own before the first row" if not word else "remove the line"
-            raise source.refuse(line, "@relation, @attribute, @data or a % comment", raw, remedy)
-    raise source.refuse(line, "@data after the attributes", "the end of the file", "add a line @data before the rows")
+                need = f"a name other than that of line {named[one.name]}"
+                raise source.refuse(at, need, one.name, "rename one of the two attributes")
+            named[one.name] = at
+            attributes.append(one)
+            source.require_few(len(attributes), "attributes and values")
+        elif word and not word.startswith("%"):
+            remedy = "remove the line, or put @data on a line of its own before the first row"
+            raise source.refuse(at, "@relation, @attribute, @data or a % comment", line, remedy)
+    raise source.refuse(
+        len(lines), "@data after the attributes", "the end of the file", "add a line @data before the rows"
+    )
 
 
-def _attribute(source: Source, line: int, raw: bytes) -> Attribute:
-    text = source.text(line, raw)
-    match = ATTRIBUTE.match(text)
-    kind = match[4].lower().strip() if match else ""
-    if match and kind in (*NUMBERS, LABEL, "{"):
-        values = _listed(source, line, text, match.end()) if kind == "{" else ()
-        return Attribute(_word(match), line, kind, values)
-    need = "`@attribute name numeric` or `@attribute name {value, value}`"
-    remedy = "remove attributes of text, dates or tables" if kind else "put names with spaces or commas in quotes"
-    raise source.refuse(line, need, raw, remedy)
+def _attribute(source: Source, at: int, line: str) -> Attribute:
+    match = ATTRIBUTE.fullmatch(_plain(source, at, line).partition("%")[0])
+    kind = match[2].lower() if match else ""
+    if match is None or not (kind.startswith("{") or kind in (*NUMBERS, LABEL)):
+        need = "`@attribute name numeric` or `@attribute name {value, value}`"
+        remedy = "remove attributes of text, dates or tables" if kind else "put names with spaces or commas in quotes"
+        raise source.refuse(at, need, line, remedy)
+    values = tuple(value.strip().translate(SHOWN) for value in match[2][1:-1].split(",")) if kind[0] == "{" else ()
+    if len(set(values)) < len(values) or ("" in values and '""' not in line and "''" not in line):
+        need = "different values between braces, separated by commas,"
+        raise source.refuse(at, need, line, "quote values with spaces, commas, % or braces")
+    return Attribute(match[1].translate(SHOWN), at, kind, values)
 
 
-def _listed(source: Source, line: int, text: str, place: int) -> tuple[str, ...]:
-    """Return the values that are listed in braces."""
-    values, separator = dict[str, None](), ""
-    while separator != "}":
-        value = VALUE.match(text, place)
-        after = SEPARATOR[True].match(text, value.end()) if value else None
-        if value is None or after is None or _word(value) in values:
-            need = "different values between braces, separated by commas,"
-            raise source.refuse(line, need, text[place:] or text, "quote values with spaces, commas, % or braces")
-        values[_word(value)] = None
-        separator, place = after[1], after.end()
-    if not END.fullmatch(text, place):
-        raise source.refuse(line, "nothing after the closing brace", text[place:], "remove the rest of the line")
-    return tuple(values)
+def _plain(source: Source, at: int, line: str) -> str:
+    """Return a line without quotes and escapes, in which characters of quoted text have no meaning."""
+    if "'" not in line and '"' not in line and "\\" not in line:
+        return line
+    text = QUOTED.sub(lambda m: re.sub(r"\\(.)", r"\1", m[1] or m[2] or m[3] or "").translate(HIDDEN), line)
+    if OPEN.search(text):
+        raise source.refuse(at, "quotes that are closed", line, "close the quotes, or escape them by a backslash")
+    return text
 
 
-def _word(match: re.Match[str]) -> str:
-    """Return a matched name or value without quotes and escapes."""
-    return unescaped(next((group for group in match.groups()[:3] if group is not None), ""))
+def _stated(attributes: list[Attribute], relation: str) -> LabelChoice | None:
+    """Return the labels that a file states: by attributes of type label, or as MEKA does (-C n)."""
+    if typed := tuple(one.name for one in attributes if one.kind == LABEL):
+        return LabelChoice(names=typed)
+    count = int(stated[1]) if (stated := MEKA.search(relation)) else 0
+    return LabelChoice(count=abs(count), first=count > 0) if count else None
 
 
-def read_values(source: Source, header: Header, lines: Iterator[Line], labels: set[int], limit_bytes: int) -> Matrix:
-    """Return the codes of all values (n, attributes), sparse if the rows are: what they leave out is not stored."""
-    attributes, counts, places, values = header.attributes, list[int](), list[Array](), list[Array]()
-    plain = all(one.counted for one in attributes)
-    binary = np.array([place in labels or bool(one.values) for place, one in enumerate(attributes)])
-    sparse = None
-    for line, raw in lines:
-        row = raw.strip()
-        if not row or row.startswith(b"%"):
-            continue
-        braced = row.startswith(b"{")
-        if sparse is not None and braced != sparse:
-            need = "rows like the first one, " + ("{index value, ...}" if sparse else "value, value, ...")
-            raise source.refuse(line, need, row, "write all rows in one form")
-        sparse = braced
-        parsed = _plain_row(row, braced, binary) if plain else None
-        indices, codes = parsed or _careful_row(source, attributes, line, source.text(line, row), braced, labels)
-        counts.append(len(codes))
-        values.append(codes)
-        if sparse:
-            places.append(indices)
-        if source.complete(len(counts)):
-            break
-    if sparse is None:
-        raise source.refuse(header.line, "rows after @data", "none", "add the rows")
-    if not sparse:
-        return np.array(values, dtype=np.float64)
-    pointer = np.concatenate([[0], np.cumsum(counts)])
-    return csr_array((np.concatenate(values), np.concatenate(places), pointer), shape=(len(counts), len(attributes)))
-
-
-def _plain_row(row: bytes, braced: bool, binary: Array) -> tuple[Array, Array] | None:
-    """Return places and values of a row of plain numbers, or None for one that needs a closer look."""
-    text = row[1:-1] if braced and row.endswith(b"}") else row
-    if not PLAIN.fullmatch(text) or b",," in text:
-        return None
-    try:
-        numbers = np.array(text.replace(b",", b" ").split(), dtype=np.float64)
-    except ValueError:
-        return None
-    if braced and (len(numbers) % 2 or text.count(b",") != max(0, len(numbers) // 2 - 1)):
-        return None
-    places = numbers[::2] if braced else np.arange(len(numbers))
-    values = numbers[1::2] if braced else numbers
-    if (places != np.round(places)).any() or (not braced and len(values) != len(binary)):
-        return None
-    if len(places) and not (places[-1] < len(binary) and places[0] >= 0 and (np.diff(places) > 0).all()):
-        return None
-    marks = values[binary[places.astype(int)]]
-    return (places.astype(np.intc), values) if np.isfinite(values).all() and (marks * (marks - 1) == 0).all() else None
-
-
-def _careful_row(
-    source: Source, attributes: list[Attribute], line: int, text: str, braced: bool, labels: set[int]
-) -> tuple[Array, Array]:
-    """Return places and codes of any row, and refuse a broken one at the place of the error."""
+def _dense(source: Source, attributes: list[Attribute], numbers: list[int], rows: list[str]) -> pd.DataFrame:
+    """Return the fields of rows, each column as numbers or as words."""
     width = len(attributes)
-    need = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
-    need = need if braced else f"{width} values separated by commas"
-    remedy = "quote values with spaces, commas or braces" if braced else "give one value for each attribute"
-    given = dict[int, float]()
-    place = len(text) - len(text[1:].lstrip()) if braced else 0
-    closed = braced and text[place : place + 1] == "}"
-    place += closed
-    while not closed:
-        head = INDEX.match(text, place) if braced else None
-        index = int(head[1]) if head else width if braced else len(given)
-        word = VALUE.match(text, head.end() if head else place)
-        if word is None or index >= width or index in given:
-            got = text[place : place + 80] if braced or index < width else f"more than {index} values"
-            raise source.refuse(line, need, got, remedy)
-        code = attributes[index].code(_word(word), index in labels)
-        if code is None:
-            _refuse_value(source, line, attributes[index], _word(word), index in labels)
-        given[index] = math.nan if code is None else code
-        after = SEPARATOR[braced].match(text, word.end())
-        closed = bool(after and after[1] == "}") if braced else END.fullmatch(text, word.end()) is not None
-        if not closed and after is None:
-            raise source.refuse(line, need, text[word.end() : word.end() + 80], remedy)
-        place = after.end() if after else word.end()
-    if not END.fullmatch(text, place):
-        raise source.refuse(line, need, text[place : place + 80], "remove what follows (weights are not read)")
-    if not braced and len(given) != width:
-        raise source.refuse(line, need, f"{len(given)} values", remedy)
-    order = sorted(given)
-    return np.array(order, dtype=np.intc), np.array([given[index] for index in order])
+    source.require_room(len(rows) * width * GROWTH, "values")
+    for k, row in enumerate(rows):
+        if "," not in row and width > 1:
+            rows[k] = row = ",".join(row.split())
+        if row.count(",") != width - 1:
+            need = f"{width} values separated by commas"
+            raise source.refuse(numbers[k], need, row, "give one value for each attribute")
+    words: dict[int, type] = {k: str for k, one in enumerate(attributes) if not one.counted}
+    look = {"header": None, "names": range(width), "skipinitialspace": True, "keep_default_na": False}
+    return pd.read_csv(io.StringIO("\n".join(rows)), na_values=["?"], dtype=words, low_memory=False, quoting=3, **look)  # type: ignore[call-overload, no-any-return]
 
 
-def _refuse_value(source: Source, line: int, one: Attribute, word: str, is_label: bool) -> None:
-    what = "one of its listed values" if one.values else "1, 0 or ?" if is_label else "a number"
-    remedy = "check which attributes are labels" if is_label else "write a number with a decimal point"
-    remedy = "fill the value in, or remove the row" if word in ("", "?") else remedy
-    raise source.refuse(line, f"{what} for attribute {printable(one.name)[:60]}", word, remedy)
+def _sparse(source: Source, attributes: list[Attribute], numbers: list[int], rows: list[str]) -> dict[int, pd.Series]:
+    """Return the words that rows state, by attribute: series over the rows that state one."""
+    width, flat, owners = len(attributes), list[str](), list[int]()
+    source.require_columns(width)
+    remedy = "write pairs `index value` in braces, and quote values with spaces, commas or braces"
+    for k, row in enumerate(rows):
+        body = row[1:-1].strip()
+        words = body.replace(",", " ").split()
+        places = words[::2]
+        if not row.endswith("}") or len(words) != (body.count(",") + 1) * 2 * bool(body) or not all(
+            word.isdecimal() and len(word) < 10 and int(word) < width for word in places
+        ) or len(set(places)) < len(places):  # fmt: skip
+            need = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
+            raise source.refuse(numbers[k], need, row, remedy)
+        flat += words
+        owners += [k] * len(places)
+    places = np.array(flat[::2], dtype=np.int64)
+    order = np.argsort(places, kind="stable")
+    ends = np.searchsorted(places[order], np.arange(width + 1))
+    stated, of = np.array(flat[1::2], dtype=object)[order], np.array(owners, dtype=np.int64)[order]
+    return {k: pd.Series(stated[a:b], of[a:b]) for k, (a, b) in enumerate(zip(ends[:-1], ends[1:], strict=True))}
 
 
 def _dataset(
-    source: Source, attributes: list[Attribute], labels: list[int], table: Matrix, limit_bytes: int
+    source: Source,
+    attributes: list[Attribute],
+    labels: list[int],
+    numbers: list[int],
+    table: pd.DataFrame | dict[int, pd.Series],
 ) -> Dataset:
-    """Return features and labels of a table of codes."""
-    n, L = table.shape[0], len(labels)
-    sparse = not isinstance(table, np.ndarray)
+    """Return features and labels of what rows state."""
+    n, width, sparse = len(numbers), len(attributes), isinstance(table, dict)
     special = sum(max(1, len(one.values)) for one in attributes if not one.counted)
-    require_room(source, n * special * GROWTH // 2, limit_bytes, "columns of listed values")
+    source.require_room(n * (special + len(labels)) * GROWTH // 2, "labels and columns of listed values")
+    codes = [_codes(source, one, k in labels, numbers, table[k]) for k, one in enumerate(attributes)]
+    whole: Matrix = None if sparse else np.column_stack(codes)
+    if sparse:
+        rows = np.concatenate([table[k].index for k in range(width)])
+        columns = np.repeat(np.arange(width), [len(code) for code in codes])
+        whole = csc_array((np.concatenate(codes), (rows, columns)), shape=(n, width))
+    marks = whole[:, labels].toarray() if sparse else whole[:, labels]
+    for j, k in enumerate(labels):
+        if sparse and attributes[k].values and label_value(attributes[k].values[0]):
+            marks[np.setdiff1d(np.arange(n), table[k].index), j] = 1.0
     parts, names, notes = list[Matrix](), list[str](), list[str]()
-    columns = table.tocsc() if sparse else table
-    block = list[int]()
-
-    def flush() -> None:
-        """Take the numbers before an attribute of words as they are."""
-        if block:
-            parts.append(columns[:, block])
-            names.extend(attributes[place].name for place in block)
-            block.clear()
-
-    for place, one in enumerate(attributes):
-        if place in labels:
-            continue
-        if one.counted:
-            block.append(place)
-            continue
-        flush()
-        codes = np.zeros(n) if sparse else table[:, place]
-        if sparse:
-            column = coo_array(columns[:, [place]])
-            codes[column.coords[0]] = column.data
-        if len(one.values) > 10 and len(np.unique(codes)) > n / 2:
-            notes.append(f"Attribute {printable(one.name)[:60]} is nearly unique per row: it is left out.")
-            continue
-        kept = range(1, 2) if len(one.values) == 2 else range(len(one.values))
-        # Of two numbers, as {1,0}, the column is their value.
-        values = [number(value) for value in one.values]
-        if len(values) == 2 and None not in values:
-            parts.append(np.array(values, dtype=np.float64)[codes.astype(int)][:, None])
-            names.append(one.name)
-        else:
-            parts.append((codes[:, None] == np.array(kept)).astype(np.float64))
-            names.extend(f"{one.name}={one.values[value]}" for value in kept)
-    flush()
+    features = sorted({*range(width)} - {*labels})
+    for counted, group in groupby(features, lambda k: attributes[k].counted):
+        block = list(group)
+        if counted:
+            parts.append(whole[:, block])
+            names.extend(attributes[k].name for k in block)
+        for k in [] if counted else block:
+            one, place = attributes[k], np.ravel(whole[:, [k]].toarray() if sparse else whole[:, k]).astype(int)
+            values = list(map(number, one.values))
+            if len(values) > MANY and len(np.unique(place)) > MOSTLY_UNIQUE * n:
+                notes.append(f"Attribute {printable(one.name)[:60]} is nearly unique per row: it is left out.")
+            elif len(values) == 2:
+                # The column of {1,0} is its value, of two words whether it is the second one.
+                parts.append(np.array([0.0, 1.0] if None in values else values, dtype=np.float64)[place][:, None])
+                names.append(one.name if None not in values else f"{one.name}={one.values[1]}")
+            else:
+                parts.append((place[:, None] == np.arange(len(values))).astype(np.float64))
+                names.extend(f"{one.name}={value}" for value in one.values)
     if not parts:
         raise InputError("attributes", "at least one feature", "none", "leave one attribute that is not a label")
-    X: Any = csr_array(hstack([csr_array(part) for part in parts])) if sparse else np.hstack(parts)
-    marks = np.array(columns[:, labels].todense() if sparse else columns[:, labels], dtype=np.float64)
+    X = csr_array(hstack(list(map(csr_array, parts)), format="csr")) if sparse else np.hstack(parts)
     if sparse:
         X.eliminate_zeros()
-        X.sort_indices()
-        omitted = [j for j, place in enumerate(labels) if label_value((attributes[place].values or ("0",))[0]) == 1]
-        stored = csr_array((np.ones(table.nnz), table.indices, table.indptr), shape=table.shape)
-        for j in omitted:
-            marks[stored[:, [labels[j]]].toarray().ravel() == 0, j] = 1.0
-    label_names = tuple(attributes[place].name for place in labels)
-    require_room(source, n * L * GROWTH // 2, limit_bytes, "a table of the labels")
-    data = assemble(X, np.nonzero(marks > 0), np.nonzero(np.isnan(marks)), L, (tuple(names), label_names))
-    return data.noted(notes)
+    return assemble(X, marks, tuple(names), tuple(attributes[k].name for k in labels)).noted(notes)
+
+
+def _codes(source: Source, one: Attribute, is_label: bool, numbers: list[int], words: pd.Series) -> Vector:
+    """Return words as numbers: 1, 0 and nan of a label, the place among listed values, or the number itself."""
+    if is_label and (strange := next((value for value in one.values if label_value(value) is None), "")):
+        need = f"a label of values 0 and 1 (or false and true) for {one.name}"
+        raise source.refuse(one.line, need, strange, "check which attributes are labels")
+    if is_label or not one.counted:
+        code: Any = label_value if is_label else {value: float(k) for k, value in enumerate(one.values)}.get
+        kinds = {word: code(str(word).translate(SHOWN).strip()) for word in pd.unique(words)}
+        codes, wrong = words.map(kinds).to_numpy(np.float64), words.map({w: c is None for w, c in kinds.items()})
+    else:
+        codes = pd.to_numeric(words, errors="coerce").to_numpy(np.float64)
+        wrong = ~np.isfinite(codes) | (bool(one.values) & ~np.isin(codes, (0.0, 1.0)))
+    if np.any(wrong):
+        at = int(np.argmax(np.asarray(wrong, dtype=bool)))
+        word = "?" if pd.isna(words.iloc[at]) else str(words.iloc[at]).translate(SHOWN)
+        remedy = "fill the value in, or remove the row" if word in ("", "?") else "correct it, or check the labels"
+        need = "1, 0 or ?" if is_label else "one of its listed values" if one.values else "a number"
+        need = f"{need} for attribute {printable(one.name)[:60]}"
+        raise source.refuse(numbers[int(words.index[at])], need, word, remedy)
+    return codes

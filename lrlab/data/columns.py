@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from lrlab.arrays import Array, Vector
-from lrlab.data.frames import Table
-from lrlab.data.source import printable
+from lrlab.data.files import printable
+from lrlab.data.tables import Table
 from lrlab.parameters import InputError, nearest
 
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
@@ -186,25 +186,41 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
 
 
-def features(frame: pd.DataFrame, hints: Hints) -> tuple[Array | None, tuple[str, ...]]:
-    """Return features as numbers: of words a column of 0 and 1 each, but for the first one of them."""
-    columns, names = list[Array](), list[str]()
-    for name, column in frame.items():
-        if pd.api.types.is_numeric_dtype(column) or not column.notna().any():
-            values = column.to_numpy(np.float64)
-            ask_sentinel(f"column {name}", values, hints)
-            columns.append(values)
-            names.append(str(name))
+def features(
+    frame: pd.DataFrame,
+    hints: Hints | None = None,
+    *,
+    known: Sequence[str] | None = None,
+    most: int = MOST_WORDS,
+    drop_first: bool = True,
+) -> tuple[Array | None, tuple[str, ...]]:
+    """Return features as numbers, and their names: of words a column of 0 and 1 each, but for the first one of them.
+
+    known: names of the features of another file, whose words count. most: most words of a column. drop_first: whether
+    the first word has no column. hints: what is said of missing values; None asks nothing.
+    """
+    columns, names, others = list[Array](), list[str](), set(known or ())
+    for title, column in frame.items():
+        name, numeric = str(title), pd.api.types.is_numeric_dtype(column) or not column.notna().any()
+        if hints and numeric:
+            ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
+        if (missing := ~np.isfinite(column.to_numpy(np.float64)) if numeric else column.isna().to_numpy()).any():
+            at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
+            got = f"{column.iloc[at]} in row {at + 1}"
+            raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
+        if numeric and (not others or name in others):
+            columns.append(column.to_numpy(np.float64))
+            names.append(name)
             continue
-        kinds = sorted(set(column.dropna().astype(str)))
-        if len(kinds) > MOST_WORDS or not all(isinstance(value, str) for value in column.dropna()):
-            got = f"{len(kinds)} words such as {kinds[0]}"
+        words = [one.removeprefix(f"{name}=") for one in known or () if one.startswith(f"{name}=")]
+        words = words or sorted(set(column.astype(str)))
+        if len(words) > most or not all(isinstance(value, str) for value in column):
+            got = f"{len(words)} words such as {words[0]}"
             remedy = "leave the column out, or code its words"
-            raise InputError(f"column {str(name)[:60]}", f"of numbers, or of at most {MOST_WORDS} words", got, remedy)
-        if column.isna().any():
-            raise InputError(f"column {str(name)[:60]}", "a word in each row", "nothing in some", "fill it in")
-        columns += [(column == kind).to_numpy(np.float64) for kind in kinds[1:]]
-        names += [f"{name}={kind}" for kind in kinds[1:]]
+            raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
+        words = words[1:] if drop_first else words
+        columns += [(column == word).to_numpy(np.float64) for word in words]
+        names += [f"{name}={word}" for word in words]
     return (np.column_stack(columns) if columns else None), tuple(names)
 
 

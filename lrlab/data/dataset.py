@@ -1,4 +1,4 @@
-"""The data set that all solvers read: features, positive labels, and which labels are known."""
+"""The data set that all label solvers read: features, positive labels, and which labels are known."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -21,9 +21,9 @@ Places = tuple[Indices, ...]
 class Dataset:
     """Features X (n, d), dense or CSR, and labels (n, L): Y has a 1 for each positive one, CSR.
 
-    `observed` holds True for each known label, CSR; None where all are. What is known and not positive is negative;
-    what is unknown is neither. Names are None where the file has none. `counts_from` is the number by which the file
-    calls its first feature and its first label, for files that number them. `notes`: sentences on what was left out.
+    `observed` holds True for each known label, CSR; None if all are. A known label is positive or negative, an unknown
+    one is neither. Names are None if the file has none. `counts_from` is the number of the first feature and of the
+    first label in files that number them. `notes` are sentences on what was left out.
     """
 
     X: Matrix
@@ -98,19 +98,14 @@ def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
     return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
-def assemble(
-    X: Array | csr_array, positive: Places, unknown: Places, L: int, names: tuple[Names | None, Names | None]
-) -> Dataset:
-    """Return a Dataset from the places of positive and of unknown labels, and the names of features and labels."""
-    observed = None
-    if len(unknown[0]):
-        known = np.ones((X.shape[0], L), dtype=bool)
-        known[unknown] = False
-        observed = csr_array(known)
-    return Dataset(X, pattern(positive, (X.shape[0], L)), observed, *names)
+def assemble(X: Matrix, marks: Array, feature_names: Names | None, label_names: Names | None) -> Dataset:
+    """Return the data of features and of marks (n, L): 1 of a positive label, 0 of a negative one, nan if unknown."""
+    unknown = np.isnan(marks)
+    observed = csr_array(~unknown) if unknown.any() else None
+    return Dataset(X, pattern(np.nonzero(marks > 0), marks.shape), observed, feature_names, label_names)
 
 
-def pattern(places: Places, shape: tuple[int, int]) -> csr_array:
+def pattern(places: Places, shape: tuple[int, ...]) -> csr_array:
     """Return the CSR matrix with 1 at these places, each named once or more."""
     Y = csr_array((np.ones(len(places[0])), places), shape=shape)
     Y.sum_duplicates()
@@ -118,28 +113,25 @@ def pattern(places: Places, shape: tuple[int, int]) -> csr_array:
     return Y
 
 
-def without_labels(data: Dataset, like: Dataset) -> Dataset:
-    """Return rows that came without labels as rows whose labels, those of `like`, are all unknown."""
-    unknown = csr_array((data.n, like.L))
-    return replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
-
-
 def matching(data: Dataset, like: Dataset | None) -> Dataset:
-    """Return the data if its columns are those of `like` (a model's training data), in its order, else refuse it."""
+    """Return the data with the columns of `like`, the training data, in their order; InputError for other columns."""
     if like is None:
         return data
     features = _order("features", data.d, data.feature_names, like.d, like.feature_names)
     labels = _order("labels", data.L, data.label_names, like.L, like.label_names)
     if features is not None:
-        data = replace(data, X=_sorted(data.X[:, features]), feature_names=like.feature_names)
+        data = replace(data, X=data.X[:, features], feature_names=like.feature_names)
     if labels is not None:
-        known = None if data.observed is None else _sorted(data.observed[:, labels])
-        data = replace(data, Y=_sorted(data.Y[:, labels]), observed=known, label_names=like.label_names)
+        known = None if data.observed is None else data.observed[:, labels]
+        data = replace(data, Y=data.Y[:, labels], observed=known, label_names=like.label_names)
+    for table in (data.X, data.Y, data.observed):
+        if issparse(table):
+            table.sort_indices()
     return data
 
 
 def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: Names | None) -> Indices | None:
-    """Return the places of the names wanted, None where they are in order or not known on both sides."""
+    """Return the places of the names wanted; None if they are in order, or not known on both sides."""
     if size != wanted_size:
         expected = f"of {wanted_size} {what}, like the other file"
         raise InputError("file", expected, size, f"give both files the same {what}")
@@ -150,14 +142,5 @@ def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: 
     if absent is not None or len(places) < len(names):
         mine = next((name for name in names if name not in set(wanted)), "one of them twice")
         expected = f'of the same {what} as the other file, "{absent}" among them'
-        raise InputError("file", expected, mine, "name them alike")
+        raise InputError("file", expected, mine, "use the same names in both files")
     return np.array([places[name] for name in wanted])
-
-
-def _sorted(table: Matrix) -> Matrix:
-    """Return the table, if it is sparse with indices in order and of rows."""
-    if isinstance(table, np.ndarray):
-        return table
-    rows = csr_array(table)
-    rows.sort_indices()
-    return rows

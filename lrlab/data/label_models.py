@@ -19,10 +19,10 @@ from scipy.sparse import csr_array
 from lrlab import ranking
 from lrlab.arrays import Array, Matrix
 from lrlab.data.dataset import Dataset
+from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source
 from lrlab.data.npz import names_arrays, names_of, read_arrays
 from lrlab.data.rows import read
 from lrlab.data.scaling import SCALINGS, Scaling
-from lrlab.data.source import COLUMN_BYTES, LIMIT_BYTES, Source
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import Predictor
 from lrlab.parameters import InputError
@@ -103,9 +103,8 @@ def save_model(path: str | PathLike[str] | IO[bytes], model: FittedModel) -> Non
 
 def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel:
     """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
-    source = Source(Path(path), "model .npz")
-    source.check_size(limit_bytes, growth=1)
-    arrays = read_arrays(source, limit_bytes, lambda name: name in PARTS or name.startswith(ESTIMATE))
+    source = Source(Path(path), "model .npz", limit_bytes)
+    arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
     version = arrays.get("lrlab_model")
     if version is None or version.shape != () or version.dtype.kind not in "iu":
         expected, remedy = "a file that `fit --save` has written", "fit and save a model first"

@@ -1,8 +1,8 @@
 """numpy's .npz, and never a pickle: what an archive declares is checked before any array is formed.
 
 Of rows with labels it has X (n, d) and Y (n, L), each dense or the parts of a CSR matrix, `X_data X_indices X_indptr
-X_shape`, and (optional) `observed`, `feature_names` and `label_names`. A dense Y holds 1, 0 (or -1), and nan for a
-label that was not observed.
+X_shape`, and (optional) `observed`, `feature_names` and `label_names`. A dense Y holds 1, 0 (or -1), and nan for an
+unknown label.
 """
 
 import math
@@ -15,26 +15,22 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Matrix, Vector
 from lrlab.data.dataset import Dataset, Names, pattern, table_arrays, table_of
+from lrlab.data.files import Source
 from lrlab.data.labels import LabelChoice
-from lrlab.data.source import Source, require_columns, require_room
 from lrlab.parameters import InputError
 
-PARTS = ("", "_data", "_indices", "_indptr", "_shape")
 TABLES, LISTS = ("X", "Y", "observed"), ("feature_names", "label_names")
-KNOWN = {*LISTS, *(f"{table}{part}" for table in TABLES for part in PARTS)}
+KNOWN = {*LISTS, *(f"{table}{part}" for table in TABLES for part in ("", "_data", "_indices", "_indptr", "_shape"))}
 PLAIN, NUMBERS = "fiubU", "fiubcU"
 """Kinds of numpy's types: names and real numbers, and complex ones too."""
-DIRECTORY_ENTRY = b"PK\x01\x02"
 MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
 """Of an archive, and the end of it in which its directory names them: to read a directory of 60,000 takes seconds."""
-LAST_CHARACTER, HALVES = 0x10FFFF, 0xD800 // 0x800
-"""Of Unicode; halves of pairs of UTF-16, from 0xD800 to 0xDFFF, stand for no character either."""
 
 
-def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Dataset:
+def read_npz(source: Source, choice: LabelChoice | None) -> Dataset:
     """Return the rows of an archive."""
-    arrays = read_arrays(source, limit_bytes, KNOWN.__contains__)
-    X, Y, observed = (_table(source, arrays, table, limit_bytes) for table in TABLES)
+    arrays = read_arrays(source, KNOWN.__contains__)
+    X, Y, observed = (_table(source, arrays, table) for table in TABLES)
     if X is None or (Y is None and not (choice and choice.optional)):
         missing = "X" if X is None else "Y"
         raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
@@ -42,15 +38,13 @@ def read_npz(source: Source, choice: LabelChoice | None, limit_bytes: int) -> Da
         raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
     names, label_names = (names_of(arrays, name) for name in LISTS)
     if Y is None:
-        data = Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
-    else:
-        given = choice.names if choice and choice.names else label_names
-        data = Dataset(X, *_labels(source, Y, observed, limit_bytes), names, given)
-    return data.rows(slice(0, source.limit)) if source.limit else data
+        return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
+    given = choice.names if choice and choice.names else label_names
+    return Dataset(X, *_labels(source, Y, observed), names, given)
 
 
 def save_npz(path: str | Path, data: Dataset) -> None:
-    """Write a Dataset so that `read` gives the same one."""
+    """Write a Dataset so that `read` returns the same one."""
     parts = (table_arrays(name, getattr(data, name)) for name in TABLES)
     np.savez_compressed(
         path, allow_pickle=False, **{k: v for part in parts for k, v in part.items()}, **names_arrays(data)
@@ -71,10 +65,10 @@ def names_of(arrays: Mapping[str, Vector], name: str) -> Names | None:
     return tuple(arrays[name].tolist())
 
 
-def _table(source: Source, arrays: Mapping[str, Vector], name: str, limit_bytes: int) -> Matrix:
+def _table(source: Source, arrays: Mapping[str, Vector], name: str) -> Matrix:
     """Return one of the tables, dense or CSR, as float64; None if it is not there."""
     try:
-        places = [arrays[f"{name}{part}"] for part in PARTS[2:] if f"{name}{part}" in arrays]
+        places = [arrays[f"{name}_{part}"] for part in ("indices", "indptr", "shape") if f"{name}_{part}" in arrays]
         if any(part.dtype.kind not in "iu" for part in places):
             raise ValueError("indices that are not whole numbers")
         table = table_of(arrays, name)
@@ -82,7 +76,7 @@ def _table(source: Source, arrays: Mapping[str, Vector], name: str, limit_bytes:
             return None
         if table.ndim != 2 or not all(0 < length < 2**31 for length in table.shape):
             raise ValueError("no two axes")
-        require_columns(source, table.shape[1], limit_bytes)
+        source.require_columns(table.shape[1])
         if not issparse(table):
             with np.errstate(over="ignore"):
                 return np.ascontiguousarray(table, dtype=np.float64)
@@ -90,15 +84,15 @@ def _table(source: Source, arrays: Mapping[str, Vector], name: str, limit_bytes:
         table.check_format(full_check=True)
         table.sum_duplicates()
         return table
+    except InputError:
+        raise
     except (ValueError, TypeError, OverflowError, IndexError, KeyError) as error:
-        if isinstance(error, InputError):
-            raise
         expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
         raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
 
 
-def _labels(source: Source, Y: Matrix, observed: Matrix, limit_bytes: int) -> tuple[csr_array, csr_array | None]:
-    """Return the positives and the mask; negative labels are 0 or -1, unknown ones nan."""
+def _labels(source: Source, Y: Matrix, observed: Matrix) -> tuple[csr_array, csr_array | None]:
+    """Return the positive labels and the mask; negative labels are 0 or -1, unknown ones nan."""
     entries = Y.data if issparse(Y) else Y
     if not np.isin(entries[np.isfinite(entries)], (-1, 0, 1)).all() or np.isinf(entries).any():
         raise InputError("file", "an .npz whose Y holds 1, 0, -1 or nan", "other numbers", "code the labels so")
@@ -108,32 +102,29 @@ def _labels(source: Source, Y: Matrix, observed: Matrix, limit_bytes: int) -> tu
         observed = csr_array(observed != 0)
     missing = csr_array((np.isnan(entries), Y.indices, Y.indptr), shape=Y.shape) if issparse(Y) else np.isnan(Y)
     if missing.sum():
-        require_room(source, Y.shape[0] * Y.shape[1] * 12, limit_bytes, "a mask of the labels")
+        source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
         known = csr_array(~(missing.toarray() if issparse(missing) else missing))
         observed = known if observed is None else known.multiply(observed).tocsr()
     return pattern((Y > 0).nonzero(), Y.shape), observed
 
 
-def read_arrays(
-    source: Source, limit_bytes: int, wanted: Callable[[str], bool], kinds: str = PLAIN
-) -> dict[str, Vector]:
+def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAIN) -> dict[str, Vector]:
     """Return those arrays of an archive whose names are wanted; anything but plain arrays, of some kinds, is refused.
 
     The sizes that they declare are checked before any of them is formed.
     """
+    size = source.size()
     try:
         with source.path.open("rb") as stream:
-            stream.seek(max(0, source.path.stat().st_size - DIRECTORY_BYTES))
-            if stream.read().count(DIRECTORY_ENTRY) > MOST_MEMBERS:
-                got = f"{source.path.name} with more"
-                raise InputError("file", f"an .npz of at most {MOST_MEMBERS:,} arrays", got, "save the tables alone")
+            stream.seek(max(0, size - DIRECTORY_BYTES))
+            source.require_few(stream.read().count(b"PK\x01\x02"), "arrays", MOST_MEMBERS)
         with zipfile.ZipFile(source.path) as archive:
             members = [(info.filename.removesuffix(".npy"), info) for info in archive.infolist()]
             infos = {name: info for name, info in members if wanted(name)}
             if len(infos) < sum(wanted(name) for name, _ in members):
-                raise ValueError("each array once is what it must hold")
+                raise ValueError("an array twice")
             # The arrays as they are stored, and as float64.
-            require_room(source, sum(_size(archive, *one, kinds) for one in infos.items()), limit_bytes, "arrays")
+            source.require_room(sum(_size(archive, *one, kinds) for one in infos.items()), "arrays")
             return {name: _formed(archive, name, info) for name, info in infos.items()}
     except InputError:
         raise
@@ -152,9 +143,7 @@ def _formed(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> Vecto
             raise ValueError(f"{name}: more bytes than entries")
     if array.dtype.kind == "U":
         # numpy takes any number for a character, Python and files in UTF-8 do not.
-        codes = np.frombuffer(array.astype(array.dtype.newbyteorder("=")).tobytes(), np.uint32)
-        if ((codes > LAST_CHARACTER) | (codes // 0x800 == HALVES)).any():
-            raise ValueError(f"{name}: text of characters that do not exist")
+        "".join(array.ravel().tolist()).encode()
     return array
 
 
@@ -163,11 +152,9 @@ def _size(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo, kinds: str
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-        if version not in readers:
-            raise ValueError(f"{name}: unknown version {version}")
         shape, _, dtype = readers[version](stream)
     if dtype.kind not in kinds or min(shape, default=0) < 0:
-        raise ValueError(f"{name}: {dtype} is no type of numbers or names")
+        raise ValueError(f"{name}: {dtype} is not a type of numbers or names")
     if math.prod(shape) * dtype.itemsize > info.file_size:
         raise ValueError(f"{name}: its entries do not fit {info.file_size} bytes")
     return math.prod(int(size) for size in shape) * (dtype.itemsize + 8)

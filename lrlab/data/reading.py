@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from lrlab.data.columns import MATRIX, NOTHING, Given, Hints, ask_sentinel, side_features, understood
-from lrlab.data.frames import read_frame
+from lrlab.data.files import LIMIT_BYTES, Source, data_suffix, printable
 from lrlab.data.npz import NUMBERS, read_arrays
-from lrlab.data.source import LIMIT_BYTES, Source, printable
-from lrlab.data.unpacking import data_suffix
+from lrlab.data.tables import read_frame
 from lrlab.parameters import InputError, nearest
 
 FORMATS = {".csv": "CSV", ".tsv": "CSV", ".txt": "CSV", ".dat": "CSV", ".data": "CSV", ".npz": ".npz"}
@@ -36,39 +35,34 @@ def read_given(
 
     rows, columns: files of features of a matrix's rows and columns: a name, then numbers or words.
     """
-    source = opened_source(Path(path), limit_bytes)
+    source = opened(Path(path), limit_bytes)
     if source.kind == ".npz":
-        given = _of_arrays(source, hints, limit_bytes)
+        given = _of_arrays(source, hints)
     else:
-        given = understood(read_frame(source, limit_bytes, hints.missing), hints)
-    for what, file, members in (("X", rows, given.rows), ("Z", columns, given.names)):
+        given = understood(read_frame(source, hints.missing), hints)
+    for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
         if file is None:
             continue
         if given.model != "inductive-completion" or not members:
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
-        name = "row-features" if what == "X" else "column-features"
-        side = opened_source(Path(file), limit_bytes)
-        values = side_features(read_frame(side, limit_bytes), members, name)
-        words = f"{given.words}, {values.shape[1]} {name.replace('-', ' ')}"
-        given = given._replace(X=values, words=words) if what == "X" else given._replace(Z=values, words=words)
+        values = side_features(read_frame(opened(Path(file), limit_bytes)), members, f"{what}-features")
+        given = given._replace(**{side: values}, words=f"{given.words}, {values.shape[1]} {what} features")
     return given
 
 
-def opened_source(path: Path, limit_bytes: int) -> Source:
-    """Return a file whose size and suffix have been checked."""
+def opened(path: Path, limit_bytes: int) -> Source:
+    """Return a file whose suffix is known."""
     suffix = data_suffix(path)
     if suffix not in FORMATS:
         remedy = nearest(suffix, FORMATS) or "convert it"
         raise InputError("file", f"one of {', '.join(FORMATS)}", printable(path.name), remedy)
-    source = Source(path, FORMATS[suffix])
-    source.check_size(limit_bytes, **({} if source.kind == "CSV" else {"growth": 1}))
-    return source
+    return Source(path, FORMATS[suffix], limit_bytes)
 
 
-def _of_arrays(source: Source, hints: Hints, limit_bytes: int) -> Given:
+def _of_arrays(source: Source, hints: Hints) -> Given:
     """Return the arrays of an npz by what they are."""
-    arrays = read_arrays(source, limit_bytes, {*NAMES, *PLACES}.__contains__, NUMBERS)
+    arrays = read_arrays(source, {*NAMES, *PLACES}.__contains__, NUMBERS)
     roles = [NAMES[name] for name in arrays if name in NAMES]
     if "y" not in roles or len(set(roles)) < len(roles):
         got = ", ".join(arrays) or "none of them"

@@ -12,6 +12,7 @@ import numpy as np
 from lrlab.arrays import Vector
 from lrlab.data.columns import NOTHING, Given, Hints
 from lrlab.data.dataset import Dataset
+from lrlab.data.files import LIMIT_BYTES, data_suffix
 from lrlab.data.label_models import FittedModel, save_model
 from lrlab.data.label_task import LabelProblem, hide
 from lrlab.data.labels import Labels
@@ -19,8 +20,6 @@ from lrlab.data.own import Comparison, own_class
 from lrlab.data.reading import read_given
 from lrlab.data.recover import choices, first_solver, in_units, job_of, kind_of
 from lrlab.data.rows import OF_LABELS, read
-from lrlab.data.source import LIMIT_BYTES
-from lrlab.data.unpacking import data_suffix
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from lrlab.data.unpacking import data_suffix
+from lrlab.data.files import data_suffix
 from lrlab.parameters import InputError
 
 ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")

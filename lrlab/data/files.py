@@ -1,0 +1,179 @@
+"""What all readers share: a file's text, its size beside the limit, and one form of refusal with the line."""
+
+import bz2
+import gzip
+import lzma
+import math
+import re
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+from lrlab.parameters import InputError
+
+LIMIT_BYTES = 4 * 2**30
+"""Default limit on the memory that reading a file may take."""
+GROWTH = 20
+"""Bytes of memory that one byte of text may take: 4 to 8 are usual."""
+COLUMN_BYTES = 64
+"""Bytes that one column takes at least, in vectors over all columns."""
+MAX_COLUMNS, MAX_NAMES = 100_000, 2**20
+"""Most columns of a table, and most names in a list of labels."""
+PIECE_BYTES, MAX_RATIO, RATIO_FROM = 2**20, 200, 2**26
+"""Bytes unpacked at a time; a packed file that grows by more than the ratio holds no data, beyond so many bytes."""
+UNPACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
+"""Packings by the first bytes of a file."""
+YES, NO, UNKNOWN = ("true", "yes", "t", "y"), ("false", "no", "f", "n"), ("?", "", "nan", "na")
+
+
+class Source(NamedTuple):
+    """A file that is being read, what it is read as, and the memory that this may take."""
+
+    path: Path
+    kind: str
+    limit_bytes: int = LIMIT_BYTES
+
+    def size(self) -> int:
+        """Return the size of a regular file that fits the limit as it is."""
+        try:
+            regular, size = self.path.is_file(), self.path.stat().st_size
+        except (OSError, ValueError) as error:
+            raise self.unreadable(error) from None
+        if not regular:
+            raise InputError("file", "a regular file", self.path.name, "name the file itself")
+        self.require_room(size, "data")
+        return size
+
+    def content(self) -> bytes:
+        """Return all of a file of text, unpacked; InputError if it would outgrow the limit."""
+        most = self.limit_bytes // GROWTH
+        if self.size() > most:
+            raise self.too_large(most, self.size())
+        try:
+            with self.path.open("rb") as packed:
+                opener = next((one for mark, one in UNPACKERS.items() if packed.peek(8).startswith(mark)), None)
+                stream = opener(packed) if opener else packed
+                pieces, size = list[bytes](), 0
+                while piece := stream.read(PIECE_BYTES):
+                    if not pieces:
+                        self._require_plain(piece, bool(opener))
+                    pieces.append(piece)
+                    size += len(piece)
+                    if opener and size > max(RATIO_FROM, MAX_RATIO * packed.tell()):
+                        expected = f"at most {MAX_RATIO} times as large unpacked as packed"
+                        raise InputError("file", expected, f"{self.path.name}, which is larger", "unpack it first")
+                    if size > most:
+                        raise self.too_large(most, size)
+        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise self.unreadable(error) from None
+            got = f"{self.path.name} ({error})"
+            raise InputError("file", "a whole gzip or bzip2 file", got, "pack it again, or unpack it first") from None
+        return b"".join(pieces)
+
+    def _require_plain(self, head: bytes, unpacked: bool) -> None:
+        kind = next((name for mark, name in OTHERS.items() if head.startswith(mark)), "")
+        if kind or (unpacked and head.startswith(tuple(UNPACKERS))):
+            got = f"{self.path.name}, a {kind or 'twice packed'} file"
+            raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
+
+    def text(self, fallback: str = "") -> tuple[str, str]:
+        """Return the text of a file and, unless it is UTF-8 or UTF-16, its encoding: the fallback, if there is one."""
+        raw = self.content()
+        wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+        if not wide and b"\0" in raw:
+            line = raw[: raw.index(b"\0")].count(b"\n") + 1
+            raise self.refuse(line, "no NUL bytes", "one", "save the file as UTF-8 text")
+        try:
+            return raw.decode("utf-16" if wide else "utf-8-sig"), ""
+        except UnicodeDecodeError as error:
+            try:
+                return raw.decode("" if wide else fallback), "Windows-1252"
+            except (LookupError, UnicodeDecodeError):
+                line, need = raw[: error.start].count(b"\n") + 1, "UTF-16 text" if wide else "UTF-8 text"
+                raise self.refuse(line, need, raw[error.start :][:20], "save the file as UTF-8") from None
+
+    def lines(self) -> list[str]:
+        """Return the lines of a file in UTF-8 or UTF-16."""
+        return split_lines(self.text()[0])
+
+    def require_few(self, count: int, what: str, most: int = MAX_COLUMNS) -> None:
+        """Raise InputError for too many columns or names."""
+        if count > most:
+            got = f"{printable(self.path.name)} with {count:,}"
+            raise InputError("file", f"at most {most:,} {what}", got, "leave some out, or write svmlight or .npz")
+
+    def require_room(self, size: int, what: str) -> None:
+        """Raise InputError for data that would outgrow the limit, before they are formed."""
+        if size > self.limit_bytes:
+            expected = f"of a size that fits the limit of {megabytes(self.limit_bytes)}"
+            got = f"{printable(self.path.name)} with {megabytes(size)} of {what}"
+            raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
+
+    def require_columns(self, count: int) -> None:
+        """Raise InputError for more columns than vectors over them have room for, however few entries a file has."""
+        self.require_room(count * COLUMN_BYTES, f"vectors over {count:,} columns")
+
+    def refuse(self, line: int, need: str, got: bytes | str, remedy: str) -> InputError:
+        """Return the error that names the line, what was expected there, and what stands there."""
+        excerpt = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
+        expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
+        return InputError("file", printable(expected), printable(excerpt) or "nothing", printable(remedy))
+
+    def too_large(self, most: int, size: int) -> InputError:
+        """Return the error for a file whose content would outgrow the limit."""
+        expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
+        remedy = f"raise limit_bytes to {size * GROWTH} if this machine has that memory, or split the file"
+        return InputError("file", expected, f"{self.path.name} of {megabytes(size)} or more", remedy)
+
+    def unreadable(self, error: Exception) -> InputError:
+        """Return the error for a file that the system cannot open."""
+        reason = getattr(error, "strerror", None) or str(error)
+        return InputError("file", f"readable {self.kind}", f"{printable(self.path.name)} ({reason})", "check the path")
+
+    def damaged(self, error: Exception, remedy: str) -> InputError:
+        """Return the error for a file that a library cannot read."""
+        got = f"{printable(self.path.name)} ({' '.join(str(error or type(error).__name__).split())[:200]})"
+        return InputError("file", f"a whole {self.kind} file", got, remedy)
+
+
+def data_suffix(path: Path) -> str:
+    """Return the suffix that names the format: of rows.csv.gz it is .csv."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in (".gz", ".bz2") else suffix
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text, whose endings may be those of any system."""
+    return re.split(r"\r\n|\n|\r", text)
+
+
+def printable(text: str) -> str:
+    """Return text that any terminal and page can show: a replacement character for what cannot be printed."""
+    return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
+
+
+def megabytes(size: float) -> str:
+    """Return a size in words."""
+    return f"{size / 1e6:.3g} MB" if size < 1e9 else f"{size / 1e9:.3g} GB"
+
+
+def number(text: str) -> float | None:
+    """Return a finite decimal number, or None for anything else."""
+    try:
+        value = float(text) if text.isascii() and "_" not in text else math.nan
+    except ValueError:
+        return None
+    return value if math.isfinite(value) else None
+
+
+def label_value(text: str) -> float | None:
+    """Return 1 for a positive label, 0 for a negative one, nan for an unknown one, None for anything else."""
+    word = text.strip().lower()
+    if word in UNKNOWN:
+        return math.nan
+    value = number(word)
+    if value in (1, 0, -1):
+        return float(value > 0)
+    return 1.0 if word in YES else 0.0 if word in NO else None

@@ -1,0 +1,205 @@
+"""Reads tables as pandas' DataFrames: CSV and its relatives in any separator and encoding, and parquet.
+
+pandas reads the fields. The separator, the decimal mark and the heading are recognized here, and a row that cannot be
+read is refused with its line.
+"""
+
+import datetime
+import io
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from lrlab.data.files import GROWTH, Source, number, split_lines
+from lrlab.parameters import InputError
+
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+SNIFFED = 100
+"""Rows by which the separator is recognized."""
+MISSING = ["?", "-", "none", "na", "nan", "null"]
+"""Marks of a missing value, in lower case, beside pandas' own list."""
+KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
+
+
+class Table(NamedTuple):
+    """A table that was read, and how: separated by commas, say."""
+
+    frame: pd.DataFrame
+    words: str = ""
+
+
+class Dialect(NamedTuple):
+    """Separator and decimal mark."""
+
+    separator: str = ","
+    decimal: str = "."
+
+    def fields(self, line: str) -> list[str]:
+        """Return the fields of a line, without quotes around them."""
+        if '"' in line:
+            line = re.sub(r'"[^"]*"', lambda field: re.sub(r"[\s,;|]", "_", field[0][1:-1]), line)
+        return line.split() if self.separator == " " else [field.strip() for field in line.split(self.separator)]
+
+    def is_number(self, field: str) -> bool:
+        """Return whether a field is a finite number."""
+        return number(field.replace(self.decimal, ".") if self.decimal != "." else field) is not None
+
+    def numeric(self, field: str) -> bool:
+        """Return whether a field is a number, or a missing one."""
+        return self.is_number(field) or field.lower() in KNOWN_MISSING
+
+    def parsed(self, lines: Sequence[str], width: int, **options: object) -> pd.DataFrame:
+        """Return the fields of lines as pandas reads them."""
+        separator = r"\s+" if self.separator == " " else self.separator
+        look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
+        return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)  # type: ignore[call-overload, no-any-return]
+
+
+def read_frame(source: Source, missing: str = "") -> Table:
+    """Return the table of a CSV or parquet file; `missing` is one more mark of a missing value."""
+    if source.kind == "parquet":
+        return Table(_parquet(source))
+    text, encoding = source.text("cp1252")
+    numbers, lines = _rows(text)
+    if not lines:
+        raise source.refuse(1, "at least one row of values", "none", "add the rows")
+    dialect = sniffed(lines)
+    width = _width(source, dialect, numbers, lines)
+    heading = _heading(dialect, lines, width)
+    rows = lines[1:] if heading else lines
+    if not rows:
+        raise source.refuse(numbers[0], "at least one row of values", "none", "add the rows")
+    marks = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
+    marks += [missing] if missing not in ("", "none") else []
+    try:
+        frame = dialect.parsed(rows, width, decimal=dialect.decimal, na_values=marks, low_memory=False)
+    except (ValueError, pd.errors.ParserError) as error:
+        raise source.refuse(1, "rows of fields", " ".join(str(error).split()), "check separators and quotes") from None
+    names = _unique(source, numbers[0], heading or [str(k + 1) for k in range(width)], frame)
+    frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
+    _require_numbers(source, frame, numbers[len(lines) - len(rows) :], dialect)
+    words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
+    words += ["decimal commas"] if dialect.decimal == "," else []
+    return Table(frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])]))
+
+
+def _rows(text: str) -> tuple[list[int], list[str]]:
+    """Return rows with the numbers of their lines, without blank lines and comments (#).
+
+    The last comment before the first row is a heading if it has as many words as that row, as numpy writes it.
+    """
+    numbers, lines, comment = list[int](), list[str](), ""
+    for number_, line in enumerate(split_lines(text), 1):
+        if line.lstrip().startswith("#") and not line.lstrip().startswith("#N/A"):
+            comment = line.lstrip(" #") if not lines else comment
+        elif line.strip(" ,;|\t"):
+            numbers.append(number_)
+            lines.append(line)
+    if comment and lines:
+        dialect = sniffed(lines)
+        fields = dialect.fields(comment)
+        if len(fields) == len(dialect.fields(lines[0])) and not any(map(dialect.is_number, fields)):
+            return [1, *numbers], [comment, *lines]
+    return numbers, lines
+
+
+def sniffed(lines: Sequence[str]) -> Dialect:
+    """Return the dialect in which rows have equally many fields, more than one, and the most numbers."""
+    best, most = Dialect(), (False, -1.0)
+    for separator in SEPARATORS:
+        for decimal in ".,":
+            dialect = Dialect(separator, decimal)
+            rows = [dialect.fields(line) for line in lines[:SNIFFED]]
+            counts = [len(row) for row in rows]
+            if separator == decimal or max(counts) < 2:
+                continue
+            alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
+            fields = [field for row in rows[1:] or rows for field in row]
+            numeric = sum(map(dialect.numeric, fields)) / max(1, len(fields))
+            # Points are likelier than commas, and the first separators likelier than the last.
+            score = (alike > 0.9, numeric + (decimal == ".") * 1e-9)
+            if score > most:
+                best, most = dialect, score
+    return best
+
+
+def _width(source: Source, dialect: Dialect, numbers: list[int], lines: list[str]) -> int:
+    """Return the number of fields of each row; InputError if rows differ, or there are too many columns."""
+    width = len(dialect.fields(lines[0]))
+    source.require_few(width, "columns")
+    source.require_room(len(lines) * width * GROWTH, "values")
+    for at, line in zip(numbers, lines, strict=True):
+        if line.count('"') % 2:
+            raise source.refuse(at, "fields in closed quotes", line, "check the quotes")
+        if (fields := len(dialect.fields(line))) != width:
+            remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
+            raise source.refuse(at, f"{width} fields", f"{fields} fields", remedy)
+    return width
+
+
+def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
+    """Return the names in the first row, nothing if it holds values.
+
+    It holds names if no field is a number, or if the first is not and the first fields of all other rows are words.
+    """
+    first = [str(field).strip() for field in dialect.parsed(lines[:1], width, dtype=str, na_filter=False).iloc[0]]
+    numbers = [dialect.is_number(field) for field in first]
+    if not any(numbers):
+        return first if len(lines) > 1 or not all(map(dialect.numeric, first)) else []
+    second = [dialect.fields(line)[0] for line in lines[1:SNIFFED]]
+    years = not first[0] and all(numbers[1:]) and len(set(first)) == len(first)
+    return first if years and second and not any(map(dialect.numeric, second)) else []
+
+
+def _unique(source: Source, line: int, names: list[str], frame: pd.DataFrame) -> list[str]:
+    """Return names that differ, without columns at the end that have neither a name nor values."""
+    used = max((place for place, name in enumerate(names, 1) if name), default=0)
+    for place in range(used, len(names)):
+        if frame[place].notna().any():
+            need = f"a name for column {place + 1}, which has values,"
+            raise source.refuse(line, need, "nothing", "name the column, or remove its values")
+    if twice := next((name for name in names[:used] if names[:used].count(name) > 1), None):
+        raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
+    return names[:used]
+
+
+def _require_numbers(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> None:
+    """Refuse a word in a column of numbers, with its line."""
+    for name, column in frame.items():
+        if pd.api.types.is_numeric_dtype(column):
+            continue
+        words = column.dropna().astype(str)
+        numeric = pd.to_numeric(words.str.replace(dialect.decimal, "."), errors="coerce").notna()
+        if numeric.mean() > 0.5 and not numeric.all():
+            place = words.index[int(np.argmin(numeric.to_numpy()))]
+            need = f"a number in column {str(name)[:60]}, as in most rows,"
+            raise source.refuse(numbers[place], need, words[place], "correct it, or write words in all rows")
+
+
+def _parquet(source: Source) -> pd.DataFrame:
+    """Return the table of a parquet file."""
+    from pyarrow.parquet import ParquetFile
+
+    source.size()
+    try:
+        with ParquetFile(source.path) as file:
+            source.require_room(16 * file.metadata.num_rows * file.metadata.num_columns, "columns")
+            frame = file.read().to_pandas()
+    except InputError:
+        raise
+    except Exception as error:
+        # A damaged file makes pyarrow raise a dozen kinds of error.
+        raise source.damaged(error, "write it again, with plain columns") from None
+    if not len(frame) or len(set(frame.columns)) < len(frame.columns):
+        got = "no rows" if not len(frame) else "two columns of one name"
+        raise InputError("file", "a parquet table with rows and names that differ", got, "write it again")
+    for name, column in frame.items():
+        numeric = pd.api.types.is_numeric_dtype(column)
+        if not numeric and not column.dropna().map(lambda value: isinstance(value, str | datetime.date)).all():
+            raise InputError(f"column {name}", "of numbers or of words", column.dtype, "convert it")
+    named = frame.index.name is not None or not isinstance(frame.index, pd.RangeIndex)
+    frame = frame.reset_index(names=frame.index.name or "") if named else frame
+    return frame.rename(columns=str)
