@@ -6,8 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from lrlab.ui.widgets import plot
-from tests.thorough import but
-from tests.ui.browsing import CURVES, drawn, idle, opened, press, wait_until
+from tests.ui.browsing import CURVES, drawn, opened, press, wait_until
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -293,36 +292,3 @@ def test_older_data_that_come_last_are_not_drawn(page):
     loader = (plot.ASSETS / "loader.js").read_text()
     script = "export default ({ data }) => void window.drawn.push(data.sent)"
     assert page.evaluate(UPDATES, [loader, script]) == [2, 2, 3]
-
-
-@pytest.mark.parametrize("way", but(["link"], ["link", "back"]))
-def test_what_a_page_has_sent_as_it_was_left_does_not_bring_it_back(tab, address, way):
-    page, sent, servers = tab.context.browser.new_page(), [], []
-
-    def connected(socket):
-        servers.append(socket.connect_to_server())
-        # Lambdas: a method of a list cannot carry what playwright notes on it.
-        socket.on_message(lambda frame: (sent.append(frame), servers[-1].send(frame)))
-        servers[-1].on_message(lambda frame: socket.send(frame))
-
-    page.route_web_socket(re.compile("_stcore/stream"), connected)
-    opened(page, address, "lrlab")
-    press(page, "Converge", "link")
-    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
-    drawn(page)
-    idle(page)
-    late = sent[-1]
-    if way == "link":
-        press(page, "lrlab", "link")
-    else:
-        page.go_back()
-    expect(page.get_by_role("heading", name="lrlab", exact=True)).to_be_visible()
-    idle(page)
-    page.wait_for_timeout(1500)
-    # On a busy machine the page that somebody goes to is seen before the server reads this.
-    servers[-1].send(late)
-    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
-    expect(page.get_by_role("heading", name="lrlab", exact=True)).to_be_visible()
-    idle(page)
-    assert page.evaluate("location.pathname") == "/"
-    page.close()

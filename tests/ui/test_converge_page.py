@@ -17,7 +17,6 @@ from lrlab.parameters import declared
 from lrlab.runs.job import make_job
 from lrlab.ui.converge import many_seeds, results_view
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.widgets import permalink, plot
 from tests.ui.driving import components, errors, finished, place, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
@@ -87,67 +86,6 @@ def test_a_press_sent_with_the_address_before_it_was_written_undoes_nothing():
         at.query_params[name] = value
     at.button(key="converge-run").click().run()
     assert at.number_input(key="converge.one-bit-sensing.n").value == 4321 and at.query_params["n"] == "4321"
-
-
-def a_page_that_is_drawn_again_once():
-    import streamlit as st
-
-    from lrlab.parameters import Parameter
-    from lrlab.ui.widgets import permalink
-
-    link = permalink.Permalink("one")
-    n = Parameter(meaning="a number", name="n", kind=int, default=1, low=1, high=9)
-    st.session_state.setdefault("one.n", int(link.value("n", n)))
-    link.put("n", st.number_input("n", key="one.n", step=1), n)
-    st.button("run", key="run", on_click=permalink.called, args=(lambda: st.session_state.update(again=True),))
-    if st.session_state.pop("again", False):
-        st.rerun()
-    link.write()
-
-
-def test_a_press_whose_page_is_drawn_again_at_once_undoes_nothing_either():
-    at = AppTest.from_function(a_page_that_is_drawn_again_once).run()
-    at.number_input(key="one.n").set_value(5).run()
-    assert at.query_params["n"] == "5"
-    at.query_params["n"] = "3"
-    at.button(key="run").click().run()
-    assert at.number_input(key="one.n").value == 5 and at.query_params["n"] == "5"
-    at.query_params["n"] = "3"
-    at.run()
-    assert at.number_input(key="one.n").value == 3, "an address that was followed"
-
-
-def a_page_that_may_end_early():
-    import streamlit as st
-
-    from lrlab.parameters import Parameter
-    from lrlab.ui.widgets import permalink
-
-    link = permalink.Permalink("one")
-    link.held(Parameter(meaning="a number", name="n", kind=int, default=1, low=1, high=9))
-    if st.session_state.pop("early", False):
-        st.stop()
-    link.write()
-
-
-def test_an_address_is_followed_too_where_the_script_of_the_one_before_came_to_no_end():
-    at = AppTest.from_function(a_page_that_may_end_early)
-    at.query_params["n"] = "5"
-    at.run()
-    at.query_params["n"], at.session_state["early"] = "4", True
-    at.run()
-    at.query_params["n"] = "3"
-    at.run()
-    assert at.session_state["one.n"] == 3 and at.query_params["n"] == "3"
-
-
-def test_what_a_figure_or_a_slider_sends_is_no_address(monkeypatch):
-    sent, called = {}, []
-    monkeypatch.setattr(plot, "_component", lambda name: lambda **settings: sent.update(settings))
-    monkeypatch.setattr(permalink, "by_widget", lambda: called.append("marked"))
-    plot.send("slider", "one", {}, on_rest_change=lambda: called.append("rested"))
-    sent["on_rest_change"]()
-    assert called == ["marked", "rested"]
 
 
 def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():

@@ -23,7 +23,7 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import captions, live, progress
-from lrlab.ui.widgets import permalink, plot, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ ACCURACY = 0.1
 
 def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
     """Offer to run the jobs on many seeds, and draw what has arrived."""
-    fold = st.expander("Many seeds", key=FOLD, on_change=permalink.by_widget)
+    fold = st.expander("Many seeds", key=FOLD, on_change="rerun")
     if not fold.open:
         return
     with fold:

@@ -20,7 +20,7 @@ from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import captions, code, page
-from lrlab.ui.widgets import permalink, plot, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.text import plain
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def show(
         TABLE: lambda: _table(spec, runs if ran else ()),
         CODE: lambda: page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs)),
     }
-    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change=permalink.by_widget)
+    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change="rerun")
     for place, draw in zip(tabs, contents.values(), strict=True):
         if place.open:
             with place:

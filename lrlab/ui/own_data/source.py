@@ -22,7 +22,7 @@ from lrlab.protocol import Limits
 from lrlab.runs.memory import memory_limit
 from lrlab.ui.shared import uploads
 from lrlab.ui.widgets import controls
-from lrlab.ui.widgets.permalink import Permalink, by_widget
+from lrlab.ui.widgets.permalink import Permalink
 
 LIMIT_MB = 100
 LONGEST_NAME_BYTES = 80
@@ -176,7 +176,6 @@ def tiles(key: str) -> None:
 
     def take(name: str) -> None:
         st.session_state[key] = name
-        by_widget()
 
     columns = st.columns(3, gap="medium")
     for place, (name, (title, words)) in enumerate(TILES.items()):

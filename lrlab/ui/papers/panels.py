@@ -8,7 +8,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.printed import redrawn
 from lrlab.presets.result import Panel
 from lrlab.ui.papers.computed import figure_name
-from lrlab.ui.widgets import permalink, plot
+from lrlab.ui.widgets import plot
 
 ONE_PANEL_PIXELS = 900
 PRINTED = "Redrawn from all numbers that the paper prints."
@@ -32,7 +32,7 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     absent = [Panel(title, figure, PRINTED) for title, figure in printed.items() if title not in run]
     if absent:
         title = f"Printed in the paper, not run here ({len(absent)})"
-        fold = st.expander(title, key="papers-printed", on_change=permalink.by_widget)
+        fold = st.expander(title, key="papers-printed", on_change="rerun")
         if fold.open:
             with fold:
                 _two_per_line(preset, absent)

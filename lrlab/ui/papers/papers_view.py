@@ -22,7 +22,7 @@ from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.computed import Computed, all_panels, figure_name
 from lrlab.ui.papers.panels import panels
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import permalink, tables
+from lrlab.ui.widgets import tables
 
 
 def forms(name: str) -> dict[str, str]:
@@ -173,6 +173,6 @@ def files(preset: Preset, result: Result) -> None:
         tables.download_csv("Points (CSV)", result.table, preset.name, key="papers-file.csv")
         trials = f"{preset.name}-trials"
         tables.download_csv("All trials (CSV)", result.trials, trials, key="papers-file-trials.csv")
-    fold = st.expander("Table", key="papers-table", on_change=permalink.by_widget)
+    fold = st.expander("Table", key="papers-table", on_change="rerun")
     if fold.open:
         fold.dataframe(result.table, hide_index=True)

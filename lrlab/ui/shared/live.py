@@ -7,7 +7,6 @@ it is alive no script runs: what is new goes to the tab by the live channel, and
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlencode
 
@@ -20,7 +19,7 @@ from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY, base
 from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.shared import progress
-from lrlab.ui.widgets import permalink, plot
+from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
 
 FIRST_RESULTS_SECONDS = 0.15
@@ -142,15 +141,14 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     if current(page) is None and (previous := get_channel().take_over(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        press = partial(st.button, on_click=permalink.called)
         # By its callback: a run of the script that begins while the button is pressed would otherwise take
         # the click with it.
-        press(label, type="primary", key=f"{page}-run", disabled=not ready, args=(request, page))
+        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             _begin(page, begin, about)
         else:
             st.session_state.pop(f"{page}:autorun", None)
-        press("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), args=(stop, page))
+        st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
     announce(page)
 
 

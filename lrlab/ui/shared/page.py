@@ -69,7 +69,7 @@ def controls() -> Any:
 
 def share(page: str) -> None:
     """Offer what opens a page as it is now: its link, its QR picture, and a frame where it can be embedded."""
-    place = st.popover("Share", key="share", on_change=permalink.by_widget)
+    place = st.popover("Share", key="share", on_change="rerun")
     if not place.open:
         return
     address = permalink.address(page or "home")
@@ -119,7 +119,7 @@ def show_errors(*values: object) -> bool:
 
 def fold_code(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
     """Show the job as code, see `copy`, when a fold is opened."""
-    fold = st.expander("The same as code", key="code", on_change=permalink.by_widget)
+    fold = st.expander("The same as code", key="code", on_change="rerun")
     if fold.open:
         with fold:
             copy(python, shell, toml, figure)

@@ -22,7 +22,7 @@ DAY_SECONDS = 86_400.0
 
 def show(page_name: str) -> None:
     """Show the sweeps that this browser has run, on whichever page, each with a button that opens it."""
-    fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change=permalink.by_widget)
+    fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
     if not fold.open:
         return
     try:

@@ -14,7 +14,7 @@ from lrlab.sweeps.tables import described
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import code, live, page
 from lrlab.ui.sweep import crosshair
-from lrlab.ui.widgets import permalink, plot, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import format_exact
 
 NOTE = (
@@ -89,7 +89,7 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
     together: whether all solvers of a cell are run on Converge, which see the same data, or that of the cell.
     """
     _trial(name, sweep, together)
-    fold = st.expander("Table and files", key=f"{name}-table", on_change=permalink.by_widget)
+    fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
     if not fold.open:
         return
     config = {"responsive": True, "displaylogo": False}

@@ -1,6 +1,5 @@
 """A sweep on a page: its buttons, its size, its progress, its failures, and the results that figures show."""
 
-from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -16,7 +15,6 @@ from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.live import parts
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import permalink
 from lrlab.ui.widgets.text import show_error, show_warning
 
 COMPUTED = "Nothing is left to compute: Run shows the stored trials."
@@ -56,18 +54,17 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         same = run is not None and sweep is not None and run.sweep == sweep
         under_way = same and run.computing
         idle = sweep is None or under_way
-        press = partial(st.button, on_click=permalink.called)
         # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
-        press("Run", type="primary", key=f"{page}-run", disabled=idle, args=(live.request, page))
+        st.button("Run", type="primary", key=f"{page}-run", disabled=idle, on_click=live.request, args=(page,))
         wanted = st.session_state.get(f"{page}:autorun", False)
         paused = run is not None and not alive and run.state == "paused"
         if paused:
-            press("Resume", key=f"{page}-resume", args=(resume, page))
+            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
         else:
             idle = run is None or not run.computing
-            press("Pause", key=f"{page}-pause", disabled=idle, args=(run and run.pause,))
+            st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
         over = not (alive or paused)
-        press("Cancel", key=f"{page}-cancel", disabled=over, args=(run and run.cancel,))
+        st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
     live.announce(page)
     # The same places with a line in every state: figures below them stay where they are, also between two messages.
     begun = False

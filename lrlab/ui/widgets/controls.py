@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from lrlab.parameters import Parameter, Value
-from lrlab.ui.widgets import permalink
 from lrlab.ui.widgets.permalink import Permalink
 
 TRIALS = Parameter(
@@ -50,7 +49,7 @@ def step(parameter: Parameter, value: float) -> float:
 
 def fold(title: str, key: str, *, opened: bool = False) -> Any:
     """Return a place that is folded away; what is in it is to be drawn only where its `open` is true."""
-    return st.expander(title, key=key, expanded=opened, on_change=permalink.by_widget)
+    return st.expander(title, key=key, expanded=opened, on_change="rerun")
 
 
 def current(link: Permalink, key: str, first: Any = None) -> Any:

@@ -1,69 +1,59 @@
 """Reads and writes the parameters of a page in its address.
 
-The address holds what differs from the defaults, as `?n=8000&noise=0.3`. A page opened by such an address takes its
-values; wrong ones are reported in one sentence each and replaced by the default. From then on the address follows the
-widgets, so that a reload or a shared link shows the same page.
+The address holds what differs from the defaults, as `?n=8000&noise=0.3`. A page takes its values if a link, or the
+browser's Back or Forward, opens it; Streamlit says which script runs come from the history. It reports each wrong value
+in one sentence and replaces it by the default. From then on the address follows the widgets, so that a reload or a
+shared link shows the same page.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.removed import removed
 from lrlab.ui.widgets.text import plain
-
-START = "start"
-"""The only name in an address to which the browser's Back leads, and which had no parameters (`live.js`)."""
 
 
 class Permalink:
     """The address of one page: `value` reads a parameter, `put` records a shown value, `write` sets the address."""
 
     def __init__(self, page: str) -> None:
-        """Read the address if the page was opened by it, and it is not the one that this page wrote itself."""
+        """Take the values of the address if it opened the page."""
         self.page = page
-        state = st.session_state.setdefault(
-            f"{page}:link", {"given": {}, "written": None, "errors": [], "values": {}, "kept": {}}
-        )
+        before, st.session_state["page"] = st.session_state.get("page"), page
+        name, given = f"{page}:link", st.query_params.to_dict()
+        run = given.pop("run", "") == "1"
+        state = st.session_state.get(name)
+        if state is None or "take" in state:
+            self.arrived = True
+        elif before == page:
+            self.arrived = _by_history(given, state["shown"])
+        else:
+            # A page that is visited again without parameters shows its last values.
+            self.arrived = bool(given or run)
+        if self.arrived:
+            taken = (state or {}).get("take")
+            given = given if taken is None else taken
+            # follows: the address is written even if it differs from the opening one in defaults that it names alone.
+            state = {"given": given, "errors": [], "kept": {}, "written": None, "follows": run or taken is not None}
+            state["shown"] = st.query_params.to_dict()
+            st.session_state[name] = state
+            for key in [key for key in st.session_state if str(key).startswith(f"{page}.")]:
+                del st.session_state[key]
+        elif before != page:
+            state["written"] = None
         self._state: dict[str, Any] = state
         self._now: dict[str, str] = {}
         state["now"] = self._now
         self._known: set[str] = set()
         self._words = st.container()
-        address = st.query_params.to_dict()
-        run, start, came = address.pop("run", "") == "1", address.pop(START, "") == "1", self._came()
-        # An empty address, without run=1, is a page that was left and is visited again: it shows its last values.
-        named = bool(address or run or start)
-        self.arrived = state["written"] is None or (came and named and address != state["written"])
-        if self.arrived:
-            opened = None if run else dict(address)
-            # No values: a script that ends before it writes the address has changed none.
-            state.update(given=dict(address), written=address, errors=[], first=None, opened=opened, kept={}, values={})
-            for key in [k for k in st.session_state if str(k).startswith(f"{page}.")]:
-                del st.session_state[key]
-        # A link with run=1 opens a page that runs; one that ran already shows what came of it.
+        # A link with run=1 opens a page that runs; a page that ran already shows its results.
         if run and (self.arrived or f"{page}:run" not in st.session_state):
             st.session_state[f"{page}:autorun"] = True
-
-    def _came(self) -> bool:
-        """Return whether the page was opened by its address, and not by a widget.
-
-        A run after a changed widget has no new address, only sometimes an old one: the address written last may not
-        have reached the browser yet. Taking that for a new one would undo the input.
-        """
-        before, st.session_state["page"] = st.session_state.get("page"), self.page
-        # Until the address is written: a script that ends before, to be run again, has not answered the widget.
-        by_widget, known = st.session_state.get("by-widget", False), self._state["values"]
-        # What a page no longer shows is forgotten by Streamlit, and was not changed; nor was what is new.
-        changed = any(st.session_state.get(key, value) != value for key, value in known.items())
-        return before != self.page or not (by_widget or changed)
-
-    def _values(self) -> dict[str, Any]:
-        # Not `items`, which looks up each of them twice.
-        return {key: value for key, value in st.session_state.to_dict().items() if key.startswith(f"{self.page}.")}
 
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""
@@ -137,44 +127,34 @@ class Permalink:
         self._state["errors"].append(str(error))
 
     def write(self) -> None:
-        """Set the address, and show the errors of the one that opened the page."""
-        state = self._state
-        st.session_state.pop("by-widget", None)
-        state["values"] = self._values()
+        """Set the address if a value has changed, and show the errors of the address that opened the page."""
+        state, now = self._state, dict(self._now)
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
                 remedy = removed(name) or nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
-        # An address set by a callback can be lost on a busy machine; setting it twice does no harm.
-        taken = st.session_state.pop(f"{self.page}:taken", False)
-        shown = {name: value for name, value in st.query_params.to_dict().items() if name != START}
-        if not taken and not state["errors"] and shown == state["opened"] and state["first"] in (None, self._now):
-            # It may name defaults, too, and stays until something is changed: another one would be one more entry of
-            # the browser's history.
-            state["first"] = dict(self._now)
-            return
-        if taken or self._now != shown or self._now != state["written"]:
+        changed = now != state["written"]
+        # An address that was written may not have reached the browser.
+        lost = not self.arrived and st.query_params.to_dict() != state["shown"]
+        # The address that opened the page may name defaults, too: it stays until a value changes.
+        if lost or (changed and (not self.arrived or state["follows"] or state["errors"])):
+            state["shown"] = now
             # Setting an empty address sends nothing to the browser.
-            st.query_params.from_dict(self._now) if self._now else st.query_params.clear()
-        state["written"] = dict(self._now)
-        if state["first"] is None:
-            state["first"] = dict(self._now)
-        if self._now != state["first"]:
+            st.query_params.from_dict(now) if now else st.query_params.clear()
+        if changed and not self.arrived:
             state["errors"] = []
+        # The fragments of a page keep this object.
+        state["written"], self.arrived = now, False
         for message in state["errors"]:
             self._words.error(plain(message))
 
 
-def by_widget() -> None:
-    """Say, in a callback, that a run comes of a widget whose value is in no address: see `Permalink`."""
-    st.session_state["by-widget"] = True
-
-
-def called(callback: Callable[..., object], *arguments: object) -> None:
-    """Call the callback of a widget whose value is in no address."""
-    by_widget()
-    callback(*arguments)
+def _by_history(given: Mapping[str, str], shown: Mapping[str, str]) -> bool:
+    """Return whether Back, Forward or a link to the same page asked for this run of the script, and not a widget."""
+    flag = getattr(get_script_run_ctx(), "is_history_navigation", None)
+    # Without the flag an address that this page did not write counts as opened.
+    return given != shown if flag is None else bool(flag)
 
 
 def address(page: str) -> dict[str, str]:
@@ -185,9 +165,7 @@ def address(page: str) -> dict[str, str]:
 
 def take(page: str, address: Mapping[str, str]) -> None:
     """Open a page, from a callback, with the parameters of an address, as if it had been followed."""
-    st.session_state.pop(f"{page}:link", None)
-    st.session_state[f"{page}:taken"] = True
-    st.query_params.from_dict(dict(address))
+    st.session_state[f"{page}:link"] = {"take": dict(address)}
 
 
 def format_exact(value: Value) -> str:

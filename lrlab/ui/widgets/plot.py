@@ -6,7 +6,7 @@ scripts and a template, is not sent with each of them: a run that is followed se
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
@@ -18,7 +18,6 @@ from streamlit.components.v1 import declare_component
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
 from lrlab.ui.live.headers import base
-from lrlab.ui.widgets import permalink
 
 Click = dict[str, Any]
 Event = Callable[[], None]
@@ -60,8 +59,7 @@ def send(
         # A time, for a server that was started again goes on with the page that the browser shows.
         sent = max(time.time(), sent + 1e-3)
         times[key] = content, sent
-    callbacks = {event: partial(permalink.called, callback) for event, callback in events.items()}
-    _component(name)(key=key, data={**data, "sent": sent}, height=height, **callbacks)
+    _component(name)(key=key, data={**data, "sent": sent}, height=height, **events)
 
 
 def words(html: str, *, key: str, small: bool = False) -> None:

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from lrlab.ui.widgets import permalink
-
 if TYPE_CHECKING:
     # The first page of a server does not wait for it.
     import pandas as pd
@@ -19,7 +17,7 @@ def show(
     make: "Callable[[], pd.DataFrame]", *, key: str, file: str, note: str = "", title: str = "Table and CSV"
 ) -> None:
     """Show a table in an expander, with its download; `note` describes its columns."""
-    fold = st.expander(title, key=key, on_change=permalink.by_widget)
+    fold = st.expander(title, key=key, on_change="rerun")
     if not fold.open:
         # A closed table is neither made nor sent to the browser.
         return

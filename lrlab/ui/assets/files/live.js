@@ -4,57 +4,33 @@
 
 // After somebody has left for another page: its script has begun before that, or it never came.
 const LEAVE_MS = 15_000;
-const LOOK_MS = 1000;
+const TYPED_MS = 150;
 // After a click or a key: Streamlit forgets a click where another request comes before its script has begun.
 const ACT_MS = 500;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
-const live = (window.lrlabLive ??= { shown: {}, dragged: null, tries: 0, leftAt: -Infinity, actedAt: -Infinity });
+const live = (window.lrlabLive ??= { shown: {}, dragged: null, tries: 0, actedAt: -Infinity });
 
 const running = () => document.querySelector("[data-test-script-state=running]");
-const pageOf = (address) => new URL(address, document.baseURI).pathname.split("/").pop();
-const leaves = (page) => live.goal !== page && performance.now() < live.leftAt + LEAVE_MS;
 
-// The page that somebody goes to, by a link or by Back. What the page before has sent in the same moment, as a value of
-// a number field, would bring it back, at once or a while after the other one has come, for the server answers the last
-// request: then the browser goes there again. Where its address was seen already, that of the page before follows it.
-function leave(address) {
-  [live.goal, live.leftAt] = [pageOf(address), performance.now()];
-  clearInterval(live.leaving);
-  const there = () => pageOf(location.href) === live.goal;
-  let step = there() ? "replaceState" : "pushState";
-  live.leaving = setInterval(() => {
-    if (there()) step = "replaceState";
-    else if (leaves(live.page) && !running()) go(address, step);
-    if (performance.now() > live.leftAt + LEAVE_MS) clearInterval(live.leaving);
-  }, LOOK_MS);
-}
-// A page that is visited again has no parameters in its address, and shows its last values. By Back it shows what it did
-// before: that is written into the entry of the history that another one of the same page follows, or, where that one
-// came before this script, when Back leads to it.
-const push = history.pushState.bind(history);
-history.pushState = (state, title, address) => {
-  const same = !location.search && pageOf(address) === pageOf(location.href);
-  if (same) history.replaceState(history.state, "", `${location.pathname}?start=1`);
-  push(state, title, address);
-};
-addEventListener("popstate", () => {
-  const bare = !location.search && !location.hash && pageOf(location.href) === live.page;
-  // It is this event once more.
-  if (bare) go(`${location.pathname}?start=1`, "replaceState");
-  else leave(location.href);
-});
 for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => live.send({ act: (live.actedAt = performance.now()) }), true);
 }
+// A field sends its value when it loses the focus, and the server answers the last request: a link that is followed in
+// the same moment would be forgotten.
+let typed = false;
+addEventListener("pointerdown", () => (typed = document.activeElement?.matches("input, textarea")), true);
 addEventListener("click", (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
-  // What Streamlit has not taken is a link to elsewhere.
-  if (link?.href && event.defaultPrevented) leave(link.href);
-});
+  if (!link || !typed || event.ctrlKey || event.metaKey) return;
+  typed = false;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  setTimeout(() => link.click(), TYPED_MS);
+}, true);
 
-// As a link does, in one step of the browser's history; the page is Streamlit's to show.
-function go(address, step = "pushState") {
-  history[step](null, "", address);
+// As a link does; the page is Streamlit's to show.
+function go(address) {
+  history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
@@ -127,7 +103,7 @@ export default function ({ data, setTriggerValue }) {
     const now = performance.now();
     if (page !== live.page && now > until) return;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    const waits = page !== live.page || leaves(page) || running() || now < live.actedAt + ACT_MS;
+    const waits = page !== live.page || running() || now < live.actedAt + ACT_MS;
     if (waits) setTimeout(() => live.over(stream, page, until), 50);
     else (window.lrlabRedraw ?? setTriggerValue)("over", stream);
   };
