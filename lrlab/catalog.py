@@ -23,7 +23,7 @@ import numpy as np
 
 import lrlab.models
 import lrlab.solvers
-from lrlab import code_hash
+from lrlab import aliases, code_hash
 from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
@@ -234,7 +234,13 @@ def family(model: str) -> Family:
 
 
 def solver(name: str, model: str = "") -> SolverEntry:
-    """Return the entry of a solver; of those that share a name, the one made for a model, or else the first."""
+    """Return the entry of a solver; of those that share a name, the one made for a model, or else the first.
+
+    An old name (`aliases.SOLVERS`) gives the solver of today with the options of the old one.
+    """
+    if name in aliases.SOLVERS and name not in NAMES:
+        today, options = aliases.SOLVERS[name]
+        return solver(today, model).alias(name, options)
     if name not in NAMES and LEFT_OUT:
         raise InputError("solver", "one that can be used here", name, " ".join(LEFT_OUT))
     require_known(name, NAMES, what="solver")
@@ -246,6 +252,12 @@ def solvers_for(model: str) -> list[SolverEntry]:
     """Return the solvers made for a model, in the order of pages; InputError where there is no such model."""
     require_model(model)
     return list(SOLVERS[model])
+
+
+def with_aliases(model: str, names: Iterable[str]) -> list[SolverEntry]:
+    """Return the solvers made for a model, and after them the old names among `names`."""
+    old = [solver(name, model) for name in dict.fromkeys(names) if name in aliases.SOLVERS and name not in NAMES]
+    return [*solvers_for(model), *(entry for entry in old if model in entry.models)]
 
 
 def given(names: Iterable[str], model: str) -> str:

@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from lrlab.removed import removed
+from lrlab.aliases import removed
 
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]

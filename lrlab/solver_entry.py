@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
 from lrlab.code_hash import docstring
-from lrlab.parameters import Parameter, Value, declared, require_known, settle
+from lrlab.parameters import Parameter, Value, declared, display_name, require_known
 from lrlab.protocol import Limits, Solver, limits
 
 Options = Mapping[str, Value]
@@ -104,6 +104,7 @@ class SolverEntry:
     law; None if they cannot be had. draw_seconds(spec, options): about what one of them takes.
     attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
+    fixed: options with values that are not to be changed, of an alias.
     """
 
     run: Solver
@@ -126,6 +127,7 @@ class SolverEntry:
     draw_seconds: Callable[[Any, Options], float] = never
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
+    fixed: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
         """Take from the function and its docstring what is not given."""
@@ -158,8 +160,17 @@ class SolverEntry:
 
     @property
     def options(self) -> Mapping[str, Parameter]:
-        """The declared options, by name."""
-        return declared(self.run)
+        """The declared options, by name; those of an alias that are fixed have one value, and are hidden."""
+        options = dict(declared(self.run))
+        for name, value in self.fixed:
+            one = {"choices": (value,)} if isinstance(value, str) else {"low": float(value), "high": float(value)}
+            options[name] = replace(options[name], default=value, hidden=True, **one)  # type: ignore[arg-type]
+        return options
+
+    def alias(self, name: str, fixed: Mapping[str, Value]) -> "SolverEntry":
+        """Return the entry under an old name, with some options fixed."""
+        words = [str(value) if isinstance(value, str) else display_name(option) for option, value in fixed.items()]
+        return replace(self, name=name, title=f"{self.title}: {', '.join(words)}", fixed=tuple(fixed.items()))
 
     @property
     def settings(self) -> Mapping[str, Parameter]:
@@ -177,9 +188,12 @@ class SolverEntry:
         """
         for name in settings:
             self.require_setting(name)
-        options = settle(self.run, {name: value for name, value in settings.items() if name in self.options})
-        ending = {name: value for name, value in settings.items() if name not in self.options}
-        return Settings(tuple(options.items()), limits({"max_iter": self.max_iter, **ending}))
+        options = self.options
+        values = tuple(
+            (name, p.check(settings[name]) if name in settings else p.default) for name, p in options.items()
+        )
+        ending = {name: value for name, value in settings.items() if name not in options}
+        return Settings(values, limits({"max_iter": self.max_iter, **ending}))
 
 
 def solver(

@@ -84,7 +84,8 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
         require_known(content["model"], ("multilabel",), what="model")
     with source.locate(("tune_by",)):
         require_known(content["tune_by"], METRICS, what="metric")
-    settings, entries = {}, {entry.name: entry for entry in catalog.solvers_for(content["model"])}
+    known = catalog.with_aliases(content["model"], [series["solver"] for series in preset.series])
+    settings, entries = {}, {entry.name: entry for entry in known}
     for number, series in enumerate(preset.series):
         with source.locate(("series", number), ("settings",)):
             require_known(series["solver"], entries, what="solver")

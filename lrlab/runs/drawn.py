@@ -33,7 +33,8 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
     Each has the color of its place in the catalog, unless another solver of the figure has it. Colors repeat, with
     another dash, if there are more solvers than colors.
     """
-    names, shown = [entry.name for entry in catalog.solvers_for(model)], list(dict.fromkeys(solvers))
+    shown = list(dict.fromkeys(solvers))
+    names = [entry.name for entry in catalog.with_aliases(model, shown)]
     order: list[str] = [""] * (len(names) + len(theme.PALETTE))
     for solver in shown:
         # The last color is a second blue, which only an eighth solver gets.

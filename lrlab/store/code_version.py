@@ -32,7 +32,7 @@ def version_of(*things: Any) -> str:
 
 def current(model: str, solver: str, stored: str) -> bool:
     """Tell whether a stored version is that of today's code."""
-    exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.solvers_for(model)}
+    exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.with_aliases(model, [solver])}
     return exists and version(model, solver) == stored
 
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from lrlab import catalog, protocol
+from lrlab.aliases import removed
 from lrlab.parameters import InputError, Parameter, Value, declared, nearest
 from lrlab.protocol import Limits, Spec
-from lrlab.removed import removed
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.widgets import controls
@@ -45,11 +45,12 @@ def choose_jobs(
     with its summary: the problem's `first_solvers`, the default ones and then others that can be run; those that cannot
     be run then share one line.
     """
-    entries = catalog.solvers_for(name)
-    names = tuple(entry.name for entry in entries)
+    names = tuple(entry.name for entry in catalog.solvers_for(name))
     parameter = Parameter(
         meaning="solvers", name="solvers", kind=str, default=",".join(s for s in names if s in default)
     )
+    entries = catalog.with_aliases(name, str(link.value(parameter.name, parameter)).split(","))
+    names = tuple(entry.name for entry in entries)
     _follow_default(link, name, str(parameter.default), names)
     at_first = selected_solvers(link, parameter, names)
     ticked = {e.name for e in entries if controls.current(link, link.key(e.name, name), e.name in at_first)}
@@ -102,9 +103,10 @@ def _choose(
     if summary:
         st.caption(entry.summary)
     settings = {}
-    if wanted and entry.options:
+    options = [option for option in entry.options.values() if not option.hidden]
+    if wanted and options:
         place: Any = controls.fold("Options", f"{link.page}-{entry.name}-options") if shown else st.container()
-        options, visible = list(entry.options.values()), shown and place.open
+        visible = shown and place.open
         with place:
             settings = widgets(link, options, scope=name, prefix=f"{entry.name}.", shown=visible)
     if not (wanted or shown):

@@ -8,7 +8,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.catalog import model_entry
 from lrlab.model_entry import ModelEntry
-from lrlab.parameters import InputError, Parameter, Value, declared, settle
+from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep, usual_success
 from lrlab.sweeps.definition_parts import Span, Success
@@ -98,9 +98,11 @@ def address(sweep: Sweep) -> dict[str, str]:
 
 def _solvers(link: Permalink, entry: ModelEntry, several: bool) -> tuple[list[str], dict[str, Value] | InputError]:
     model = entry.spec.model
-    entries = {solver.name: solver for solver in catalog.solvers_for(model)}
-    first = [name for name in entry.family.solvers if name in entries][: 2 if several else 1]
+    names = [solver.name for solver in catalog.solvers_for(model)]
+    first = [name for name in entry.family.solvers if name in names][: 2 if several else 1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
+    given = str(link.value(parameter.name, parameter)).split(",")
+    entries = {solver.name: solver for solver in catalog.with_aliases(model, given)}
     key = link.key("solvers", model)
     if key not in st.session_state:
         st.session_state[key] = solver_controls.selected_solvers(link, parameter, list(entries))
@@ -122,7 +124,8 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
     known: dict[str, tuple[str, Parameter]] = {}
     for solver in chosen:
         for name, parameter in catalog.solver(solver, model).options.items():
-            known.setdefault(name, (solver, parameter))
+            if not parameter.hidden:
+                known.setdefault(name, (solver, parameter))
     if not known:
         return {}
     with controls.fold("Options of solvers", f"{link.page}-options") as place:
@@ -130,7 +133,7 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
         given = controls.widgets(link, options, scope=model, prefix=OPTION, shown=place.open)
     try:
         for solver in dict.fromkeys(solver for solver, _ in known.values()):
-            settle(catalog.solver(solver, model).run, {k: given[k] for k, (of, _) in known.items() if of == solver})
+            catalog.solver(solver, model).settle({k: given[k] for k, (of, _) in known.items() if of == solver})
     except InputError as error:
         return error
     return {name: value for name, value in given.items() if value != known[name][1].default}

@@ -13,8 +13,8 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from lrlab.aliases import removed
 from lrlab.parameters import InputError, Parameter, Value, nearest
-from lrlab.removed import removed
 from lrlab.ui.widgets.text import plain
 
 

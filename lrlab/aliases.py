@@ -1,6 +1,13 @@
-"""Solvers of earlier versions that were removed, each with one to use instead."""
+"""Names of earlier versions: those that still work, and those of solvers that were removed."""
 
-SOLVERS = {
+from collections.abc import Mapping
+
+SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {}
+"""Solvers by their old names: the solver of today, and the options that make it the old one.
+
+An alias works wherever a solver is named, and stands beside the solver of today in a comparison.
+"""
+REMOVED: Mapping[str, str] = {
     "precgd": "gauss-newton",
     "overparameterised-gradient": "gauss-newton",
     "robust-gauss-newton": "trimmed-gauss-newton",
@@ -13,9 +20,10 @@ SOLVERS = {
     "partial-trace": "gamp",
     "vamp": "gamp",
 }
+"""Solvers that were removed, each with one to use instead."""
 
 
 def removed(name: str) -> str:
     """Return the sentence for the name of a removed solver, or of an option of one; nothing for other names."""
     solver = name.partition(".")[0]
-    return f"{solver} was removed in 0.3: use {SOLVERS[solver]}" if solver in SOLVERS else ""
+    return f"{solver} was removed in 0.3: use {REMOVED[solver]}" if solver in REMOVED else ""

@@ -6,13 +6,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import lrlab
-from lrlab import catalog
+from lrlab import aliases, catalog
 from lrlab.__main__ import main
+from lrlab.aliases import REMOVED
+from lrlab.engine.stream import LocalStream
 from lrlab.parameters import InputError
-from lrlab.removed import SOLVERS
 from lrlab.sweeps.toml import parse
 from tests.ui.driving import drawn, errors
 
+PAGES = Path(__file__).parents[1] / "pages"
 SENTENCE = "precgd was removed in 0.3: use gauss-newton"
 SWEEP = """
 model = "rank-one-sensing"
@@ -22,7 +24,7 @@ m = [100, 200]
 """
 
 
-@pytest.mark.parametrize(("name", "instead"), SOLVERS.items())
+@pytest.mark.parametrize(("name", "instead"), REMOVED.items())
 def test_a_removed_solver_is_refused_with_one_that_exists_for_its_models(name, instead):
     assert name not in catalog.NAMES and instead in catalog.NAMES
     model = catalog.solver(instead).models[0]
@@ -37,9 +39,25 @@ def test_shell_and_sweep_files_say_it_too(capsys):
         parse(SWEEP)
 
 
+def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(monkeypatch):
+    monkeypatch.setitem(aliases.SOLVERS, "all-pairs", ("pairwise-moment", {"pairs": "all"}))
+    spec = lrlab.spec("one-bit-sensing", n=200, p=5)
+    table = lrlab.sweep(spec, axes={"n": [200]}, solvers=["all-pairs", "pairwise-moment"], trials=1, start=LocalStream)
+    assert set(table["solver"]) == {"all-pairs", "pairwise-moment"} and table["error"].nunique() == 2
+    trace = lrlab.solve(spec, "all-pairs")
+    assert trace.job.entry.title.endswith(": all") and dict(trace.job.options)["pairs"] == "all"
+    assert (trace.estimate == lrlab.solve(spec, "pairwise-moment", pairs="all").estimate).all()
+    with pytest.raises(InputError, match="pairs must be one of all, got consecutive"):
+        lrlab.solve(spec, "all-pairs", pairs="consecutive")
+    at = AppTest.from_file(str(PAGES / "converge.py"), default_timeout=60)
+    at.query_params.update({"solvers": "all-pairs,pairwise-moment"})
+    drawn(at.run())
+    assert not errors(at) and {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
+
+
 @pytest.mark.parametrize("page", ["converge", "sweep"])
 def test_an_address_with_a_removed_solver_says_it_and_shows_the_others(page):
-    at = AppTest.from_file(str(Path(__file__).parents[1] / "pages" / f"{page}.py"), default_timeout=60)
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     at.query_params.update({"model": "rank-one-sensing", "solvers": "altmin,precgd", "precgd.damping": "0.2"})
     drawn(at.run())
     assert any(SENTENCE in error for error in errors(at))
