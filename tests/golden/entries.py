@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
-from lrlab import catalog, presets
+from lrlab import aliases, catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, declared
 from lrlab.presets import shipped
 from lrlab.presets import sweeps as library
 from lrlab.presets.result import lines
@@ -24,7 +24,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from lrlab.runs.theory import described
 from lrlab.runs.trial import Trial
-from lrlab.solver_entry import not_drawn, nothing_known
+from lrlab.solver_entry import SolverEntry, not_drawn, nothing_known
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml
 from lrlab.ui.shared import code
@@ -67,7 +67,7 @@ def wanted() -> dict[str, Entry]:
         for model in catalog.MODELS
         for setting, values in (("default", {}), ("hard", HARD.get(model, {})))
         for spec in [catalog.spec(model, **values)]
-        for solver in catalog.solvers_for(model)
+        for solver in solvers(model)
     }
     for model, (values, names) in OTHER.items():
         for name in names:
@@ -79,7 +79,7 @@ def wanted() -> dict[str, Entry]:
         for number, values in enumerate(settings, 1):
             spec = catalog.spec(model, **values)
             entries[f"theory/limits/{model}/{number}"] = Entry(limits, (spec,))
-            for solver in catalog.solvers_for(model):
+            for solver in solvers(model):
                 if (solver.draw, solver.predict) != (not_drawn, nothing_known):
                     entries[f"theory/{solver.name}/{model}/{number}"] = Entry(predicted, (spec, solver.name))
     for model, settings in BEST.items():
@@ -91,6 +91,13 @@ def wanted() -> dict[str, Entry]:
     texts |= {name: text.replace("; ", "\n") for name, text in SWEEPS.items()}
     entries |= {f"sweeps/{name}": Entry(cells, (text,)) for name, text in texts.items()}
     return entries | {f"pages/{one[0]}/{name}": Entry(opened, one) for name, one in ADDRESSES.items()}
+
+
+def solvers(model: str) -> list[SolverEntry]:
+    """Return the solvers of a model, old names among them; one whose defaults have an old name goes by that alone."""
+    known = catalog.with_aliases(model, aliases.SOLVERS)
+    usual = [one for one in known if one.fixed and all(declared(one.run)[k].default == v for k, v in one.fixed)]
+    return [one for one in known if one.name not in {aliases.SOLVERS[old.name][0] for old in usual}]
 
 
 def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
