@@ -28,7 +28,7 @@ import lrlab
 from lrlab.arrays import Array
 from lrlab.data.examples import example
 
-PAGE = Path(__file__).parents[1] / "docs" / "howto" / "own-measurements.md"
+PAGE = Path(__file__).parents[1] / "docs" / "howto" / "estimators.md"
 START, END = "<!-- peers -->", "<!-- end of peers -->"
 FIRST_SEED = 610_000
 Scores = dict[str, float]

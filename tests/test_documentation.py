@@ -87,12 +87,11 @@ def test_the_table_of_what_was_tried_is_that_of_the_tests():
 
 @pytest.mark.slow
 def test_the_python_of_a_how_to_runs_as_it_is_written():
-    text = (DOCS / "howto" / "own-measurements.md").read_text("utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", text.partition("## Labelled rows")[0], re.S)
     names = {}
-    for block in blocks:
+    for page in ("your-data", "estimators"):
+        [block] = re.findall(r"```python\n(.*?)```", (DOCS / "howto" / f"{page}.md").read_text("utf-8"), re.S)
         exec(block, names)
-    assert len(blocks) == 2 and names["trace"].link.table.shape[1] == 4
+    assert names["trace"].link.table.shape[1] == 4
 
 
 @pytest.mark.slow

@@ -8,8 +8,10 @@ from typing import Any
 
 from entries import model_page, plain, solver_page, solvers
 
+import lrlab
 from lrlab import catalog, lessons
 from lrlab.__main__ import main
+from lrlab.parameters import InputError
 from lrlab.presets.papers import PAPERS
 from lrlab.settings import SETTINGS, TEXTS
 from lrlab.shell.commands import COMMANDS
@@ -29,6 +31,7 @@ def pages() -> dict[str, Any]:
         "papers.inc": (citations,),
         "shell.inc": (commands,),
         "lecture.inc": (lecture,),
+        "compared.inc": (compared,),
     }
 
 
@@ -46,6 +49,24 @@ def model_list() -> str:
     parts = ["# Models", "A model draws a signal and its measurements."]
     for family in catalog.FAMILIES:
         parts += contents(family.name, [m for m, entry in catalog.MODEL_ENTRIES.items() if entry.family is family])
+    return "\n\n".join(parts)
+
+
+def compared() -> str:
+    """Return a table per family: oracle information, metric and seconds of each solver at the defaults."""
+    parts = []
+    for family in catalog.FAMILIES:
+        model = next(name for name, entry in catalog.MODEL_ENTRIES.items() if entry.family is family)
+        metric = family.goal.measure
+        parts += [f"### {family.name.replace('-', ' ').capitalize()} (`{model}`)"]
+        title = plain(family.measures[metric].title)
+        rows = [f"| solver | oracle information | {title} | seconds |", "|---|---|---|---|"]
+        for entry in catalog.solvers_for(model):
+            with suppress(InputError):
+                run = lrlab.solve(catalog.spec(model, seed=0), entry.name, max_seconds=5)
+                given = ", ".join(entry.knows) or "none"
+                rows.append(f"| `{entry.name}` | {given} | {run.metrics[metric]:.3g} | {run.seconds:.2g} |")
+        parts.append("\n".join(rows))
     return "\n\n".join(parts)
 
 

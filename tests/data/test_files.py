@@ -29,7 +29,7 @@ def test_hostile_files_end_in_one_sentence(kind, name, tmp_path, capsys):
 
 
 def test_the_documentation_has_source_and_licence_of_each_example():
-    lines = (Path(__file__).parents[2] / "docs" / "howto" / "own-measurements.md").read_text().splitlines()
+    lines = (Path(__file__).parents[2] / "docs" / "howto" / "your-data.md").read_text().splitlines()
     for name, one in EXAMPLES.items():
         [line] = [line for line in lines if line.startswith("|") and f"`{name}`" in line]
         assert line.split("|")[3].strip() == one.licence.split(";")[0]

@@ -65,8 +65,8 @@ def test_the_pods_of_kubernetes_run_what_is_there():
 
 def test_the_script_for_slurm_is_python_and_its_page_names_all_files():
     ast.parse((FILES / "slurm.py").read_text())
-    page = (ROOT / "docs" / "clusters.md").read_text()
-    assert {path.name for path in FILES.iterdir()} == set(re.findall(r"\(clusters/([\w.]+)\)", page))
+    page = (ROOT / "docs" / "howto" / "clusters.md").read_text()
+    assert {path.name for path in FILES.iterdir()} == set(re.findall(r"\(../clusters/([\w.]+)\)", page))
 
 
 def mean(problem, *, rng):
