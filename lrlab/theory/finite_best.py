@@ -1,12 +1,10 @@
-r"""The best overlap and error on average over signals at a finite n and p, for Gaussian designs.
+r"""The Bayes-optimal overlap and error at a given n and p, for Gaussian designs.
 
-Whatever an estimator knows, its mean squared overlap over signals, drawn as the model draws them, and their data is at
-most the mean of the largest eigenvalue of E[b b^T | X, y]; its mean error sqrt(2 - 2 |<b, v>|) is at least the mean of
-the smallest posterior expectation of it over unit vectors v. Both are means over drawn problems of what draws of the
-posterior say (`theory.posterior_draws`). In finitely many draws the best v fits too well: v is computed from one half
-of them and scored on both. To first order it gains in its own half what it loses in the other, so that the mean of the
-two scores is unbiased. With many unknowns the ends of message passing stand for the posterior (`finite_fixed_points`),
-and where problems are large its limit.
+The mean squared overlap of any estimator, over signals from the model's prior and their data, is at most the mean of
+the largest eigenvalue of E[b b^T | X, y]; its mean error sqrt(2 - 2 |<b, v>|) is at least the mean of the smallest
+posterior expectation of it over unit vectors v. Both are means over simulated problems, with posteriors by
+`theory.posterior_sampler`. If a problem is too large for that, its asymptotic limit is given instead; no value is
+better than what the information in the responses allows.
 """
 
 import math
@@ -17,42 +15,39 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.linalg import unit
-from lrlab.theory.channels import answer
-from lrlab.theory.dense_scores import CHAINS, dense_scores
-from lrlab.theory.finite_fixed_points import fixed_point_scores
-from lrlab.theory.finite_limit import Statistics, limit_statistics
 from lrlab.theory.information_limit import information, information_limits
 from lrlab.theory.links import Link
-from lrlab.theory.posterior_draws import has_sharp_answers, log_likelihood
-from lrlab.theory.posterior_scores import FIXED_POINT, SMALLEST, Scores
+from lrlab.theory.posterior_sampler import log_likelihood, posterior_samples
 from lrlab.theory.state_evolution import overlaps
 
-ENTROPY = 7_262_024
-FULL_P, FULL_NUMBERS, FEWEST = 25, 120_000, 6
-"""All draws are made up to this length of the signal and these entries of X, and fewer beyond, but no fewer than so."""
-LARGEST_P = 64
-"""Above, fixed points of message passing are used, or limits."""
-STUCK, FIRST = 0.1, 3
-"""Share by which chains may be short of 1 - overlap, else fixed points are used, and the draws that say so."""
-PASSED_NUMBERS, QUICK = 1_000_000, 4
-"""Entries of X up to which there is message passing, and how many more draws where no link is integrated."""
-MOST_NUMBERS = 4_000_000
-"""Entries of X of problems that are drawn."""
-FEW_NATS = 2.0
-"""Information in all measurements up to which weighted draws of the prior serve, whatever parts the posterior has."""
-CONCENTRATED, SPARE = 0.8, 2.0
-"""Limit of the overlap with so many times fewer measurements from which the posterior of any link has one part."""
-NODES, ROUNDING = np.linspace(-6.0, 6.0, 1201), 1e-9
-"""Indices at which a link is compared with a monotone one, and the size of differences that are none."""
-MOST_ROWS = 8000
-"""Measurements above which the limit is used where it serves, as draws take long."""
+SEED = 7_262_024
+FULL_P, FULL_NUMBERS, FEWEST = 25, 40_000, 6
+"""Largest p and entries of X with the full number of simulated problems, and the least number beyond."""
+STEPS, STEPS_PER_UNKNOWN, BURN_IN = 600, 10, 6
+"""Length of a chain, and the fraction 1 / BURN_IN of it that is left out."""
+RETAINED = 400
+"""Samples per chain that are scored."""
+LARGEST_P, QUICK_NUMBERS = 64, 60_000
+"""For larger p, the limit is given if X has more entries than that, or the link is not monotone."""
+JUMP, GUESSES = 0.2, 10.0
+"""Change of the limit within two standard deviations of n/p, and its multiple of a guess's 1/p, near a transition."""
+MOST_ROWS, MOST_NUMBERS = 8000, 4_000_000
+"""Measurements and entries of X above which the limit is given if it holds, as sampling takes long."""
+FEW_NATS, CONCENTRATED, SPARE = 2.0, 0.8, 2.0
+"""A chain reaches all of a posterior from so little information, or if SPARE times fewer measurements determine b."""
+DISTANCE_STEPS, SMALLEST = 20, 1e-9
+"""Steps of Weiszfeld's algorithm, and the distance below which it does not divide."""
+LIMIT_NODES, LIMIT_DRAWS = 5, 4000
+
+Statistics = tuple[float, float, float, float]
+"""Mean, 10% and 90% quantiles, standard error of the mean."""
 
 
 class FiniteBest(NamedTuple):
-    """Best mean overlap and error on average over signals and data, each with its own optimum.
+    """Best mean overlap and error, each with its own optimum.
 
-    low, high: points that 10% of the draws of signal and data are below, and above; _error: standard error of the mean.
-    draws: problems that were drawn. method: how it was computed.
+    low, high: 10% and 90% quantiles over signals and data; _error: standard error of the mean. draws: simulated
+    problems. method: how lrlab computed it.
     """
 
     overlap: float
@@ -67,8 +62,16 @@ class FiniteBest(NamedTuple):
     method: str
 
 
+class Scores(NamedTuple):
+    """Posterior expectations (2,) of overlap and error, their uncertainty, and samples of both (samples, 2)."""
+
+    means: Array
+    doubts: Array
+    samples: Array
+
+
 def why_no_best(spec: Any) -> str:
-    """Return why no bound is given; "" where there is one."""
+    """Return why no bound is given; "" if there is one."""
     if spec.truth != "random":
         return "the truth is a picture, which is not drawn at random"
     if not spec.theory_holds:
@@ -77,134 +80,171 @@ def why_no_best(spec: Any) -> str:
         return "the non-zero entries of a sparse signal may be anywhere, too many places to average over"
     if spec.entries != "gaussian" and spec.sparsity != 1:
         return "the entries of the signal are of equal size"
-    if _may_have_parts(spec):
-        return (
-            "the link is not monotone, so that at this n/p the posterior may have parts between which no sampler moves"
-        )
-    if spec.n * spec.p > MOST_NUMBERS and not _limit_serves(spec):
-        return "so many measurements take too long to draw"
+    if spec.sparsity != 1 and not _is_monotone(spec.link_function):
+        if spec.p > LARGEST_P and _near_transition(spec):
+            return "n/p is below or so near a transition that chance decides, of which no sampler takes the mean"
+        if spec.p <= LARGEST_P and _may_have_parts(spec):
+            return "the link is not monotone, so that at this n/p the posterior may have parts that no sampler connects"
+    if spec.n * spec.p > MOST_NUMBERS and not _limit_holds(spec):
+        return "so many measurements take too long to simulate"
     return ""
+
+
+def _is_monotone(link: Link) -> bool:
+    rises = np.diff(link(np.linspace(-6.0, 6.0, 1201)))
+    return bool(rises.min() > -1e-9 or rises.max() < 1e-9)
 
 
 def _may_have_parts(spec: Any) -> bool:
     """Return whether chains from the truth may miss parts of the posterior that are as likely."""
     link, n, p = spec.link_function, spec.n, spec.p
-    if spec.sparsity == 1 or p > LARGEST_P or n * information(link) <= FEW_NATS:
-        return False
-    rises = np.diff(link(NODES))
-    return rises.min() < -ROUNDING and rises.max() > ROUNDING and overlaps(link, n / p / SPARE).fast < CONCENTRATED
+    return n * information(link) > FEW_NATS and overlaps(link, n / p / SPARE).fast < CONCENTRATED
+
+
+def _near_transition(spec: Any) -> bool:
+    """Return whether the limit is near a guess, or changes by more than a smooth curve where chance may move n/p."""
+    ratio, chance = spec.n / spec.p, 2.0 * math.sqrt(2.0 / max(spec.n, spec.p))
+    low, q, high = (overlaps(spec.link_function, ratio * math.exp(side * chance)).best for side in (-1.0, 0.0, 1.0))
+    return high - low > JUMP or q < GUESSES / spec.p
 
 
 def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
-    """Return the best mean overlap and error at the spec's n and p; None where `why_no_best` has a reason.
+    """Return the best mean overlap and error at the spec's n and p; None if `why_no_best` has a reason.
 
-    Neither is better than what the information in the measurements allows.
-    draws: number of problems that are drawn, always the same first ones, so that more only adds to those known.
+    draws: number of simulated problems, always the same first ones.
     """
     if why_no_best(spec):
         return None
-    best = _sampled(spec, draws)
+    link, n, p = spec.link_function, spec.n, spec.p
     if spec.sparsity == 1:
-        return best
-    overlap, error = information_limits(spec.link_function, spec.n, spec.p)
+        return _collected([_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
+    if _too_large(link, n, p) and _limit_holds(spec):
+        best = FiniteBest(*_limit(link, n, p, 0), *_limit(link, n, p, 1), 0, "asymptotic limit")
+    else:
+        # Problems differ less the longer the signal is, and take longer the larger they are.
+        count = math.ceil(draws * min(1.0, FULL_P / p, FULL_NUMBERS / (n * p)))
+        best = _collected(_sampled(link, n, p, max(count, min(draws, FEWEST))), "posterior sampling")
+    overlap, error = information_limits(link, n, p)
     return best._replace(overlap=min(best.overlap, overlap), error=max(best.error, error))
 
 
-def _sampled(spec: Any, draws: int) -> FiniteBest:
-    link, n, p = spec.link_function, spec.n, spec.p
-    if spec.sparsity == 1:
-        return _collected([_of_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
-    many = n * p > PASSED_NUMBERS if p > LARGEST_P else n > MOST_ROWS or n * p > MOST_NUMBERS
-    if many and _limit_serves(spec):
-        method = "limit for large p" if p > LARGEST_P else "limit for many measurements"
-        return _stated(*limit_statistics(link, n, p), 0, method)
-    # Problems differ the less the longer the signal is, and take the longer the larger they are.
-    fewest, large = min(draws, FEWEST), FULL_NUMBERS / (n * p)
+def _too_large(link: Link, n: int, p: int) -> bool:
     if p <= LARGEST_P:
-        scores = [_of_draws(link, n, p, k) for k in range(FIRST)]
-        if p <= FULL_P or np.mean([one.short for one in scores]) <= STUCK:
-            needed = max(math.ceil(draws * min(1.0, FULL_P / p, large)), fewest)
-            return _collected(scores + [_of_draws(link, n, p, k) for k in range(FIRST, needed)], "posterior sampling")
-    each = 1 if answer.dispatch(type(link)) is answer.dispatch(object) else QUICK
-    needed = each * max(math.ceil(draws * min(1.0, large)), fewest)
-    return _collected([_of_fixed_points(link, n, p, k) for k in range(needed)], "fixed points of message passing")
+        return n > MOST_ROWS or n * p > MOST_NUMBERS
+    return n * p > QUICK_NUMBERS or not _is_monotone(link)
 
 
-def _limit_serves(spec: Any) -> bool:
-    """Return whether the limit is right for a spec: with many unknowns, and where answers change over more than errors.
+def _limit_holds(spec: Any) -> bool:
+    """Return whether the limit describes a spec: p is large, or the posterior Gaussian in its p - 1 directions.
 
-    Then the posterior is Gaussian, and its p - 1 directions are those of the limit at the same n/p.
+    The posterior is Gaussian if responses change over a wider range of the index than it spans.
     """
-    link = spec.link_function
     if spec.sparsity == 1 or spec.p > LARGEST_P:
         return spec.sparsity != 1
+    link = spec.link_function
     rest = 1.0 - overlaps(link, spec.n / spec.p).best
-    return rest < 0.01 * (link.noise**2 if has_sharp_answers(link) else 1.0)
+    return rest < 0.01 * (link.noise**2 if link.breakpoints() else 1.0)
 
 
 def _collected(scores: list[Scores], method: str) -> FiniteBest:
     means, doubts = np.array([one.means for one in scores]), np.mean([one.doubts for one in scores], axis=0)
-    # One problem says nothing of how much they differ.
+    # One problem says nothing about the spread between problems.
     spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
-    # What chains are short of is missing in 1 - overlap, which is of second order in the error.
-    short = float(np.mean([one.short for one in scores])) * np.array(
-        [1.0 - means[:, 0].mean(), means[:, 1].mean() / 2.0]
-    )
-    errors = np.sqrt(spread**2 + doubts**2 + short**2)
-    samples = [np.concatenate(each) for each in ([one.overlaps for one in scores], [one.errors for one in scores])]
-    ends = [np.quantile(each, [0.1, 0.9]) for each in samples]
-    overlap, error = (
-        (float(means[:, k].mean()), float(ends[k][0]), float(ends[k][1]), float(errors[k])) for k in range(2)
-    )
-    return _stated(overlap, error, len(scores), method)
-
-
-def _problem(link: Link, n: int, p: int, truth: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    X = rng.standard_normal((n, p))
-    return X, np.where(rng.random(n) < (1.0 + np.asarray(link(X @ truth))) / 2.0, 1.0, -1.0)
+    low, high = np.quantile(np.concatenate([one.samples for one in scores]), [0.1, 0.9], axis=0)
+    columns = np.stack([means.mean(axis=0), low, high, np.hypot(spread, doubts)])
+    return FiniteBest(*map(float, columns[:, 0]), *map(float, columns[:, 1]), len(scores), method)
 
 
 @lru_cache(maxsize=4096)
-def _of_draws(link: Link, n: int, p: int, number: int) -> Scores:
-    """Return the scores of one drawn problem with a dense truth."""
-    rng = np.random.default_rng([ENTROPY, number])
-    truth = unit(rng.standard_normal(p))
-    X, y = _problem(link, n, p, truth, rng)
-    return dense_scores(link, X, y, truth, rng)
+def _sampled(link: Link, n: int, p: int, draws: int) -> list[Scores]:
+    """Return the scores of the first simulated problems with a dense truth."""
+    rng = np.random.default_rng(SEED)
+    truths = rng.standard_normal((draws, p))
+    truths /= np.linalg.norm(truths, axis=1, keepdims=True)
+    X = rng.standard_normal((draws, n, p))
+    y = np.where(rng.random((draws, n)) < (1.0 + np.asarray(link(np.einsum("kij,kj->ki", X, truths)))) / 2.0, 1.0, -1.0)
+    last = STEPS + STEPS_PER_UNKNOWN * p
+    steps = range(last // BURN_IN, last, max(1, last // RETAINED))
+    width = math.sqrt((1.0 - overlaps(link, n / p).best) / p)
+    return [scored(each) for each in posterior_samples(link, X, y, truths, steps, max(width, SMALLEST), rng)]
+
+
+def scored(halves: Array) -> Scores:
+    """Return the scores of the best directions for samples (2, samples, p) of one posterior.
+
+    The direction v of one half is too good on its own samples, and less than the best on the other's. To first order
+    both differ from the best by the same amount if the halves agree on v, and the mean of both scores is unbiased. If
+    they do not agree, as with responses that say nothing, the other half's score is nearer.
+    """
+    rows = []
+    directions = [np.linalg.eigh(b.T @ b)[1][:, -1] for b in halves]
+    for k, score in enumerate((lambda b, v: np.square(b @ v), distances)):
+        if k == 1:
+            directions = [_nearest(b, v) for b, v in zip(halves, directions, strict=True)]
+        table = np.array([[score(b, v) for b in halves] for v in directions])
+        means = table.mean(axis=2)
+        own, other = (means[0, 0] + means[1, 1]) / 2.0, (means[0, 1] + means[1, 0]) / 2.0
+        agree = min(float(directions[0] @ directions[1]) ** 2, 1.0)
+        rows.append((other + agree * (own - other) / 2.0, (1.0 - agree) * abs(own - other) / 2.0, table.ravel()[::40]))
+    means, doubts, samples = zip(*rows, strict=True)
+    return Scores(np.array(means), np.array(doubts), np.stack(samples, axis=1))
+
+
+def _nearest(b: Array, v: Array) -> Array:
+    """Return the unit vector near v with the smallest mean distance to rows b (samples, p), by Weiszfeld."""
+    for _ in range(DISTANCE_STEPS):
+        v = unit((np.sign(b @ v) / np.maximum(distances(b, v), SMALLEST)) @ b)
+    return v
+
+
+def distances(b: Array, v: Array) -> Array:
+    """Return the sign-free distances (samples,) of unit vectors b (samples, p) from the unit vector v."""
+    return np.linalg.norm(b - np.where(b @ v < 0.0, -1.0, 1.0)[:, None] * v, axis=1)
 
 
 @lru_cache(maxsize=4096)
-def _of_fixed_points(link: Link, n: int, p: int, number: int) -> Scores:
-    """Return the scores of one drawn problem with a dense truth of many entries."""
-    rng = np.random.default_rng([ENTROPY, number])
-    truth = unit(rng.standard_normal(p))
-    return fixed_point_scores(link, *_problem(link, n, p, truth, rng), truth)
-
-
-@lru_cache(maxsize=4096)
-def _of_one_entry(link: Link, n: int, p: int, number: int) -> Scores:
-    """Return the scores of one drawn problem whose truth is one of +-e_j: the chances of all 2 p are exact."""
-    rng = np.random.default_rng([ENTROPY, number])
+def _one_entry(link: Link, n: int, p: int, number: int) -> Scores:
+    """Return the scores of one simulated problem whose truth is one of +-e_j: all 2 p probabilities are exact."""
+    rng = np.random.default_rng([SEED, number])
     truth = np.zeros(p)
     truth[rng.integers(p)] = rng.choice([-1.0, 1.0])
-    X, y = _problem(link, n, p, truth, rng)
-    terms = log_likelihood(link, y)
-    logs = np.concatenate([terms(sign * X.T).sum(axis=1) for sign in (1.0, -1.0)])
+    X = rng.standard_normal((n, p))
+    y = np.where(rng.random(n) < (1.0 + np.asarray(link(X @ truth))) / 2.0, 1.0, -1.0)
+    terms = log_likelihood(link)
+    logs = np.concatenate([terms(sign * X.T, y).sum(axis=1) for sign in (1.0, -1.0)])
     chances = np.exp(logs - logs.max()).reshape(2, p).sum(axis=0)
     chances /= chances.sum()
     best = np.zeros(p)
     best[np.argmax(chances)] = 1.0
-    # A direction off the axes has something of several places: its error is smaller where many are as likely.
+    # A direction between the axes has a smaller mean error if several indices are as likely.
     between = np.sqrt(chances)
-    for _ in range(FIXED_POINT):
-        between = chances / np.sqrt(np.maximum(2.0 - 2.0 * between, SMALLEST))
-        between /= np.linalg.norm(between)
+    for _ in range(DISTANCE_STEPS):
+        between = unit(chances / np.sqrt(np.maximum(2.0 - 2.0 * between, SMALLEST)))
     errors = np.array([np.sqrt(np.maximum(2.0 - 2.0 * v, 0.0)) for v in (best, between)])
     nearest = errors[np.argmin(errors @ chances)]
-    places = rng.choice(p, size=CHAINS, p=chances)
+    at = rng.choice(p, size=20, p=chances)
     means = np.array([chances.max(), float(nearest @ chances)])
-    return Scores(means, np.zeros(2), best[places], nearest[places], 0.0)
+    return Scores(means, np.zeros(2), np.stack([best[at], nearest[at]], axis=1))
 
 
-def _stated(overlap: Statistics, error: Statistics, draws: int, method: str) -> FiniteBest:
-    return FiniteBest(*overlap, *error, draws, method)
+@lru_cache(maxsize=4096)
+def _limit(link: Link, n: int, p: int, which: int) -> Statistics:
+    """Return statistics of the overlap (0) or the error (1) in the limit of large p, with fluctuations.
+
+    If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
+    coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
+    """
+    nodes, weights = np.polynomial.hermite_e.hermegauss(LIMIT_NODES)
+    around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in nodes])
+    # By chance, data say as much as those of another n/p, which matters near a transition.
+    q, rng = float(weights @ around / weights.sum()), np.random.default_rng(SEED)
+    bend = abs(q - overlaps(link, n / p).best)
+    along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)
+    across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
+    length = np.sqrt(along**2 + across)
+    score = np.square(along / length) if which == 0 else np.sqrt(2.0 * across / (length * (length + np.abs(along))))
+    mean = float(score.mean())
+    # Terms of order 1/p are omitted, and the curve bends between the nodes.
+    unsure = (1.0 - q) / p + bend if which == 0 else mean / p + bend / max(mean, SMALLEST)
+    low, high = np.quantile(score, [0.1, 0.9])
+    return mean, float(low), float(high), unsure + float(score.std()) / math.sqrt(LIMIT_DRAWS)
