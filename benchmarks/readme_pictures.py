@@ -1,4 +1,4 @@
-"""Takes the pictures of the README from the running app.
+"""Takes the pictures of the README and the tour from the running app.
 
     streamlit run app.py &
     python benchmarks/readme_pictures.py http://127.0.0.1:8501 assets
@@ -17,12 +17,8 @@ from playwright.sync_api import expect, sync_playwright
 LONGEST_MS, SETTLED_MS = 120_000, 1500
 PAGE, ALONE = {"width": 1280, "height": 800}, {"width": 1000, "height": 620}
 """Of a whole page, and of its figures alone."""
-MATRIX = "model=rank-one-sensing&m=700&d1=50&d2=50&rank=5&solvers=gauss-newton,scaled-gradient,altmin"
-SIGNAL = "n=30000&truth=phantom&p=1024&solvers=pairwise-moment,marginal-mean,link-free-refinement"
 PICTURES = {
     "converge": ("converge?", PAGE),
-    "matrices": (f"converge?embed=true&{MATRIX}", ALONE),
-    "picture": (f"converge?embed=true&{SIGNAL}", ALONE),
     "spectrum": ("spectrum?embed=true&model=one-bit-phase-retrieval", ALONE),
     "transition": ("transition?embed=true&model=polynomial-network&solvers=gauss-newton,ep-rom", ALONE),
 }

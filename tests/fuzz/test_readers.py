@@ -147,7 +147,7 @@ def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
         assert spec is None or abs(values).max() <= LARGEST
 
 
-@drawn("readers:.07", 20, content=changed_bytes([png(9, 7), *[Path("assets/picture.png").read_bytes()[:2000]]]))
+@drawn("readers:.07", 20, content=changed_bytes([png(9, 7), *[Path("assets/transition.png").read_bytes()[:2000]]]))
 def test_a_picture_is_read_or_refused(content):
     if (text := read_or_refused(encode, content, 8)) is not None:
         picture = decode(text, 8)
