@@ -59,7 +59,6 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks.sweeps --write
 	$(BIN)/python -m benchmarks.scale_workers --write
 	$(BIN)/python -m benchmarks.app --write
-	$(BIN)/python -m benchmarks.summary
 
 # The short form: ratios to scikit-learn and bare BLAS in the same run against the stored ones.
 bench-check: $(VENV)/.test

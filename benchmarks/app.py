@@ -28,7 +28,6 @@ IMPORTS = "import lrlab", "import lrlab; lrlab.spec", "import lrlab; lrlab.solve
 LONG = "solvers=pairwise-moment&n=400000&p=50&tol=0&max_iter=10000"
 """A run that is followed for some seconds."""
 TRIALS = re.compile(r"([\d,]+) of [\d,]+ trials")
-HEAD = "| what | clock, s | processor, s |\n|---|---|---|"
 Rows = dict[str, list[Sequence[float]]]
 
 
@@ -107,10 +106,10 @@ def main() -> None:
         began = time.monotonic()
         with serve() as server:
             asyncio.run(visit(server, began, rows, sent))
-    lines = [HEAD]
+    lines = []
     for what, times in rows.items():
         clock, processor = (statistics.median(column) for column in zip(*times, strict=True))
-        lines.append(f"| {what} | {clock:.2f} | {processor:.2f} |")
+        lines.append(f"- {what}: {clock:.2f} s, of which {processor:.2f} s of a processor")
     words = (
         f"`python -m benchmarks.app`: medians of {given.repeats} servers, one visitor, load average {load:.1f} at the"
         f" start. A live update of a run sends {statistics.median(sent) / 1e3:.1f} kB."

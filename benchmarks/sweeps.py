@@ -117,7 +117,7 @@ def main() -> None:
             " a loop of `lrlab.solve` over the same trials in one process, and beside one plain process per core that"
             f" computes its share as a worker does. Processor time of all processes, medians of {given.repeats}."
         )
-        write_section("Speed: sweeps", f"{head} {machine(())}\n\n" + "\n".join(rows))
+        write_section("Sweeps", f"{head} {machine(())}\n\n" + "\n".join(rows))
 
 
 if __name__ == "__main__":

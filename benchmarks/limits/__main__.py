@@ -1,6 +1,6 @@
 """Measure hot loops against their floors: python -m benchmarks.limits [--families NAME,...] [--repeats 7] [--write].
 
-A family is a module of this package with TITLE and loops(), which yields its loops; --write puts its table into
+A family is a module of this package with loops(), which yields its loops; --write puts the table into
 benchmarks/RESULTS.md.
 """
 
@@ -10,9 +10,9 @@ import pkgutil
 
 from benchmarks import limits
 from benchmarks.limits.frame import Loop, Measured, measure
-from benchmarks.peers.report import machine, write_section
+from benchmarks.peers.report import write_section
 
-HEAD = "| loop | ms | floor | ms | share of the floor | Gflop, GB of the floor |\n|---|---|---|---|---|---|"
+HEAD = "| loop | ms | floor | ms | fraction of the loop | Gflop, GB of the floor |\n|---|---|---|---|---|---|"
 
 
 def line(loop: Loop, at: Measured) -> str:
@@ -32,21 +32,21 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     wanted = [name for name in given.families.split(",") if name]
+    rows = [HEAD]
+    print(HEAD)
     for info in pkgutil.iter_modules(limits.__path__):
         family = importlib.import_module(f"{limits.__name__}.{info.name}") if info.name != "__main__" else None
         if not hasattr(family, "loops") or (wanted and info.name not in wanted):
             continue
-        rows = [HEAD]
-        print(HEAD)
         for loop in family.loops():
             rows.append(line(loop, measure(loop, given.repeats, given.threads)))
             print(rows[-1], flush=True)
-        if given.write:
-            head = (
-                f"`python -m benchmarks.limits`: medians of {given.repeats} interleaved repeats, BLAS threads:"
-                f" {given.threads}, CPU time; in brackets the quartiles of floor / loop. {machine(())}"
-            )
-            write_section(f"Floors: {family.TITLE}", head + "\n\n" + "\n".join(rows))
+    if given.write:
+        head = (
+            f"`python -m benchmarks.limits --write`: medians of {given.repeats} interleaved repeats, BLAS threads:"
+            f" {given.threads}, processor time; in parentheses the quartiles. The floor is the unavoidable linear algebra."
+        )
+        write_section("Floors of hot loops", head + "\n\n" + "\n".join(rows))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,16 @@
 
 python -m benchmarks.peers [--families single_index,...] [--only TEXT] [--repeats 11] [--threads 1] [--write] [--check]
 
-A family is a module of this package with TITLE, DISTRIBUTIONS (whose versions are reported) and CONTESTS. --write puts
-the tables into benchmarks/RESULTS.md, a section per family, and ratios that --check needs into ratios.json. --check
-measures only what scikit-learn or bare BLAS is the peer of, and fails where the advantage over that peer in the same
-run has fallen by more than a third against the stored one.
+A family is a module of this package with TITLE, DISTRIBUTIONS (whose versions are reported) and CONTESTS. --write
+stores the ratios in ratios.json and writes their table into benchmarks/RESULTS.md. --check measures the contests with
+scikit-learn or bare BLAS, and fails if the advantage over them in the same run has fallen by more than a third against
+the stored one.
 """
 
 import argparse
 import importlib
 import json
+import math
 import pkgutil
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from typing import Any
 
 from benchmarks import peers
 from benchmarks.peers.frame import Contest, Outcome, measure
-from benchmarks.peers.report import machine, table, write_section
+from benchmarks.peers.report import machine, pairs, summary, table, write_section
 
 RATIOS = Path(__file__).with_name("ratios.json")
 ALLOWED = 1.5
@@ -48,20 +49,17 @@ def report(family: ModuleType, given: argparse.Namespace) -> None:
     for contest in chosen(family, given.only):
         outcomes.append((contest, measure(contest, given.repeats, given.threads)))
         print(table(*outcomes[-1]), end="\n\n", flush=True)
-    if given.write and outcomes and not given.only:
-        head = (
-            f"`python -m benchmarks.peers`: medians of {given.repeats} interleaved repeats, each on new data, BLAS"
-            f" threads: {given.threads}, CPU time; in brackets quartiles of the ratio. {machine(family.DISTRIBUTIONS)}"
-        )
-        write_section(f"Speed: {family.TITLE}", "\n\n".join([head, *(table(*pair) for pair in outcomes)]))
-        stored = json.loads(RATIOS.read_text()) if RATIOS.exists() else {}
-        stored |= {
-            f"{contest.title}: {own} over {peer}": round(outcome.ratio(own, peer)[1], 3)
-            for contest, outcome in outcomes
-            for own, peer in contest.checked.items()
-            if peer in outcome.seconds
-        }
+    if given.write:
+        stored = json.loads(RATIOS.read_text())
+        for contest, outcome in outcomes:
+            stored |= pairs(contest, outcome)
         RATIOS.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n")
+        head = (
+            f"`python -m benchmarks.peers --write`: medians of {given.repeats} interleaved repeats, each on new data,"
+            f" BLAS threads: {given.threads}, processor time; in parentheses the quartiles; below 1 lrlab is"
+            f" faster. {machine(family.DISTRIBUTIONS)}"
+        )
+        write_section("Solvers and other tools", head + "\n\n" + summary(stored))
 
 
 def check(family: ModuleType, given: argparse.Namespace) -> bool:
@@ -79,16 +77,15 @@ def check(family: ModuleType, given: argparse.Namespace) -> bool:
             outcome = measure(shorter, given.repeats, given.threads)
             for own, peer in contest.checked.items():
                 name = f"{contest.title}: {own} over {peer}"
-                # What was never stored has nothing to fall behind.
-                stored.setdefault(name, float("inf"))
+                # A pair without a stored ratio has nothing to fall behind.
+                stored.setdefault(name, {"ratio": [math.inf] * 3})
                 lowest[name] = min(lowest.get(name, float("inf")), outcome.ratio(own, peer)[1])
-            slow = [name for name, ratio in lowest.items() if ratio > ALLOWED * stored[name]]
+            slow = [name for name, ratio in lowest.items() if ratio > ALLOWED * stored[name]["ratio"][1]]
             if not slow:
                 break
         for name, ratio in lowest.items():
-            print(
-                f"{'SLOWER' if name in slow else 'ok':<7}{name}: {ratio:.3g} x, stored {stored[name]:.3g} x", flush=True
-            )
+            before = stored[name]["ratio"][1]
+            print(f"{'SLOWER' if name in slow else 'ok':<7}{name}: {ratio:.3g} x, stored {before:.3g} x", flush=True)
         good = good and not slow
     return good
 

@@ -1,4 +1,4 @@
-"""Tables of comparisons as Markdown, and the sections of benchmarks/RESULTS.md, each written by itself alone."""
+"""Tables of comparisons as Markdown, and the sections of benchmarks/RESULTS.md, each replaced by itself."""
 
 import importlib.metadata
 import os
@@ -7,10 +7,39 @@ import re
 import statistics
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from benchmarks.peers.frame import Contest, Outcome
 
 RESULTS = Path(__file__).parents[1] / "RESULTS.md"
+HEAD = "| work | lrlab | error | other tool | its error | time, lrlab / other |\n|---|---|---|---|---|---|"
+
+
+def pairs(contest: Contest, outcome: Outcome) -> dict[str, Any]:
+    """Return error, the other's error and quartiles of the ratio of times, per solver of lrlab and other tool."""
+    mine = [entrant.name for entrant in contest.ours]
+    return {
+        f"{contest.title}: {own} over {other}": {
+            "error": float(f"{outcome.error(own):.3g}"),
+            "other_error": float(f"{outcome.error(other):.3g}"),
+            "ratio": [float(f"{q:.3g}") for q in outcome.ratio(own, other)],
+        }
+        for own in mine
+        for other in outcome.seconds
+        if other not in mine
+    }
+
+
+def summary(stored: dict[str, Any]) -> str:
+    """Return the table of all stored pairs, the largest advantage first."""
+    rows = []
+    for name, one in sorted(stored.items(), key=lambda item: item[1]["ratio"][1]):
+        title, _, methods = name.partition(": ")
+        own, _, other = methods.partition(" over ")
+        low, ratio, high = (f"{q:.3g}" for q in one["ratio"])
+        cells = (title, own, f"{one['error']:.3g}", other, f"{one['other_error']:.3g}", f"{ratio} ({low} to {high})")
+        rows.append("| " + " | ".join(cells) + " |")
+    return "\n".join([HEAD, *rows])
 
 
 def table(contest: Contest, outcome: Outcome) -> str:
