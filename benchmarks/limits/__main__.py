@@ -44,7 +44,8 @@ def main() -> None:
     if given.write:
         head = (
             f"`python -m benchmarks.limits --write`: medians of {given.repeats} interleaved repeats, BLAS threads:"
-            f" {given.threads}, processor time; in parentheses the quartiles. The floor is the unavoidable linear algebra."
+            f" {given.threads}, processor time; in parentheses the quartiles. The floor is the unavoidable linear"
+            " algebra."
         )
         write_section("Floors of hot loops", head + "\n\n" + "\n".join(rows))
 
