@@ -6,7 +6,7 @@ LEAST_ENTRIES = 32
 """Unknown entries from which on the posterior mean's overlap is within about .02 of its limit, on average over draws.
 
 In the limit the entries are independent, and their squares sum to 1 by the law of large numbers; the model scales s of
-them to length 1, which tells their size. Measured with `gamp_draws` for s = 4, 8, 16, 32 and 64 in ten cells of three
+them to length 1, which tells their size. Measured with `gamp` for s = 4, 8, 16, 32 and 64 in ten cells of three
 models: a mean of the runs above the limit by at most .075, .056, .036, .036 and .018 (standard errors .01 to .025).
 With s = 1 an entry is known but for its place and sign: at n = 60, p = 100 and noise 1 the overlap is .99, and the
 limit .85.

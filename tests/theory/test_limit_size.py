@@ -6,9 +6,15 @@ import pytest
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.solvers.single_index.gamp_draws import gamp_draws
+from lrlab.runs.job import make_job
 from lrlab.theory.limit_size import limit_applies
 from lrlab.theory.predicted_overlap import best_overlap
+
+
+def ends(spec):
+    """Return the overlaps of 40 runs."""
+    job = make_job(spec, "gamp")
+    return job.entry.draw(job.spec, dict(job.options), 40)
 
 
 @pytest.mark.parametrize(
@@ -23,14 +29,13 @@ from lrlab.theory.predicted_overlap import best_overlap
 )
 def test_with_many_entries_runs_are_near_their_limit(spec):
     assert limit_applies(spec)
-    ends = gamp_draws(spec, 40)[:, -1]
-    assert abs(ends.mean() - best_overlap(spec).best) < 0.03 + 3.0 * ends.std() / np.sqrt(40)
+    overlaps = ends(spec)
+    assert abs(overlaps.mean() - best_overlap(spec).best) < 0.03 + 3.0 * overlaps.std() / np.sqrt(40)
 
 
 def test_with_one_entry_the_limit_says_nothing():
     spec = OneBitSensing(n=60, p=100, sparsity=1, noise=1.0)
     assert not limit_applies(spec) and not limit_applies(spec.replace(n=20, p=1000, noise=0.1))
-    # The place of the entry is found, and its size was known: above what the limit allows any method.
-    ends = gamp_draws(spec, 40)[:, -1]
-    assert ends.mean() > best_overlap(spec).best + 0.08
+    # In most runs the entry is identified, and its size was known: above what the limit allows any method.
+    assert np.median(ends(spec)) > best_overlap(spec).best + 0.08
     assert not limit_applies(OneBitSensing(n=60, p=20)) and not limit_applies(OneBitSensing(n=8, p=2))

@@ -1,7 +1,13 @@
-"""Generalised approximate message passing: the posterior mean of a single-index model whose link is known."""
+"""Generalized approximate message passing: the posterior mean of a single-index model whose link is known."""
+
+import math
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 from lrlab.linalg import unit
@@ -10,127 +16,259 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.drawn_runs import drawn_runs
-from lrlab.solvers.single_index.gamp_checks import PREFERRED, unlike_gaussian
-from lrlab.solvers.single_index.gamp_draws import LARGEST, WHOLE, drawn_iterations, draws_needed, gamp_draws
-from lrlab.solvers.single_index.gamp_paths import Visit, checked_path
-from lrlab.solvers.single_index.gamp_starts import starts
+from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
+from lrlab.solvers.single_index.simulated import MOST_ENTRIES
+from lrlab.solvers.single_index.spectral_optimal import leading
+from lrlab.theory import priors
+from lrlab.theory.channels import TINY, Answer, answer, log_of_rest
 from lrlab.theory.limit_size import limit_applies
-from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
-from lrlab.theory.state_evolution import Overlaps
+from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations, rate, spectral_start
+from lrlab.theory.principal_hessian import shares
+from lrlab.theory.spectral import known_link_weights
+from lrlab.theory.state_evolution import Overlaps, overlaps
 
-BLOWN = 10.0
-"""Length of b at which a path is given up."""
+LEAST_VARIANCE, FARTHEST, BLOWN = 1e-12, 1e3, 10.0
+"""Bounds of variances and of indices, beyond which likelihoods overflow; length of b at which a path is given up."""
+PATIENCE, TURNS, LEAST_STEP = 10, 4, 0.3
+UNLIKELY, AT_REST, LONGEST = 4.0, 1e-5, 200
+"""Standard deviations at which a state is wrong; the change, and the damped iterations, after which it is checked."""
+ROWS = 2**14
+SENSITIVE = 0.1
+"""Change of the limit over the random number of the rarer responses, above which no curve is predicted."""
+
+
+class State(NamedTuple):
+    """Posterior mean b (p,); variance V and mean w (n,) of the indices X b; score g (n,); variances of entries (p,).
+
+    score is None at an initialization; variances is None if all entries have V / p, as in the limit of large p.
+    """
+
+    b: Array
+    V: float
+    w: Array
+    score: Array | None = None
+    variances: Array | None = None
+
+
+class Point(NamedTuple):
+    """A state, the log-likelihoods of the responses there (n,), the size of the change that follows, and its step."""
+
+    state: State
+    log_chance: Array
+    change: float
+    step: float
 
 
 def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
-    r"""Recover b by its posterior mean: the best estimate that any fast method is known to reach on Gaussian x.
+    r"""Recover b by its posterior mean: the best estimate that polynomial-time methods are known to reach.
 
-    estimate    E[b | X, y] for a truth with entries N(0, 1/p), or, where s = `kept` < p, zero with probability 1 - s/p
-                and N(0, 1/s) otherwise. The link, its noise and s are known to the method
+    estimate    E[b | X, y] for b with entries N(0, 1/p), or, if s = `kept` < p, zero with probability 1 - s/p and
+                N(0, 1/s) otherwise. The method knows the link, its noise and s
     update      g_i = d log P(y_i; w_i, V) / dw,  h_i = -dg_i / dw  (`theory.channels`)
-                S = 1 / sum_i h_i,  R = b + S X^T g,  b <- E[b | R = b + N(0, S)],  V <- summed variances of b,
-                b scaled towards ||b||^2 = 1 - V, since ||b_true|| = 1: the share 1 - V of the way, on a log scale
-                w <- X b - V g
-    start       b = 0, V = 1. For links with mu_1 = 0, of which that is a fixed point: b = sqrt(q) v, v the optimal
-                spectral estimate and q its predicted overlap, V = 1 - q, w_i = (1 - t T(y_i)) <x_i, b>, the index
-                of an eigenvector that has not seen measurement i (t and T as in `theory.spectral`; compare Mondelli &
-                Venkataramanan 2021, "Approximate message passing with spectral initialization")
-    damping     none, until changes of b reverse without falling, or have not fallen for ten iterations, as at small p
-                and near thresholds: then g, b and log V move only part of the way, at least 0.3, to the same fixed
-                points. Where it circles with a few non-zero entries, it goes on with those alone (`gamp_paths`)
-    checks      how likely the answers are under P(y_i; w_i, V), beside what the model says of that (`gamp_checks`).
-                Where they are less likely by four standard deviations at rest, or again and again, it starts again
-                (`gamp_starts`), with a variance for each entry and measurement, as in Rangan's Algorithm 1: the same
-                start, and for symmetric links also eigenvectors on few entries, random directions
+                S = 1 / sum_i h_i,  R = b + S X^T g,  b <- E[b | R = b + N(0, S)],  V <- summed variances of b
+                w <- X b - V g;  b is scaled towards ||b||^2 = 1 - V, as ||b_true|| = 1
+    start       b = 0, V = 1. If mu_1 = 0, that is a fixed point: b = sqrt(q) v, v the optimal spectral estimate and q
+                its predicted overlap, V = 1 - q, w_i = (1 - t T(y_i)) <x_i, b>, the index of an eigenvector that has
+                not seen measurement i (t and T as in `theory.spectral`; compare Mondelli & Venkataramanan 2021)
+    damping     if changes of b reverse without falling, or have not fallen for ten iterations, g, b and log V move only
+                part of the way, at least 0.3, to the same fixed points
+    restarts    if the responses are four standard deviations less likely than P(y_i; w_i, V) says of itself, the state
+                is wrong: next the same start with a variance per entry and measurement, as in Rangan's Algorithm 1,
+                and for symmetric links eigenvectors on few entries and random directions
     converges   for independent Gaussian x and large p to the fixed point of `theory.state_evolution`, which also
-                predicts each iteration (`drawn_iterations` where p is too small for that); 10 to 60 iterations,
-                hundreds near a threshold. With other designs it may diverge
+                predicts each iteration; 10 to 60 iterations, hundreds near a threshold. With other designs the note's
+                own estimate of the overlap, 1 - V, does not hold, and the method may diverge
 
-    X (n, p), y (n,) in +-1, two passes over X an iteration. Yields b / ||b||, residual the larger of ||b_next - b|| and
-    |V_next - V|, both relative to ||b_true|| = 1, or the standard deviations of a check that fails. Ends where that is
-    so of all starts, with the end under which the answers are likeliest, as a LOCAL_MINIMUM. The note gives 1 - V, the
-    method's own estimate of its overlap; where nothing can be recovered b falls to 0 and its direction has no meaning.
-    A fixed point of a symmetric link that the answers do not prefer to b = 0 by five nats is SETTLED, not CONVERGED:
-    near a threshold it may be far off, however sure of itself. So are fixed points where X shows that its rows are no
-    independent Gaussian ones; the note then gives no overlap.
+    X (n, p), y (n,) in +-1, two passes over X per iteration. Yields b / ||b||, residual the larger of ||b_next - b||
+    and |V_next - V|, relative to ||b_true|| = 1. A fixed point is SETTLED: another may have more of the posterior.
+    STALLED if every start ends at a wrong state; the likeliest is returned.
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1, first with scalar variances.
     """
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
-    ends, unlike = list[tuple[float, Iterate]](), unlike_gaussian(problem.X, round(rate * problem.shape[1]))
+    ends = list[tuple[float, Iterate]]()
     for number, start in enumerate(starts(problem, rate, rng), 1):
-        for visit in checked_path(problem, start, rate):
-            # ||b_true|| = 1. What is so long grows without end; a comparison with nan is false.
-            if not np.linalg.norm(visit.b) < BLOWN:
+        damped, rested = 0, False
+        for at in iterations(problem, start, rate):
+            if not np.linalg.norm(at.state.b) < BLOWN:
                 break
-            iterate = _iterate(visit, rate, number, unlike)
+            damped += at.step < 1.0
+            rests = at.change < AT_REST or damped > LONGEST
+            excess = surprise(problem, at, rate) if rests and not rested else 0.0
+            rested = rested or rests
+            iterate = described(at, rate, number, excess)
             yield iterate
-            if visit.checks.hopeless(visit.at):
-                ends.append((visit.checks.likelihood, iterate))
+            if excess > UNLIKELY:
+                ends.append((float(at.log_chance.sum()), iterate))
                 break
     if ends:
-        yield max(ends, key=lambda end: np.nan_to_num(end[0], nan=-np.inf))[1]
-    return Stop.LOCAL_MINIMUM if ends and not unlike else Stop.STALLED
+        yield max(ends, key=lambda end: end[0])[1]
+    return Stop.STALLED
 
 
-def _iterate(visit: Visit, rate: float, number: int, unlike: str) -> Iterate:
-    b, at, checks = visit
-    residual = at.change
-    prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, share {rate:.3g} of the entries"
-    if len(at.state.b) < len(b):
-        prior += f", whose places are decided: the {len(at.state.b)} others than 0 go on alone"
+def iterations(problem: SingleIndexData, start: State, rate: float) -> Iterator[Point]:
+    """Yield `start` and the states that follow, without end; the equations are those of `gamp`."""
+    X, (b, V, w, score, v) = problem.X, start
+    scale, step, changes, cosines, before = math.sqrt(len(b)), 1.0, list[float](), list[float](), 0.0 * b
+    while True:
+        spread = V if v is None else np.maximum(squared(X, v), LEAST_VARIANCE)
+        at = answers(problem, w, spread)
+        g = at.score if score is None else step * at.score + (1.0 - step) * score
+        S = entry_noise(X, g, at.curvature, v)
+        # In units of 1 / sqrt(p), in which an entry has variance 1.
+        posterior = priors.posterior(scale * (b + S * (g @ X)), scale**2 * S, rate)
+        b_next, V_next = posterior.mean / scale, min(max(posterior.variance, LEAST_VARIANCE), 1.0) ** step
+        V_next *= V ** (1.0 - step)
+        # Left free, ||b||^2 and V drift against each other while V is small; made to agree while V is large, they
+        # oscillate.
+        b_next = b_next * ((1.0 - V_next) / max(float(b_next @ b_next), TINY)) ** ((1.0 - V_next) / 2.0)
+        b_next = step * b_next + (1.0 - step) * b
+        move = b_next - b
+        size = float(np.linalg.norm(move))
+        changes.append(max(size, abs(V_next - V)) / step)
+        cosines.append(float(move @ before) / max(size * float(np.linalg.norm(before)), TINY))
+        yield Point(State(b, V, w, score, v), at.log_chance, changes[-1], step)
+        if v is not None:
+            v = (np.maximum(posterior.variances, LEAST_VARIANCE) / scale**2) ** step * v ** (1.0 - step)
+        b, V, score, before = b_next, V_next, g, move
+        w = X @ b - (V if v is None else squared(X, v)) * g
+        if oscillates(changes, cosines):
+            step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
+
+
+def answers(problem: SingleIndexData, w: Array, spread: Array | float) -> Answer:
+    """Return the likelihood of the responses, by blocks of rows: quadratures take a hundred numbers per row."""
+    n, parts = len(w), list[Answer]()
+    for first in range(0, n, ROWS):
+        problem.checkpoint(first / n)
+        rows = slice(first, first + ROWS)
+        own = spread if np.ndim(spread) == 0 else spread[rows]
+        parts.append(answer(problem.link, np.clip(w[rows], -FARTHEST, FARTHEST), own, problem.y[rows]))
+    return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def entry_noise(X: Array, g: Array, h: Array, v: Array | None) -> Array | float:
+    """Return S, the variances with which all responses g, h (n,) tell the entries: one for all, or (p,)."""
+    total = (lambda a: float(a.sum())) if v is None else (lambda a: squared(X.T, a))
+    precision = total(h)
+    if np.min(precision) <= 0.0:
+        # E h = E g^2 under the model, and a sum of squares is positive.
+        precision = np.where(precision > 0.0, precision, total(np.square(g)))
+    return 1.0 / np.maximum(precision, 1e-30)
+
+
+def squared(X: Array, v: Array) -> Array:
+    """Return the product of the squared entries of X with v."""
+    return np.einsum("ij,ij,j->i", X, X, v)
+
+
+def oscillates(changes: list[float], cosines: list[float]) -> bool:
+    """Return whether changes reverse four times without falling, or have not fallen for ten iterations.
+
+    A change may grow for some iterations: while a sparse truth takes shape, damping would only disturb.
+    """
+    reverses = len(cosines) >= TURNS and max(cosines[-TURNS:]) < -0.5 and changes[-1] > 0.7 * changes[-TURNS]
+    last, earlier = changes[-PATIENCE:], changes[-2 * PATIENCE : -PATIENCE]
+    return reverses or (len(earlier) == PATIENCE and min(last) > 0.9 * min(earlier))
+
+
+def starts(problem: SingleIndexData, rate: float, rng: Generator) -> Iterator[State]:
+    """Yield the first state, then others in the order in which they are to be tried."""
+    p, first = problem.shape[1], first_state(problem, rate)
+    yield first
+    yield with_variances(first)
+    if not is_symmetric(problem.link):
+        return
+    s = round(rate * p)
+    tried = [(restricted(problem, size), 0.5) for size in (4 * s, s) if size < p]
+    for v, overlap in [*tried, *((unit(rng.standard_normal(p)), 1.0 / math.sqrt(p)) for _ in range(2))]:
+        yield with_variances(State(math.sqrt(overlap) * v, 1.0 - overlap, math.sqrt(overlap) * (problem.X @ v)))
+
+
+def first_state(problem: SingleIndexData, rate: float) -> State:
+    """Return b = 0 after one update, or the spectral estimate for symmetric links."""
+    (n, p), link = problem.shape, problem.link
+    if not is_symmetric(link):
+        path = iterations(problem, State(np.zeros(p), 1.0, np.zeros(n)), rate)
+        return next(islice(path, 1, None)).state
+    T, limit = known_link_weights(link.moments), spectral_start(link, n / p)
+    # Below the weak-recovery threshold the estimate is noise, and t is 1, its value there.
+    q, t = (limit.overlap, limit.dual) if limit.overlap > 0 else (0.0, 1.0)
+    q = max(q, 1.0 / math.sqrt(p))
+    b = math.sqrt(q) * leading(class_moments(problem), T, p, "").b
+    return State(b, 1.0 - q, problem.X @ b * (1.0 - t * np.where(problem.y > 0, T.pos, T.neg)))
+
+
+def restricted(problem: SingleIndexData, size: int) -> Array:
+    """Return the optimal spectral estimate (p,) on the entries whose <x_j^2> differ most between both responses."""
+    T = known_link_weights(problem.link.moments)
+    weights = np.where(problem.y > 0, T.pos, T.neg)
+    differing = weights @ np.square(problem.X)
+    own = np.sort(np.argsort(-np.abs(differing - np.median(differing)))[:size])
+    v, among = np.zeros(problem.shape[1]), problem.X[:, own]
+    v[own] = eigh((among.T * weights) @ among)[1][:, -1]
+    return v
+
+
+def with_variances(state: State) -> State:
+    """Return the state with a variance per entry."""
+    return state._replace(variances=np.full(len(state.b), state.V / len(state.b)))
+
+
+def surprise(problem: SingleIndexData, at: Point, rate: float) -> float:
+    """Return by how many standard deviations the responses are less likely than a state says of itself.
+
+    With ten responses per unknown none can fit by chance, and <x_i, b> stands for w_i: if single responses decide, w_i
+    is not quite the mean without the i-th. A nat per unknown is never much.
+    """
+    (n, p), (b, V, *_) = problem.shape, at.state
+    own = at.log_chance if n < 10.0 * rate * p else answers(problem, problem.X @ b, V).log_chance
+    own, chance = np.minimum(own, 0.0), np.exp(own)
+    odds = own - log_of_rest(own)
+    # log P(y) - E log P = (1 - P) odds, and the variance is P (1 - P) odds^2.
+    deviation = math.sqrt(float((chance * (1.0 - chance) * odds**2).sum()))
+    return -float(((1.0 - chance) * odds).sum()) / max(1.0, rate * p / UNLIKELY, deviation)
+
+
+def described(at: Point, rate: float, number: int, excess: float) -> Iterate:
+    """Return a point as an iterate, with what it says of itself."""
+    prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, rate {rate:.3g} of the entries"
     damped = "" if at.step == 1.0 else f", steps damped to {at.step:.2g}"
-    own = f"Own estimate of the overlap {1.0 - at.state.V:.3g}"
-    if unlike:
-        own = f"No estimate of the overlap: that is for independent Gaussian measurements, these are {unlike}"
-    note = f"{own}; {prior}{damped}." + (f" Start {number}." if number > 1 else "")
-    if checks.failed:
-        # No overlap is near one at which the answers are so unlikely: nothing here has converged.
-        residual = max(residual, checks.excess)
-        note += (
-            f" The answers are {checks.excess:.3g} standard deviations less likely than this state says: it is wrong."
-        )
-    elif checks.gain < PREFERRED:
-        note += f" The answers prefer this direction to none by {checks.gain:.2g} nats only: it may be another."
-    return Iterate(unit(b), residual=residual, note=note, optimal=not unlike and checks.gain >= PREFERRED)
+    note = f"Own estimate of the overlap, for independent Gaussian x, {1.0 - at.state.V:.3g}; {prior}{damped}."
+    note += f" Start {number}." if number > 1 else ""
+    if excess > UNLIKELY:
+        note += f" The responses are {excess:.3g} standard deviations less likely than this state says: it is wrong."
+    return Iterate(unit(at.state.b), residual=max(at.change, excess * (excess > UNLIKELY)), note=note, optimal=False)
 
 
 def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the fixed point of state evolution, where the solver is given the prior of the truth."""
+    """Return the fixed point of state evolution, if the solver is given the prior of the truth."""
     limits = _limits(spec, options)
     return {} if limits is None else {"limit_overlap": limits.fast}
 
 
 def _limits(spec: SingleIndexSpec, options: Options) -> Overlaps | None:
-    """Return the limits; None where there are none, or too few non-zero entries for them, or another prior."""
+    """Return the limits; None if there are none, or too few non-zero entries for them, or another prior."""
     return None if options["kept"] or spec.sparsity and not limit_applies(spec) else best_overlap(spec)
 
 
 def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
-    """Return what state evolution predicts for the first iterates, where the solver is given the prior of the truth.
+    """Return what state evolution predicts for the first iterates, if the solver is given the prior of the truth.
 
-    Near a threshold, where a finite p counts, it is the mean of draws at the n and p of the spec.
+    Nothing near a threshold, around which the overlap at a finite p depends on the sample.
     """
     if _limits(spec, options) is None:
         return []
-    predicted = drawn_iterations if draws_needed(spec) else predicted_iterations
-    return [float(overlap) for overlap in predicted(spec, iterations)]
-
-
-def draw(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-    """Return overlaps of ends: of runs where X is small, of the first start without X where it is not."""
-    if best_overlap(spec) is None or options["kept"]:
-        return None
-    if spec.n * spec.p <= WHOLE:
-        return drawn_runs(gamp, spec, options, count)
-    return gamp_draws(spec, count)[:, -1] if spec.n + spec.p <= LARGEST else None
+    link, ratio = spec.link_function, spec.n / spec.p
+    spread = math.sqrt(2.0 / max(spec.n * min(shares(link.moments)[:2]), 1.0))
+    low, high = (overlaps(link, ratio * math.exp(sign * spread), rate(spec)).fast for sign in (-1.0, 1.0))
+    return [] if high - low > SENSITIVE else [float(overlap) for overlap in predicted_iterations(spec, iterations)]
 
 
 def draw_seconds(spec: SingleIndexSpec, options: Options) -> float:
-    """Return about what a draw takes: some thirty passes over X, and the channel of each answer in each."""
-    return 3e-3 + 2e-5 * spec.n + 3e-8 * spec.n * min(spec.p, WHOLE // spec.n + 50)
+    """Return about how long a synthetic problem takes: thirty passes over X, each with the channel of each response."""
+    return 3e-3 + 2e-5 * spec.n + 3e-8 * spec.n * spec.p if spec.n * spec.p <= MOST_ENTRIES else math.inf
 
 
 ENTRY = single_index_entry(
@@ -138,8 +276,8 @@ ENTRY = single_index_entry(
     title="Approximate message passing (GAMP)",
     update=r"w = X b - V g, \quad g_i = \partial_w \log \mathbb P(y_i; w_i, V), \quad b \leftarrow \mathbb"
     r" E[b \mid b + S X^\top g]",
-    summary="The posterior mean; knows the link, its noise and the share of non-zero entries, and in large problems "
-    "reaches the best overlap that any fast method is known to reach.",
+    summary="The posterior mean; knows the link, its noise and the rate of non-zero entries, and asymptotically "
+    "reaches the best overlap that polynomial-time methods are known to reach.",
     reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
     run=gamp,
     oracle=("link", "sparsity"),
@@ -148,7 +286,7 @@ ENTRY = single_index_entry(
     max_iter=2000,
     refuse=all_of(requirements.needs_room, requirements.needs_some_moment),
     predict=predict,
-    draw=draw,
+    simulate=True,
     draw_seconds=draw_seconds,
     attains=True,
     predict_iterations=predict_iterations,

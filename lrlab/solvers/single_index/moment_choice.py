@@ -17,7 +17,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
-from lrlab.solvers.single_index.drawn_moments import ClassMoments
+from lrlab.solvers.single_index.moment_methods import ClassMoments
 from lrlab.theory.bulk import Chance, largest_by_chance
 
 SMALL = 64

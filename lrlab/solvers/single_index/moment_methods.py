@@ -1,6 +1,6 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -13,8 +13,6 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
 from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.drawn_moments import ClassMoments, DrawnProblem
-from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, index_seconds, moments_seconds
 from lrlab.solvers.single_index.requirements import (
     SAME_ANSWERS,
     SupportSize,
@@ -27,12 +25,19 @@ from lrlab.solvers.single_index.requirements import (
 from lrlab.theory.predicted_overlap import least_squares_overlap, marginal_mean_overlap
 
 
+class ClassMoments(NamedTuple):
+    """Counts, sums of x (p,), and sums of x x^T (p, p) over the samples with y = 1 and y = -1."""
+
+    n_pos: int
+    n_neg: int
+    s_pos: Array
+    s_neg: Array
+    S_pos: Array
+    S_neg: Array
+
+
 def class_moments(problem: SingleIndexData) -> ClassMoments:
     """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
-    if isinstance(problem, DrawnProblem):
-        # Whoever reads moments may use the matrices up.
-        own = problem.classes
-        return own._replace(S_pos=own.S_pos.copy(), S_neg=own.S_neg.copy())
     p = problem.shape[1]
     counts, sums, grams = [0, 0], [np.zeros(p), np.zeros(p)], [Gram(p), Gram(p)]
     for X, y in problem.blocks():
@@ -109,17 +114,6 @@ def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, 
     return {"limit_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
-def draw_marginal_mean(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-    """Return overlaps of the dense mean of y x, of which p - 1 entries are independent N(0, 1/n), given the others."""
-    return drawn_overlaps(_mean, spec, {}, count) if predict_marginal_mean(spec, options) else None
-
-
-def _mean(problem: DrawnProblem, options: Options) -> Array:
-    n, p = problem.shape
-    along = (problem.pos.total - problem.neg.total) / n
-    return np.append(along, problem.rng.standard_normal(p - 1) / np.sqrt(n))
-
-
 def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
     """Return the overlap of least squares."""
     return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
@@ -136,8 +130,7 @@ ENTRIES = (
         memory=0.05,
         refuse=requirements.refuse_first_moment,
         predict=predict_marginal_mean,
-        draw=draw_marginal_mean,
-        draw_seconds=index_seconds,
+        simulate=True,
     ),
     moment_entry(
         title="Sliced inverse regression (SIR)",
@@ -148,7 +141,6 @@ ENTRIES = (
         refuse=all_of(requirements.needs_samples, requirements.needs_first_moment),
         predict=predict_sir,
         equivariant=requirements.always,
-        draw=partial(drawn_overlaps, first_estimate(sir)),
-        draw_seconds=moments_seconds,
+        simulate=True,
     ),
 )

@@ -1,6 +1,5 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -13,15 +12,12 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index.drawn_moments import DrawnProblem
-from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, moments_seconds
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.requirements import (
     needs_both_answers,
     needs_gap,
     needs_samples,
-    of_one_kind,
     single_index_entry,
 )
 from lrlab.theory import spiked
@@ -81,14 +77,6 @@ def pairwise_moment(
         b = unit(Mb)
 
 
-def leading_direction(problem: SingleIndexData, options: Options) -> Array:
-    """Return the eigenvector at which the power iteration ends, b = 0 where all answers are the same."""
-    if of_one_kind(problem):
-        return np.zeros(problem.shape[1])
-    M, _ = chosen_moment(problem, str(options["pairs"]), str(options["moment"]))
-    return top_eigenpairs(M, 1)[1][:, 0] if M.any() else M[0]
-
-
 def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
     """Return M/4 or M'/4 (p, p) and a sentence that says which and why; see `moment_choice` for `auto`."""
     if moment == "auto":
@@ -105,8 +93,6 @@ def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
 
 
 def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
-    if isinstance(problem, DrawnProblem):
-        return problem.pairs
     n, p = problem.shape
     differ, agree = Gram(p), Gram(p)
     for X, y in problem.blocks():
@@ -158,6 +144,5 @@ ENTRY = single_index_entry(
     matrix=lambda spec, options: spec.p**2,
     refuse=all_of(needs_samples, needs_gap),
     predict=predict,
-    draw=partial(drawn_overlaps, leading_direction),
-    draw_seconds=moments_seconds,
+    simulate=True,
 )

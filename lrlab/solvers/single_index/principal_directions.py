@@ -1,6 +1,5 @@
 """Second-moment methods of single-index models: principal Hessian directions, sliced average variance estimation."""
 
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -14,7 +13,6 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, moments_seconds
 from lrlab.solvers.single_index.moment_methods import class_moments, covariance
 from lrlab.solvers.single_index.requirements import (
     VANISHING,
@@ -147,8 +145,7 @@ ENTRIES = (
         refuse=refuse_phd,
         predict=predict_phd,
         equivariant=lambda options: options["whitening"] == "sample",
-        draw=partial(drawn_overlaps, first_estimate(phd)),
-        draw_seconds=moments_seconds,
+        simulate=True,
     ),
     moment_entry(
         title="Sliced average variance estimation (SAVE)",
@@ -157,7 +154,6 @@ ENTRIES = (
         summary="Direction whose variance given the answer differs most from its variance overall.",
         run=save,
         refuse=refuse_save,
-        draw=partial(drawn_overlaps, first_estimate(save)),
-        draw_seconds=moments_seconds,
+        simulate=True,
     ),
 )

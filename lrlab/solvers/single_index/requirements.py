@@ -6,15 +6,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, Run, SolverEntry, all_of, never, not_drawn, nothing_known, solver
+from lrlab.solver_entry import Options, Run, SolverEntry, all_of, nothing_known, solver
 from lrlab.solvers.single_index import correlated_designs
-from lrlab.solvers.single_index.drawn_moments import DrawnProblem
-from lrlab.solvers.single_index.drawn_runs import drawn_runs, run_seconds
+from lrlab.solvers.single_index.simulated import seconds, simulated
 from lrlab.theory.hermite import HIGHEST, answers_needed, information_exponent, is_constant
 
 SupportSize = Annotated[
@@ -34,6 +32,7 @@ def always(options: Options) -> bool:
 def index_solver(**parts: Any) -> Callable[[Run], Run]:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
+    simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems.
     equivariant(options): whether its estimate from A x is A^{-T} times the one from x, for every A, so that limits for
     independent entries tell those for correlated ones; by default it is not.
     """
@@ -48,8 +47,7 @@ def single_index_entry(run: Any, **parts: Any) -> SolverEntry:
 
 def single_index_facts(*, run: Any, **parts: Any) -> dict[str, Any]:
     """Return what is declared of a solver of the family."""
-    predict, draw = parts.pop("predict", nothing_known), parts.pop("draw", not_drawn)
-    draw_seconds = parts.pop("draw_seconds", never)
+    predict = parts.pop("predict", nothing_known)
     equivariant = parts.pop("equivariant", lambda options: False)
 
     def applicable(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
@@ -57,19 +55,10 @@ def single_index_facts(*, run: Any, **parts: Any) -> dict[str, Any]:
             return correlated_designs.limits(predict(spec, options), spec)
         return predict(spec, options) if spec.theory_holds else {}
 
-    def drawn(spec: SingleIndexSpec, options: Options, count: int) -> Array | None:
-        if spec.theory_holds:
-            return draw(spec, options, count)
-        # No law is known: the problem itself is drawn, where it is small.
-        return None if draw is not_drawn else drawn_runs(run, spec, options, count)
-
-    def seconds(spec: SingleIndexSpec, options: Options) -> float:
-        if spec.theory_holds:
-            return draw_seconds(spec, options)
-        return run_seconds(spec, draw_seconds(spec, options))
-
+    if parts.pop("simulate", False):
+        parts = {"draw": simulated(run), "draw_seconds": seconds} | parts
     parts["refuse"] = all_of(needs_varying_link, parts.get("refuse", lambda spec, options: None))
-    return {"family": "single-index", "predict": applicable, "draw": drawn, "draw_seconds": seconds, **parts}
+    return {"family": "single-index", "predict": applicable, **parts}
 
 
 ONE_KIND = (
@@ -82,8 +71,6 @@ SAME_ANSWERS = " All answers are the same: this is where the mean of x points, w
 
 def of_one_kind(problem: SingleIndexData) -> bool:
     """Return whether all answers are the same; reads no more of the data than it takes to see another one."""
-    if isinstance(problem, DrawnProblem):
-        return not (problem.pos.rows and problem.neg.rows)
     least, most = 1.0, -1.0
     for _, y in problem.blocks():
         least, most = min(least, float(y.min())), max(most, float(y.max()))

@@ -15,10 +15,9 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import all_of
-from lrlab.solvers.single_index.drawn_moments import ClassMoments
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.moment_choice import Choice, contrast
-from lrlab.solvers.single_index.moment_methods import class_moments
+from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment, pair_moments
 from lrlab.solvers.single_index.requirements import (
     SupportSize,

@@ -1,6 +1,5 @@
 """The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
 
-from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -14,10 +13,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.drawn_moments import ClassMoments
-from lrlab.solvers.single_index.drawn_overlaps import drawn_overlaps, first_estimate, moments_seconds
 from lrlab.solvers.single_index.moment_choice import format_size
-from lrlab.solvers.single_index.moment_methods import class_moments
+from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
 from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
@@ -129,6 +126,5 @@ ENTRY = moment_entry(
     oracle_with=lambda options: ("link",) if options["weights"] == "link" else (),
     refuse=needs_second_moment,
     predict=predict,
-    draw=partial(drawn_overlaps, first_estimate(spectral_optimal)),
-    draw_seconds=moments_seconds,
+    simulate=True,
 )

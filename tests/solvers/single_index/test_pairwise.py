@@ -77,7 +77,7 @@ def test_the_moment_with_the_gap_is_chosen(threshold, winner):
     spec = OneBitPhaseRetrieval(n=40_000, p=20, threshold=threshold)
     trace = lrlab.solve(spec, "pairwise-moment")
     assert trace.note.startswith(f"{winner} chosen, in which the largest eigenvalue stands out more: ")
-    assert trace.metrics["overlap"] == pytest.approx(trace.metrics["predicted_overlap"], abs=0.1)
+    assert trace.metrics["overlap"] == pytest.approx(trace.metrics["limit_overlap"], abs=0.1)
 
 
 def test_all_pairs_are_better_than_consecutive_ones():
