@@ -31,8 +31,8 @@ from lrlab.theory.state_evolution import Overlaps, overlaps
 LEAST_VARIANCE, FARTHEST, BLOWN = 1e-12, 1e3, 10.0
 """Bounds of variances and of indices, beyond which likelihoods overflow; length of b at which a path is given up."""
 PATIENCE, TURNS, LEAST_STEP = 10, 4, 0.3
-UNLIKELY, AT_REST, LONGEST = 4.0, 1e-5, 200
-"""Standard deviations at which a state is wrong; the change, and the damped iterations, after which it is checked."""
+UNLIKELY, AT_REST, WANDERED = 4.0, 1e-5, 50
+"""Standard deviations at which a state is wrong; change below which, damped iterations after which it is checked."""
 ROWS = 2**14
 SENSITIVE = 0.1
 """Change of the limit over the random number of the rarer responses, above which no curve is predicted."""
@@ -94,9 +94,8 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
             if not np.linalg.norm(at.state.b) < BLOWN:
                 break
             damped += at.step < 1.0
-            rests = at.change < AT_REST or damped > LONGEST
-            excess = surprise(problem, at, rate) if rests and not rested else 0.0
-            rested = rested or rests
+            due = damped % WANDERED == WANDERED - 1 or (at.change < AT_REST and not rested)
+            excess, rested = surprise(problem, at, rate) if due else 0.0, rested or at.change < AT_REST
             iterate = described(at, rate, number, excess)
             yield iterate
             if excess > UNLIKELY:

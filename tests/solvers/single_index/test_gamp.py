@@ -85,7 +85,7 @@ def test_below_weak_recovery_nothing_is_claimed():
 
 def test_near_a_threshold_no_curve_is_predicted():
     assert predict_iterations(OneBitPhaseRetrieval(n=300, p=150, threshold=2.0), {"kept": 0}, 25) == []
-    assert all(len(predict_iterations(spec, {"kept": 0}, 25)) == 25 for spec in SPECS)
+    assert all(len(predict_iterations(spec, {"kept": 0}, 25)) == 25 for spec in SPECS if not spec.sparsity)
 
 
 def test_a_sparse_prior_is_used_where_entries_are_limited():
