@@ -6,22 +6,21 @@ if __name__ == "__main__":
     # As the script of a session.
     from lrlab.ui import startup
     from lrlab.ui.shared import page
+    from lrlab.ui.sweep.sweep_controls import of_sweep_page
 
     st.set_page_config(layout="wide")
     page.navigate(
         [
             st.Page("pages/home.py", title="lrlab", default=True),
             st.Page("pages/learn.py", title="Learn"),
-            st.Page("pages/converge.py", title="Converge"),
-            st.Page("pages/spectrum.py", title="Spectrum"),
-            st.Page("pages/transition.py", title="Phase map"),
-            st.Page("pages/sweep.py", title="Sweep"),
+            st.Page("pages/converge.py", title="Run"),
+            st.Page("pages/transition.py", title="Phase transitions"),
+            st.Page("pages/spectrum.py", title="Eigengaps"),
             st.Page("pages/papers.py", title="Papers"),
             st.Page("pages/own_data.py", title="Your data"),
             st.Page("pages/classroom.py", title="Class", url_path="class", visibility="hidden"),
-            # The address of a page that is gone.
-            st.Page("pages/classroom.py", title="Class", url_path="teacher", visibility="hidden"),
-        ]
+        ],
+        moved={"sweep": ("transition", of_sweep_page), "teacher": ("class", dict)},
     )
     # Last, so that the first page does not share the interpreter with the imports of the first run.
     startup.begin()

@@ -140,7 +140,7 @@ class Family:
     measured(spec): pictures of the first measurements, and how many there are for how many unknowns.
     verdict(spec, outcomes): one sentence on a run: scores beside theory, and where the measurements stand.
     solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
-    solvers: chosen at first on the page *converge*; the first of them that a model has on *transition*.
+    solvers: chosen at first on the page *Run*; the first of them that a model has on *Phase transitions*.
     order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
     ranges: first ranges of axes and sliders where they differ from `AXIS_RANGES`.
     limits: limits of the runs of a first map, ample for a trial that succeeds.
@@ -183,7 +183,7 @@ class ModelEntry:
     """A model on the catalogue.
 
     spec: the class of its specs, which has the name, title and summary. family: how it is scored and drawn.
-    main: names of the parameters that come first on *converge*, with a slider each.
+    main: names of the parameters that come first on *Run*, with a slider each.
     plane: axes of its first map, across and upwards. along: axis of its first spectrum, where it has one, and
     along_range its first range, where that differs from `first_range`.
     measures: names of its family's scores that are not common to all models of the family.

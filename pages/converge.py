@@ -1,4 +1,4 @@
-"""Converge: several solvers on one problem, live."""
+"""Run: several solvers on one problem, live."""
 
 import streamlit as st
 
@@ -21,9 +21,9 @@ page.show_errors(wanted.spec, wanted.limits)
 def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():
-        page.heading("Converge")
+        page.heading("Run")
         run_controls.buttons(link, wanted.jobs)
-        opening.offer("Converge", lambda: polls.of_jobs(wanted.jobs), disabled=not wanted.jobs)
+        opening.offer("Run", lambda: polls.of_jobs(wanted.jobs), disabled=not wanted.jobs)
         with st.popover("Measure and axes"):
             curves = wanted.choose_curves()
     live.follow("converge", wanted.draw, results_view.view(curves))

@@ -1,4 +1,4 @@
-"""Spectrum: eigenvalues and overlaps of spectral methods along an axis, beside theory."""
+"""Eigengaps: eigenvalues and overlaps of spectral methods along an axis, beside theory."""
 
 import streamlit as st
 
@@ -21,7 +21,7 @@ from lrlab.ui.widgets import axis, controls
 
 link = page.head(
     "spectrum",
-    "Spectrum",
+    "Eigengaps",
     "A spectral method recovers the signal only where the leading eigenvalues of its moment stay above the rest.",
 )
 preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")

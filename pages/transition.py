@@ -1,29 +1,34 @@
-"""Phase map: where in a plane of two parameters solvers begin to see the signal."""
+"""Phase transitions: where solvers begin to succeed, along one quantity or over a plane of two."""
 
 import streamlit as st
 
 from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import crosshair, map_view, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.sweep import crosshair, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.head(
-    "transition",
-    "Phase map",
-    "On one side of a line in the plane of two parameters a method sees nothing, on the other the signal comes out: "
-    "sharply in large problems, gradually in small ones.",
-)
+link = Permalink("transition")
 with page.controls():
-    sweep, parts = sweep_controls.choose(link, plane=True)
+    sweep, parts = sweep_controls.choose(link)
+    past_sweeps.shelf("transition")
 page.show_errors(*parts)
-sweep_run.buttons("transition", sweep)
-view = sweep_view.choices(link, sweep, plane=True)
-crossed = crosshair.wanted(link)
+sweep_run.start("transition", sweep)
+with page.row():
+    page.heading("Phase transitions")
+    sweep_run.buttons("transition", sweep)
+    with st.popover("Display"):
+        view = sweep_view.choices(link, sweep)
+        crosshair.wanted(link)
+sweep_run.show_progress("transition", sweep)
+shown = sweep_run.results("transition", sweep)
+crossed = shown is not None and crosshair.place("transition", shown.sweep)
 left, right = st.columns([3, 2], gap="medium") if crossed else (st.container(), st.container())
 with left:
     follow = sweep_view.live_view("transition", sweep, view)
     live.follow("transition", lambda: sweep_view.draw("transition", sweep, view), follow)
 with right:
     sweep_view.beside("transition", sweep, view)
-map_view.refine("transition", view)
+sweep_view.refine("transition", view)
+past_sweeps.explain(sweep)
 if sweep:
     sweep_offers.copy(sweep)
 past_sweeps.show("transition")

@@ -55,7 +55,7 @@ def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(
     assert not errors(at) and {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
 
 
-@pytest.mark.parametrize("page", ["converge", "sweep"])
+@pytest.mark.parametrize("page", ["converge", "transition"])
 def test_an_address_with_a_removed_solver_says_it_and_shows_the_others(page):
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     at.query_params.update({"model": "rank-one-sensing", "solvers": "altmin,precgd", "precgd.damping": "0.2"})

@@ -140,7 +140,7 @@ class Run(NamedTuple):
 def compare(
     traces: "Sequence[Trace]", measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True
 ) -> Any:
-    """Return the figure of a measure of several traces, as on the page *converge*: a figure of plotly.
+    """Return the figure of a measure of several traces, as on the page *Run*: a figure of plotly.
 
     measure: one of the model's, by default its first. time: "iteration" or "seconds". Traces of one solver are told
     apart by the settings in which they differ. InputError where models differ, or there is no such measure.

@@ -51,7 +51,7 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
 def map(
     table: pd.DataFrame, x: str = "", y: str = "", show: str = "", *, apart: bool = False, theory: bool = True
 ) -> Any:
-    """Return the figure of a sweep as on the pages *sweep* and *phase map*, a figure of plotly.
+    """Return the figure of a sweep as on the page *Phase transitions*, a figure of plotly.
 
     table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
     one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a

@@ -94,7 +94,7 @@ EXPLORE = (
         "converge-condition",
     ),
     Card(
-        "sweep",
+        "transition",
         "Compare solvers along an axis",
         "Three solvers recover a signal from magnitudes, with 1.2 to 6 measurements per entry. Bands are intervals; "
         "every trial is stored: pause, close the browser, and resume tomorrow.",
@@ -103,6 +103,9 @@ EXPLORE = (
             "model": "phase-retrieval",
             "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
             "p": "64",
+            "trials": "10",
+            "x-axis": "ratio",
+            "y-axis": "none",
             "x-from": "1.2",
             "x-points": "13",
             "field": "real",

@@ -26,9 +26,8 @@ from tests.waiting import PATIENCE, stored_trials, until
 STILL_SECONDS = 10.0
 FOLDERS = ("lrlab-", "pymp-", "dask-")
 """What the names of an engine's temporary folders begin with."""
-QUERY = (
-    "model=one-bit-sensing&solvers=sir&p=40&x-axis=n&x-from=1000&x-to=4000&x-points=4&x-spacing=linear&rule.metric=none"
-)
+QUERY = "model=one-bit-sensing&solvers=sir&p=40&x-axis=n&x-from=1000&x-to=4000&x-points=4&x-spacing=linear"
+QUERY += "&y-axis=none&rule.metric=none"
 GRID = {"n": [1000.0, 2000.0, 3000.0, 4000.0]}
 Rows = dict[tuple[int, int], tuple[object, ...]]
 
@@ -83,13 +82,13 @@ class Page:
     def __init__(self, server: Server, seed: int, trials: int) -> None:
         """Open no connection yet."""
         self.visitor = Visitor(
-            server.address, page="sweep", query=f"{QUERY}&seed={seed}&trials={trials}", cookie=COOKIE
+            server.address, page="transition", query=f"{QUERY}&seed={seed}&trials={trials}", cookie=COOKIE
         )
 
     async def run(self) -> None:
         """Load the page and press Run."""
         await self.visitor.open()
-        await self.visitor.press("sweep-run")
+        await self.visitor.press("transition-run")
 
 
 COOKIE = "lrlab=" + "5" * 32
@@ -139,7 +138,7 @@ async def kill_workers(server: Server, path: Path, kills: int, seed: int, trials
             await asyncio.to_thread(until, lambda: stored_trials(path) >= goal, STILL_SECONDS)
         before = check_progress(path, before)
         if len(before) == count:
-            await page.visitor.press("sweep-run")
+            await page.visitor.press("transition-run")
     outcome.trials += check_numbers(path, seed, trials)
     await page.visitor.close()
 

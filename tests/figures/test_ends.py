@@ -1,4 +1,4 @@
-"""Ends of curves: at the last point that is drawn, named where nothing else is drawn, and cheap to move."""
+"""Ends of curves: at the last point that is drawn, named where nothing else is drawn."""
 
 import re
 
@@ -9,7 +9,6 @@ from lrlab.figures import ends
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import curves
 from lrlab.figures.recovery import Recovery
-from lrlab.ui.live.changes import between
 
 NAME = re.compile(r"[a-z ]+\d")
 
@@ -80,17 +79,6 @@ def test_without_room_the_legend_alone_has_the_names():
     figure = figure_of(*alike)
     assert sum(bool(end.text[0]) for end in ends_of(figure)) < 6
     assert all(next(one for one in figure.data if one.name == each.title).showlegend for each in alike)
-
-
-def test_a_curve_that_grows_moves_its_end_by_a_few_numbers():
-    errors = np.geomspace(1, 1e-3, 80)
-    before, after = (figure_of(run("grows", errors[:n]), growing=True) for n in (70, 71))
-    change = between({"figure": before}, {"figure": after})["figure"]
-    assert set(change) == {"data"} and all("=" not in part for part in change["data"]["0"].values())
-    moved = change["data"][str(len(before.data) - 1)]
-    assert set(moved) <= {"x", "y", "text", "textposition"}
-    first = between({"figure": figure_of(run("grows", []), growing=True)}, {"figure": figure_of(run("grows", [1.0]))})
-    assert "=" not in first["figure"], "there is a trace for the end from the beginning"
 
 
 def test_only_curves_with_these_names_have_ends():

@@ -15,10 +15,9 @@ PAGES = Path(__file__).parents[2] / "pages"
 OWN = {
     "converge": ("solvers", "show", "axes", "against"),
     "spectrum": ("axis", "from", "to", "points", "spacing", "trials", "moment", "bins"),
-    "sweep": ("solvers", "trials", "x-axis", "x-from", "x-to", "x-points", "x-values", "y-axis", "y-values",
-              "y-spacing", "rule.metric", "rule.side", "rule.level", "adaptive", "budget", "tolerance", "show"),
-    "transition": ("solvers", "trials", "x-axis", "x-from", "y-axis", "y-to", "y-points", "x-spacing", "rule.level",
-                   "adaptive", "tolerance", "apart", "lines"),
+    "transition": ("solvers", "trials", "x-axis", "x-from", "x-to", "x-points", "x-values", "y-axis", "y-values",
+                   "y-spacing", "rule.metric", "rule.side", "rule.level", "adaptive", "budget", "tolerance", "show",
+                   "apart", "lines"),
     "papers": ("paper", "trials"),
     "own_data": ("data", "measurements", "labels", "kind", "model", "y", "z", "missing", "duplicates",
                  "own.rank", "solvers"),
@@ -26,7 +25,7 @@ OWN = {
     "home": (),
 }  # fmt: skip
 """Keys of each page beside those of models, solvers and limits."""
-WITH_MODEL = ("converge", "spectrum", "sweep", "transition")
+WITH_MODEL = ("converge", "spectrum", "transition")
 LARGEST = 3000.0
 """Of sizes that may be accepted: a page draws the truth."""
 

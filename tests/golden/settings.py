@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from lrlab.ui.sweep.sweep_controls import of_sweep_page
+
 Values = dict[str, Any]
 
 HARD: dict[str, Values] = {
@@ -80,8 +82,11 @@ ADDRESSES: dict[str, tuple[str, dict[str, str]]] = {
         "spectrum",
         {"model": "one-bit-phase-retrieval", "axis": "ratio", "from": "20", "to": "100", "points": "4"},
     ),
-    "line": ("sweep", {"model": "one-bit-sensing", "trials": "3", "x-axis": "noise"}),
-    "several": ("sweep", {"model": "inductive-completion", "x-axis": "observed", "x-values": "0.01,0.02,0.05"}),
+    "line": ("transition", of_sweep_page({"model": "one-bit-sensing", "trials": "3", "x-axis": "noise"})),
+    "several": (
+        "transition",
+        of_sweep_page({"model": "inductive-completion", "x-axis": "observed", "x-values": "0.01,0.02,0.05"}),
+    ),
     "plane": ("transition", {"model": "rank-one-sensing", "trials": "5"}),
 }
 """Pages with their addresses."""

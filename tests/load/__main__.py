@@ -19,6 +19,8 @@ IDLE_SECONDS = 10.0
 REST_SECONDS = 150.0
 """Longer than the server keeps a session that has left, for a reload."""
 
+SWEEP = "model=one-bit-sensing&x-axis=ratio&y-axis=none&n=20000&p=200&trials=1000&solvers=pairwise-moment"
+
 
 async def rest(server: Server, sessions: int) -> None:
     """Print what open tabs without a run cost, and what is left 20 s after they closed."""
@@ -34,8 +36,8 @@ async def rest(server: Server, sessions: int) -> None:
 async def beside_long_work(server: Server) -> None:
     """Print how soon *converge* draws while one session runs a long paper and another a long sweep."""
     paper = Visitor(server.address, page="papers", query="paper=qiu2017-table1")
-    sweep = Visitor(server.address, page="sweep", query="n=20000&p=200&trials=1000&solvers=pairwise-moment")
-    for visitor, key in ((paper, "papers-run"), (sweep, "sweep-run")):
+    sweep = Visitor(server.address, page="transition", query=SWEEP)
+    for visitor, key in ((paper, "papers-run"), (sweep, "transition-run")):
         await visitor.open()
         await visitor.press(key)
     await asyncio.sleep(10.0)

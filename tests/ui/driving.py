@@ -5,6 +5,7 @@ import re
 import time
 from html import unescape
 
+from lrlab.ui.sweep.sweep_controls import of_sweep_page
 from lrlab.ui.widgets.text import JOINER
 
 
@@ -64,3 +65,8 @@ def unfold(at, page, *folds):
     for fold in folds:
         at.session_state[f"{page}-{fold}"] = True
     return at
+
+
+def current(page, address):
+    """Return the page and the parameters to which an address, maybe of a former page, leads."""
+    return ("transition", of_sweep_page(address)) if page == "sweep" else (page, address)

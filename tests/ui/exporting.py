@@ -21,7 +21,7 @@ from lrlab.ui.home import EXPLORE
 from lrlab.ui.shared import code
 from lrlab.ui.spectrum.plan import spectrum_panels
 from lrlab.ui.sweep.sweep_controls import address
-from tests.ui.driving import finished
+from tests.ui.driving import current, finished
 
 PAGES = Path(__file__).parents[2] / "pages"
 NUMBER, DRAWN = 10, 1000
@@ -32,14 +32,15 @@ FEW = {"x-points": "3", "y-points": "3", "x-values": "", "y-values": ""}
 def presets():
     """Return page and address of the presets of all pages that run; of sweeps and spectra a few trials."""
     cards = [(card.page, {key: value for key, value in card.address.items() if key != "run"}) for card in EXPLORE]
-    own = [(page, own | (SMALL | FEW if page in ("transition", "sweep") else {})) for page, own in cards]
+    own = [(page, own | (SMALL | FEW if page == "transition" else {})) for page, own in cards]
     panels = [("spectrum", dict(own) | {"trials": "2", "points": "3"}) for _, own in spectrum_panels("yi2015-fig1")]
-    swept = [("sweep", address(library.load(name).sweep) | SMALL) for name in library.names()]
+    swept = [("transition", address(library.load(name).sweep) | SMALL) for name in library.names()]
     return [case for case in own if case[0] != "spectrum"] + panels + swept
 
 
 def exported(page, given):
     """Return a page whose run is over, its code as Python, and that of the notebook's cells."""
+    page, given = current(page, given)
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
     for name, value in given.items():
         at.query_params[name] = value
@@ -50,7 +51,7 @@ def exported(page, given):
     names = [button.proto.label for button in at.get("download_button")]
     assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
     run = at.session_state[f"{page}:run"]
-    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "sweep": lambda: "lrlab.map(table)"}
+    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "transition": lambda: "lrlab.map(table)"}
     return at, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
 
 

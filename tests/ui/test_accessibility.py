@@ -13,23 +13,23 @@ from tests.ui.test_figure_files import check_names, value_of
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAP = "model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80&trials=2"
-LINES = "n=400&p=8&x-points=2&trials=2&solvers=marginal-mean"
+LINES = "model=one-bit-sensing&x-axis=ratio&y-axis=none&n=400&p=8&x-points=2&trials=2&solvers=marginal-mean"
 SPECTRUM = "p=8&n=400&points=3&trials=2"
 PAGES = {
     "home": ("", "lrlab"),
     "learn": ("learn", "Learn"),
     "lesson": ("learn?lesson=one-bit&answer=1", "Why one bit is enough"),
-    "converge": ("converge?n=400&p=8", "Converge"),
-    "spectrum": (f"spectrum?{SPECTRUM}", "Spectrum"),
-    "map": (f"transition?{MAP}", "Phase map"),
-    "sweep": (f"sweep?{LINES}", "Sweep"),
+    "converge": ("converge?n=400&p=8", "Run"),
+    "spectrum": (f"spectrum?{SPECTRUM}", "Eigengaps"),
+    "map": (f"transition?{MAP}", "Phase transitions"),
+    "lines": (f"transition?{LINES}", "Phase transitions"),
     "gallery": ("papers", "Papers"),
     "paper": ("papers?paper=yi2015-fig2", None),
     "theorem": ("papers?paper=jain2013-theorem1", None),
     "class": ("class", "Class"),
     "own data": ("own_data?measurements=labels&max_iter=2", "Your data"),
 }
-NEAR = ("spectrum", "map", "sweep")
+NEAR = ("spectrum", "map", "lines")
 RUNS = ("converge", *NEAR, "own data")
 
 TICKS = """() => [...document.querySelectorAll(".lrlab-figure")].flatMap((node, figure) =>
@@ -154,22 +154,22 @@ WATCH = """() => {
 
 @pytest.mark.soak
 def test_one_back_leads_from_a_trial_to_its_map(page, address):
-    opened(page, f"{address}/transition?{MAP}", "Phase map")
+    opened(page, f"{address}/transition?{MAP}", "Phase transitions")
     press(page, "Run")
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
     settled(page)
     before = page.url
     box = page.locator(".st-key-transition-map .nsewdrag").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
-    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Run", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"/converge\?.*seed="))
     settled(page)
     page.go_back()
-    expect(page.get_by_role("heading", name="Phase map", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Phase transitions", exact=True)).to_be_visible()
     expect(page).to_have_url(before)
 
 
-@pytest.mark.parametrize("path", but([], [f"transition?{MAP}", f"sweep?{LINES}"]))
+@pytest.mark.parametrize("path", but([], [f"transition?{MAP}", f"transition?{LINES}"]))
 def test_a_trial_is_opened_and_every_file_is_saved_by_keyboard(page, address, path):
     page.goto(f"{address}/{path}&run=1")
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
@@ -189,9 +189,9 @@ def test_a_trial_is_opened_and_every_file_is_saved_by_keyboard(page, address, pa
     slider = page.get_by_role("slider").last
     slider.focus()
     page.keyboard.press("ArrowRight")
-    tab_to(page, "Open on Converge")
+    tab_to(page, "Open in Run")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Run", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"/converge\?.*seed="))
 
 

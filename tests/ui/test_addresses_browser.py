@@ -35,7 +35,7 @@ def test_streamlit_says_which_scripts_come_from_the_history():
 
 
 def test_back_and_forward_lead_through_three_values(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     for value in ("500", "600", "700"):
         enter(page, "n$", value)
     for value in ("600", "500"):
@@ -49,14 +49,14 @@ def test_back_and_forward_lead_through_three_values(page, address):
 
 
 def test_five_backs_lead_from_page_to_page_and_to_the_values_of_the_address(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     enter(page, "n$", "500")
     press(page, "Papers", "link")
     heading(page, "Papers")
-    press(page, "Converge", "link")
+    press(page, "Run", "link")
     expect(number(page, "n$")).to_have_value("500")
     expect(page).to_have_url(re.compile("n=500"))
-    heading(page, "Converge")
+    heading(page, "Run")
     press(page, "Papers", "link")
     heading(page, "Papers")
     shown = []
@@ -66,14 +66,14 @@ def test_five_backs_lead_from_page_to_page_and_to_the_values_of_the_address(page
         idle(page)
         title = page.get_by_role("heading", level=1).inner_text()
         shown.append(title)
-        if title == "Converge":
+        if title == "Run":
             named = re.search(r"[?&]n=(\d+)", page.url)
             expect(number(page, "n$")).to_have_value(named[1] if named else "3000")
     assert "Papers" in shown and page.url.endswith(SMALL)
 
 
 def test_back_and_run_at_once_leave_address_and_fields_alike(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     enter(page, "n$", "500")
     enter(page, "n$", "600")
     run = page.get_by_role("button", name="Run", exact=True)
@@ -86,14 +86,14 @@ def test_back_and_run_at_once_leave_address_and_fields_alike(page, address):
 
 
 def test_two_wrong_values_give_two_sentences(page, address):
-    opened(page, f"{address}/converge?n=-1&noise=-2&p=8", "Converge")
+    opened(page, f"{address}/converge?n=-1&noise=-2&p=8", "Run")
     expect(page.get_by_text(re.compile("n must be a whole number"))).to_be_visible()
     expect(page.get_by_text(re.compile("noise must be"))).to_be_visible()
     expect(page).to_have_url(re.compile("converge[?]p=8$"))
 
 
 def test_fast_clicks_and_a_reload_show_the_same_values(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     idle(page)
     for _ in range(7):
         page.get_by_text("Link-free refinement", exact=True).click()
@@ -107,7 +107,7 @@ def test_fast_clicks_and_a_reload_show_the_same_values(page, address):
 
 
 def test_a_value_typed_just_before_run_is_of_that_run(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     drawn(page)
     idle(page)
     number(page, "n$").fill("777")
@@ -118,7 +118,7 @@ def test_a_value_typed_just_before_run_is_of_that_run(page, address):
 
 
 def test_a_link_clicked_just_after_typing_is_followed_and_the_value_is_kept(page, address):
-    opened(page, f"{address}/{SMALL}", "Converge")
+    opened(page, f"{address}/{SMALL}", "Run")
     drawn(page)
     idle(page)
     number(page, "n$").fill("888")
@@ -126,5 +126,5 @@ def test_a_link_clicked_just_after_typing_is_followed_and_the_value_is_kept(page
     heading(page, "Papers")
     page.wait_for_timeout(1000)
     heading(page, "Papers")
-    press(page, "Converge", "link")
+    press(page, "Run", "link")
     expect(number(page, "n$")).to_have_value("888")

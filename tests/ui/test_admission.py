@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.driving import drawn, errors
+from tests.ui.driving import current, drawn, errors
 
 PAGES = Path(__file__).parents[2] / "pages"
 LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "10000", "x-to": "20000", "x-points": "4"}
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(page, browser, **address):
+    page, address = current(page, address)
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     at.session_state["browser:key"] = browser
     for name, value in address.items():
@@ -31,8 +32,8 @@ def pressed(at, key):
 @pytest.mark.slow
 def test_sweeps_count_towards_the_runs_that_a_browser_may_have(monkeypatch):
     monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
-    at = pressed(opened("sweep", "a" * 32, **LONG, seed="2003"), "sweep-run")
-    first = at.session_state["sweep:run"]
+    at = pressed(opened("sweep", "a" * 32, **LONG, seed="2003"), "transition-run")
+    first = at.session_state["transition:run"]
     assert first.alive
     for page in ("converge", "transition"):
         other = pressed(opened(page, "a" * 32), f"{page}-run")
@@ -43,17 +44,17 @@ def test_sweeps_count_towards_the_runs_that_a_browser_may_have(monkeypatch):
 
 
 def test_a_paused_sweep_is_not_resumed_beside_another(monkeypatch):
-    at = pressed(opened("sweep", "b" * 32, **LONG, seed="2004"), "sweep-run")
-    first = at.session_state["sweep:run"]
-    pressed(at, "sweep-pause")
+    at = pressed(opened("sweep", "b" * 32, **LONG, seed="2004"), "transition-run")
+    first = at.session_state["transition:run"]
+    pressed(at, "transition-pause")
     assert first.wait(60) and first.state == "paused"
     monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
-    second = pressed(opened("sweep", "b" * 32, **LONG, seed="2005"), "sweep-run").session_state["sweep:run"]
-    at = pressed(drawn(at.run()), "sweep-resume")
+    second = pressed(opened("sweep", "b" * 32, **LONG, seed="2005"), "transition-run").session_state["transition:run"]
+    at = pressed(drawn(at.run()), "transition-resume")
     assert any("cancel one, or close its tab" in error for error in errors(at)) and not first.alive
     second.cancel()
     assert second.wait(60)
-    pressed(drawn(at.run()), "sweep-resume")
+    pressed(drawn(at.run()), "transition-resume")
     assert first.alive
     first.cancel()
     assert first.wait(60)

@@ -39,7 +39,7 @@ def watch(page: Page, figure: str = CURVES) -> float:
 
 
 def test_a_long_run_is_watched_and_cancelled(page, address):
-    opened(page, f"{address}/converge?{LONG}", "Converge")
+    opened(page, f"{address}/converge?{LONG}", "Run")
     drawn(page)
     page.locator(CURVES).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
@@ -59,7 +59,7 @@ def test_a_long_run_is_watched_and_cancelled(page, address):
 
 def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page, address):
     # By its time, not by iterations: on a busy machine it would be over too soon or too late.
-    opened(page, f"{address}/converge?{LONG}&max_seconds=0.7", "Converge")
+    opened(page, f"{address}/converge?{LONG}&max_seconds=0.7", "Run")
     drawn(page)
     press(page, "Run")
     before = watch(page)
@@ -73,7 +73,7 @@ def test_a_run_continues_where_its_connection_was_lost_and_its_end_is_drawn(page
 
 @pytest.mark.soak
 def test_zoom_and_a_changed_widget_survive_a_run(page, address):
-    opened(page, f"{address}/converge?{LONG}", "Converge")
+    opened(page, f"{address}/converge?{LONG}", "Run")
     drawn(page)
     press(page, "Run")
     watch(page)
@@ -93,7 +93,7 @@ def test_zoom_and_a_changed_widget_survive_a_run(page, address):
 
 
 def test_a_reload_of_the_address_restores_the_parameters(page, address):
-    opened(page, f"{address}/converge", "Converge")
+    opened(page, f"{address}/converge", "Run")
     n = page.get_by_role("spinbutton", name=re.compile("^n$"))
     n.fill("4321")
     page.keyboard.press("Enter")
@@ -111,13 +111,13 @@ def test_a_reload_of_the_address_restores_the_parameters(page, address):
     expect(page).not_to_have_url(re.compile("show="))
     press(page, "Papers", "link")
     expect(page.get_by_role("heading", name="Papers", exact=True)).to_be_visible()
-    press(page, "Converge", "link")
+    press(page, "Run", "link")
     expect(n).to_have_value("4321")
     expect(page).to_have_url(re.compile("n=4321"))
 
 
 def test_settings_that_change_after_a_run_are_marked_and_the_next_run_is_of_them(page, address):
-    opened(page, f"{address}/converge?solvers=pairwise-moment", "Converge")
+    opened(page, f"{address}/converge?solvers=pairwise-moment", "Run")
     press(page, "Run")
     changed, n = page.locator("mark"), page.get_by_role("spinbutton", name=re.compile("^n$"))
     expect(page.get_by_role("tabpanel").get_by_text("iterations", exact=True)).to_be_visible()
@@ -192,7 +192,7 @@ def test_a_run_that_was_over_at_once_replays_itself_unless_less_motion_is_wanted
 @pytest.mark.soak
 def test_a_handwritten_digit_is_recovered_and_led_through(page, address):
     page.emulate_media(reduced_motion="reduce")
-    opened(page, f"{address}/converge?truth=digit-3&p=64&n=6000&solvers=pairwise-moment", "Converge")
+    opened(page, f"{address}/converge?truth=digit-3&p=64&n=6000&solvers=pairwise-moment", "Run")
     figure = ".st-key-converge-picture .lrlab-figure"
     drawn(page, figure)
     press(page, "Run")
@@ -216,7 +216,7 @@ def compact(levels):
 
 
 def test_errors_are_one_sentence_and_input_is_not_lost(page, address, tmp_path):
-    opened(page, f"{address}/converge?n=-1&p=64&truth=upload&solvers=pairwise-moment", "Converge")
+    opened(page, f"{address}/converge?n=-1&p=64&truth=upload&solvers=pairwise-moment", "Run")
     expect(page.get_by_text("n must be a whole number in 2..1000000, got -1: raise n to 2 or more")).to_be_visible()
     text = tmp_path / "notes.png"
     text.write_text("these are no pixels")
@@ -249,7 +249,7 @@ def picture_file(folder):
 def test_a_figure_whose_script_does_not_come_says_so(page, address):
     page.route("**/plot.js*", lambda route: route.abort())
     try:
-        opened(page, f"{address}/converge?n=400&p=8", "Converge")
+        opened(page, f"{address}/converge?n=400&p=8", "Run")
         expect(page.get_by_text("Its script did not come. Reload the page.").first).to_be_visible()
     finally:
         page.unroute("**/plot.js*")
@@ -259,7 +259,7 @@ def test_a_figure_whose_script_does_not_come_says_so(page, address):
 
 def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
     with page.expect_websocket() as connected:
-        opened(page, f"{address}/converge?p=30", "Converge")
+        opened(page, f"{address}/converge?p=30", "Run")
     drawn(page)
     page.evaluate("window.latency = 800")
     n, noise = (page.get_by_role("spinbutton", name=re.compile(f"^{name}")) for name in ("n$", "noise"))

@@ -116,7 +116,7 @@ def test_a_student_predicts_and_sees_the_truth_and_the_own_place():
 
 def test_a_place_is_sent_as_it_stands():
     job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
-    one = room.open_room("teacher", "Converge", polls.of_jobs([job]))
+    one = room.open_room("teacher", "Run", polls.of_jobs([job]))
     at = visit(code=one.code)
     at.select_slider[0].set_value(one.round.poll.options[3]).run()
     drawn(at.button(key="class-send").click().run())

@@ -96,5 +96,5 @@ def test_a_slider_answers_each_position_and_a_click_moves_the_crosshair(monkeypa
 
 
 def test_there_is_none_unless_it_is_wanted():
-    at = opened()
+    at = opened(crosshair="false")
     assert "transition.cell-sentence" not in str(at.main)

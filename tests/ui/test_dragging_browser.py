@@ -113,7 +113,7 @@ def test_positions_of_a_slider_wait_for_answers_and_the_last_one_is_sent(tab, ad
     # A tab of its own: what is between a page and its server stays there.
     page = tab.context.browser.new_page()
     page.route_web_socket(re.compile("/live/"), connected)
-    opened(page, f"{address}/converge?{SMALL}", "Converge")
+    opened(page, f"{address}/converge?{SMALL}", "Run")
     moved = slider(page, NUMBER)
     idle(page)
     last = int(moved.get_attribute("max"))
@@ -165,13 +165,13 @@ def test_a_lesson_follows_its_slider(page, address):
 
 
 def test_all_eigenvalues_follow_the_slider_along_the_axis(page, address):
-    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    opened(page, f"{address}/{SPECTRUM}", "Eigengaps")
     drawn(page, HISTOGRAM)
     start = int(slider(page, "spectrum-at").input_value())
     before = drag(page, "spectrum-at", HISTOGRAM, [k for k in range(12) if k != start])
     words = page.locator("[data-live='spectrum.histogram.words']").inner_text()
     page.mouse.up()
-    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    opened(page, f"{address}/{SPECTRUM}", "Eigengaps")
     drawn(page, HISTOGRAM)
     slider(page, "spectrum-at").fill("11")
     expect(page.locator("[data-live='spectrum.histogram.words']")).to_have_text(words)
@@ -182,7 +182,7 @@ def test_all_eigenvalues_follow_the_slider_along_the_axis(page, address):
 @pytest.mark.soak
 def test_a_spectrum_follows_a_slider_of_its_problem_and_is_run_when_it_rests(page, address, name):
     figure, key = f".st-key-spectrum-{name} .lrlab-figure", "spectrum-one-bit-sensing-n-slider"
-    opened(page, f"{address}/{SPECTRUM}", "Spectrum")
+    opened(page, f"{address}/{SPECTRUM}", "Eigengaps")
     drawn(page, figure)
     start = int(slider(page, key).input_value())
     before = drag(page, key, figure, list(range(start + 3, start + 28, 3)))
@@ -191,7 +191,7 @@ def test_a_spectrum_follows_a_slider_of_its_problem_and_is_run_when_it_rests(pag
     ended(page)
     if name == "histogram":
         shows(page, figure, before)
-        opened(page, page.url, "Spectrum")
+        opened(page, page.url, "Eigengaps")
         drawn(page, figure)
         shows(page, figure, before)
 
@@ -200,7 +200,7 @@ def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
     values = catalog.positions("one-bit-sensing", "n")
     target = values.index(3000) + 7
     url = f"{address}/converge?{SMALL}"
-    opened(page, f"{url}&n={values[target]}", "Converge")
+    opened(page, f"{url}&n={values[target]}", "Run")
     press(page, "Run")
     ended(page)
     drawn(page)
@@ -209,7 +209,7 @@ def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
     fresh = page.locator(CURVES).evaluate(RUN)
     # Else the run of the tab that is left would be taken over.
     page.context.clear_cookies()
-    opened(page, url, "Converge")
+    opened(page, url, "Run")
     drawn(page)
     moved = watched(page, NUMBER, CURVES)
     move = grip(page, moved)
@@ -235,7 +235,7 @@ def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
 
 @pytest.mark.soak
 def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
-    opened(page, f"{address}/converge?{SMALL}", "Converge")
+    opened(page, f"{address}/converge?{SMALL}", "Run")
     drawn(page)
     moved = watched(page, NUMBER, CURVES)
     moved.focus()
@@ -251,7 +251,7 @@ def test_arrow_keys_move_a_slider_as_the_mouse_does(page, address):
 
 def test_a_slow_solver_is_back_where_the_slider_is_released_at_its_start(page, address):
     slow = "Link-free refinement"
-    opened(page, f"{address}/converge?n=7300&p=100&solvers=pairwise-moment,link-free-refinement&run=1", "Converge")
+    opened(page, f"{address}/converge?n=7300&p=100&solvers=pairwise-moment,link-free-refinement&run=1", "Run")
     ended(page)
     drawn(page)
     names = "figure => (document.querySelector(figure)._fullData ?? []).map((one) => one.name).join()"
@@ -272,7 +272,7 @@ def test_a_slow_solver_is_back_where_the_slider_is_released_at_its_start(page, a
 
 
 def test_the_name_of_a_frame_is_read_beside_its_own_points(page, address):
-    opened(page, f"{address}/converge?n=400&p=8&solvers=pairwise-moment&max_iter=20&run=1", "Converge")
+    opened(page, f"{address}/converge?n=400&p=8&solvers=pairwise-moment&max_iter=20&run=1", "Run")
     ended(page)
     figure = ".st-key-converge-estimate .lrlab-figure"
     drawn(page, figure)

@@ -30,7 +30,7 @@ def test_a_frame_of_a_lesson_has_its_figure_without_the_question(page, address):
 @pytest.mark.parametrize(
     ("path", "title", "frame"),
     [
-        ("converge?n=1000&solvers=pairwise-moment", "Converge", "converge?n=1000"),
+        ("converge?n=1000&solvers=pairwise-moment", "Run", "converge?n=1000"),
         ("learn?lesson=one-bit&step=2", "Why one bit is enough", "learn?lesson=one-bit&amp;step=2"),
         ("learn", "Learn", ""),
         ("own_data?measurements=ratings", "Your data", ""),

@@ -21,7 +21,6 @@ TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "
 WITH_MODELS = {
     "converge": {"n": "60", "p": "5", "max_iter": "3"},
     "spectrum": {"n": "60", "p": "5", "points": "2", "trials": "2"},
-    "sweep": TINY,
     "transition": TINY,
 }
 
@@ -65,9 +64,10 @@ def test_models_are_switched_while_a_result_is_shown(page, trips):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["sweep", "transition"])
-def test_a_result_of_each_family_stays_while_every_model_is_chosen(page):
-    at, models = opened(page, **TINY), models_on(page)
+@pytest.mark.parametrize("axes", [{}, {"y-axis": "none"}], ids=["plane", "line"])
+def test_a_result_of_each_family_stays_while_every_model_is_chosen(axes):
+    page = "transition"
+    at, models = opened(page, **TINY, **axes), models_on(page)
     for shown in {catalog.family(model).name: model for model in models}.values():
         drawn(at.selectbox(key=f"{page}.model").set_value(shown).run())
         run = finished(at, page).session_state[f"{page}:run"]
@@ -76,9 +76,10 @@ def test_a_result_of_each_family_stays_while_every_model_is_chosen(page):
             assert switched(at, page, model).session_state[f"{page}:run"] is run
 
 
-@pytest.mark.parametrize("page", ["sweep", "transition"])
-def test_a_result_stays_while_a_setting_is_refused(page):
-    at = finished(opened(page, **TINY), page)
+@pytest.mark.parametrize("axes", [{}, {"y-axis": "none"}], ids=["plane", "line"])
+def test_a_result_stays_while_a_setting_is_refused(axes):
+    page = "transition"
+    at = finished(opened(page, **TINY, **axes), page)
     drawn(at.number_input(key=f"{page}.trials").set_value(0).run())
     assert errors(at) and any(data.get("figure") for data in components(at))
 
@@ -93,7 +94,7 @@ def test_names_of_axes_are_short_and_different(model):
 
 @pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
 def test_a_sweep_over_the_condition_number_holds_m_near_the_threshold(model):
-    at = opened("sweep", model=model, **{"x-axis": "condition"})
+    at = opened("transition", model=model, **{"x-axis": "condition", "y-axis": "none"})
     [m] = [number.value for number in at.number_input if number.label == "m"]
     held = catalog.spec(model, **catalog.model_entry(model).held)
     assert 1.2 < m / held.degrees_of_freedom < 2.2
@@ -129,7 +130,7 @@ def test_a_model_without_a_spectrum_is_refused_alone(model):
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.soak
-@pytest.mark.parametrize("name", ["converge", "spectrum", "sweep"])
+@pytest.mark.parametrize("name", ["converge", "spectrum", "transition"])
 def test_models_are_switched_in_a_browser(page, address, name):
     page.set_default_timeout(LONG_MS)
     page.goto(f"{address}/{name}?{urlencode(WITH_MODELS[name])}")

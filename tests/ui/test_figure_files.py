@@ -16,7 +16,7 @@ from tests.ui.live.test_pdf import expanded, size_of
 @pytest.mark.slow
 @pytest.mark.soak
 def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
-    opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Converge")
+    opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Run")
     drawn(page)
     expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
     row = page.locator(".st-key-converge-curves .lrlab-files")

@@ -60,7 +60,7 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
     for model in models:
         # Loading the app takes longer than a run: it is loaded once.
         opened(page, address, "lrlab") if model == models[0] else visit(page, address, "lrlab")
-        visit(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Converge")
+        visit(page, f"{address}/converge?model={model}&max_iter=30{SMALLER.get(model, '')}", "Run")
         for figure in range(3):
             expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
         expect(page.locator(".st-key-converge-equation .katex-display")).to_be_visible()

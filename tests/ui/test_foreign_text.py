@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab.ui.widgets.text import JOINER, plain
 from tests.ui.browsing import opened
-from tests.ui.driving import components, drawn, finished
+from tests.ui.driving import components, current, drawn, finished
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -34,6 +34,7 @@ MARKED = re.compile(r"(?<!\\)(?:!?\[i\]|:red\[r|\*\*b|<a href)")
 
 
 def opened_page(page, **address):
+    page, address = current(page, address)
     at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
     for name, value in address.items():
         at.query_params[name] = value
@@ -57,7 +58,7 @@ def shown(at):
 def test_addresses_are_shown_as_they_were_typed(page, address):
     names = ["n", "p", "sparsity", "noise", "truth", "entries", "design", "tol", "seed", "max_iter", "show", "axes"]
     query = urlencode({**dict(zip(names, HOSTILE, strict=True)), "solvers": "sir", NAME: "1"})
-    opened(page, f"{address}/converge?{query}", "Converge")
+    opened(page, f"{address}/converge?{query}", "Run")
     alerts = page.get_by_test_id("stAlert")
     expect(alerts.nth(len(HOSTILE))).to_be_visible()
     read = " ".join(alerts.all_inner_texts()).replace(JOINER, "")
@@ -75,12 +76,12 @@ def test_errors_quote_an_address_as_text():
 @pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_title_of_a_definition_is_text():
     at = opened_page("sweep", n="200", p="5")
-    at.text_area(key="sweep-toml").set_value(
+    at.text_area(key="transition-toml").set_value(
         f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
     )
-    at.button(key="sweep-read").click().run()
-    at = finished(at, "sweep")
-    at.session_state["sweep-past"] = True
+    at.button(key="transition-read").click().run()
+    at = finished(at, "transition")
+    at.session_state["transition-past"] = True
     drawn(at.run())
     texts = shown(at)
     assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)

@@ -53,9 +53,9 @@ def test_every_page_fits_a_telephone(page, address):
     for name, title in (
         ("", "lrlab"),
         ("learn?lesson=one-bit", "Why one bit is enough"),
-        ("converge", "Converge"),
-        ("spectrum", "Spectrum"),
-        ("transition", "Phase map"),
+        ("converge", "Run"),
+        ("spectrum", "Eigengaps"),
+        ("transition", "Phase transitions"),
         ("own_data", "Your data"),
         ("own_data?measurements=labels&run=1", "Your data"),
     ):
@@ -83,7 +83,7 @@ def test_every_card_shows_data_without_another_click(page, address):
 @pytest.mark.parametrize("width", but([390], [390, 820]))
 def test_figures_and_sliders_have_room_and_a_reload_finds_the_run_again(page, address, width):
     page.set_viewport_size({"width": width, "height": 1000})
-    opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Converge")
+    opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Run")
     # The first run of a server waits for its engine, too.
     expect(page.locator(".lr-run")).to_be_visible(timeout=60_000)
     expect(page.locator(".stMain .lrlab-figure .plot-container").nth(2)).to_be_visible()

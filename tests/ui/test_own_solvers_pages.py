@@ -7,7 +7,7 @@ from lrlab import catalog, plugins
 from lrlab.protocol import Stop
 from lrlab.ui.shared import code
 from tests.test_plugins import FILE, MODEL, ROOT, SENTENCE
-from tests.ui.driving import errors, finished, read
+from tests.ui.driving import current, errors, finished, read
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
@@ -28,6 +28,7 @@ def own(tmp_path, monkeypatch):
 
 
 def opened(page, **address):
+    page, address = current(page, address)
     at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
     for name, value in address.items():
         at.query_params[name] = value
@@ -55,8 +56,8 @@ def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
 
 def test_a_file_runs_in_a_sweep_and_its_failures_are_counted():
     given = {"n": "200", "p": "8", "x-points": "2", "trials": "2", "solvers": "own-mean,own-failure"}
-    at = finished(opened("sweep", **given), "sweep")
-    results = at.session_state["sweep:run"].results
+    at = finished(opened("sweep", **given), "transition")
+    results = at.session_state["transition:run"].results
     assert results.computed == 4 and set(results.failures.values()) == {SENTENCE}
 
 

@@ -19,8 +19,8 @@ from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, sections
-from lrlab.ui.sweep.sweep_controls import address
-from tests.ui.driving import drawn, errors, finished, place, unfold, words
+from lrlab.ui.sweep.sweep_controls import address, of_sweep_page
+from tests.ui.driving import current, drawn, errors, finished, place, unfold, words
 
 PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
@@ -32,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(page, **address):
+    page, address = current(page, address)
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
     for name, value in address.items():
         at.query_params[name] = value
@@ -245,7 +246,7 @@ def test_spectrum_shows_the_moment_of_low_rank_models(model):
 
 @pytest.mark.parametrize("model", LOW_RANK)
 def test_transition_counts_successes_of_low_rank_models(model):
-    small = {"x-points": "2", "y-points": "2", "trials": "2", "x-to": "2"} | LOW_RANK[model]
+    small = {"crosshair": "false", "x-points": "2", "y-points": "2", "trials": "2", "x-to": "2"} | LOW_RANK[model]
     small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
     at = finished(opened("transition", model=model, **small), "transition")
     [chart] = figures(at)
@@ -406,7 +407,8 @@ def test_figure_1_is_one_click_away():
     assert not at.exception
 
 
-TINY = {"x-points": "2", "y-points": "2", "trials": "2", "y-from": "10", "y-to": "40", "p": "6"} | ONE_BIT
+TINY = {"crosshair": "false", "x-points": "2", "y-points": "2", "trials": "2"}
+TINY |= {"y-from": "10", "y-to": "40", "p": "6"} | ONE_BIT
 
 
 def test_transition_measures_and_infers_its_cells_and_offers_their_table():
@@ -466,42 +468,44 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
 
 def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "1000"})
-    at.button(key="sweep-run").click().run()
-    run = at.session_state["sweep:run"]
-    at.button(key="sweep-pause").click().run()
+    at.button(key="transition-run").click().run()
+    run = at.session_state["transition:run"]
+    at.button(key="transition-pause").click().run()
     assert run.wait(60) and run.state == "paused", run.error
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
     # A reload of the page shows it as it was left.
-    reloaded = AppTest.from_file(str(PAGES / "sweep.py"), default_timeout=60)
-    for name, value in {**SMALL, "solvers": "marginal-mean", "x-points": "3", "trials": "1000"}.items():
+    reloaded = AppTest.from_file(str(PAGES / "transition.py"), default_timeout=60)
+    again = {**SMALL, "solvers": "marginal-mean", "x-points": "3", "trials": "1000"}
+    for name, value in of_sweep_page(again).items():
         reloaded.query_params[name] = value
     reloaded.session_state["browser:key"] = at.session_state["browser:key"]
-    assert reloaded.run().session_state["sweep:run"].wait(60) and not reloaded.exception
-    assert (reloaded.session_state["sweep:run"].state, reloaded.session_state["sweep:run"].done) == ("paused", run.done)
+    assert reloaded.run().session_state["transition:run"].wait(60) and not reloaded.exception
+    shown = reloaded.session_state["transition:run"]
+    assert (shown.state, shown.done) == ("paused", run.done)
     again = opened("sweep")
     again.session_state["browser:key"] = at.session_state["browser:key"]
-    again.session_state["sweep-past"] = True
+    again.session_state["transition-past"] = True
     again.run()
     [line] = [element.value for element in again.markdown if "Mean of y x" in element.value]
     assert f"paused, {run.done:,} of 3,000 trials, just now" in line
-    again.button(key="sweep-open-0").click().run()
-    looked = again.session_state["sweep:run"]
-    again.session_state["sweep-table"] = True
+    again.button(key="transition-open-0").click().run()
+    looked = again.session_state["transition:run"]
+    again.session_state["transition-table"] = True
     assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
     again.run()
-    again.button(key="sweep-resume").click().run()
+    again.button(key="transition-resume").click().run()
     assert looked.wait(60) and (looked.state, looked.done) == ("done", 3000)
     again.run()
     assert not again.exception and "done, 3,000 of 3,000" in " ".join(element.value for element in again.markdown)
-    again.button(key="sweep-forget-0").click().run()
+    again.button(key="transition-forget-0").click().run()
     assert "Mean of y x" not in " ".join(element.value for element in again.markdown)
 
 
 def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     one = {"solvers": "pairwise-moment,marginal-mean", "x-values": "20, 40 80", "trials": "3", **SMALL}
-    at = finished(opened("sweep", **one), "sweep")
-    run = at.session_state["sweep:run"]
+    at = finished(opened("sweep", **one), "transition")
+    run = at.session_state["transition:run"]
     assert run.sweep.grid == {"ratio": (20.0, 40.0, 80.0)} and run.done == 18
     [chart] = figures(at)
     names = [trace.get("name") for trace in chart["data"]]
@@ -522,18 +526,18 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
 @pytest.mark.parametrize("name", library.names())
 def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
-    at.button(key=f"sweep-{name}").click().run()
-    at.session_state["sweep-table"] = True
+    at.button(key=f"transition-{name}").click().run()
+    at.session_state["transition-table"] = True
     at.run()
     assert not at.exception and not errors(at)
     known = library.load(name)
     assert known.title in [element.value for element in at.header]
     given = catalog.given(known.sweep.solvers, known.sweep.spec.model)
     assert any(caption.value.endswith(f"what is held fixed. {given}".rstrip()) for caption in at.caption)
-    run = at.session_state["sweep:run"]
+    run = at.session_state["transition:run"]
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
     at.run()
-    assert not at.button(key="sweep-run").disabled
+    assert not at.button(key="transition-run").disabled
     stored = f"0 of {run.total:,} trials are stored. Press Run to compute the others."
     assert stored in [caption.value for caption in at.caption] and stored in status(at)
     again = opened("sweep", **address(known.sweep))
@@ -546,21 +550,21 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
 def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence():
     at = opened("sweep")
     text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
-    at.text_area(key="sweep-toml").set_value(text.replace("sir", "sirr")).run()
-    at.button(key="sweep-read").click().run()
+    at.text_area(key="transition-toml").set_value(text.replace("sir", "sirr")).run()
+    at.button(key="transition-read").click().run()
     at.run()
     assert any('did you mean "sir"?' in error for error in errors(at)), "until another one is read"
-    at.text_area(key="sweep-toml").set_value(text).run()
-    at.button(key="sweep-read").click().run()
+    at.text_area(key="transition-toml").set_value(text).run()
+    at.button(key="transition-read").click().run()
     assert not errors(at) and at.query_params["x-values"] == "300, 500"
-    at = finished(at, "sweep")
-    at.session_state["sweep-past"] = True
+    at = finished(at, "transition")
+    at.session_state["transition-past"] = True
     at.session_state["code"] = True
     at.run()
     assert at.markdown[-1].value.startswith("Mine  ")
     python, shell, toml = (block.value for block in at.code)
     assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
-    assert parse(toml) == at.session_state["sweep:run"].sweep
+    assert parse(toml) == at.session_state["transition:run"].sweep
 
 
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():

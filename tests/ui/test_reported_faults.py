@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import solve, spec
 from lrlab.presets.papers import PAPERS
 from lrlab.runs import theory
-from tests.ui.driving import drawn, errors, finished
+from tests.ui.driving import current, drawn, errors, finished
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -20,9 +20,9 @@ def warm(engine):
 
 
 def opened(page, **address):
+    page, address = current(page, {name.replace("x_", "x-"): value for name, value in address.items()})
     at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name.replace("_", "-") if name.startswith(("x_", "y_")) else name] = value
+    at.query_params.update(address)
     return drawn(at.run())
 
 

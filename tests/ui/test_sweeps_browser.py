@@ -10,7 +10,7 @@ from tests.ui.browsing import COUNT_SCRIPTS, downloaded, drawn, idle, opened, pr
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 MAP = ".st-key-transition-map .lrlab-figure"
-SMALL_MAP = "model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80"
+SMALL_MAP = "crosshair=false&model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80"
 
 
 def measured(page: Page) -> None:
@@ -25,14 +25,14 @@ def click_the_lower_left_cell(page: Page) -> None:
 
 
 def its_trial_is_run(page: Page) -> None:
-    expect(page.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Run", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile("seed=[1-9]"))
     expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
     expect(page.get_by_role("spinbutton", name=re.compile("^n$"))).to_have_value("120")
 
 
 def test_a_click_on_the_map_opens_that_trial(page, address):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase map")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase transitions")
     drawn(page, MAP)
     page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
@@ -44,14 +44,14 @@ def test_a_click_on_the_map_opens_that_trial(page, address):
 
 @pytest.mark.soak
 def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address, far):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Phase map")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=5000", "Phase transitions")
     press(page, "Run")
     measured(page)
     # Longer than the page waits between two questions how the run goes: one of them is asked after the click.
     page.evaluate("window.latency = 800")
     click_the_lower_left_cell(page)
     its_trial_is_run(page)
-    press(page, "Phase map", "link")
+    press(page, "Phase transitions", "link")
     measured(page)
     # Forced: on a fast machine there is nothing left to cancel.
     page.get_by_role("button", name="Cancel", exact=True).click(force=True)
@@ -70,8 +70,8 @@ TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
 def test_a_map_grows_in_its_zoom_while_no_script_runs(page, address):
     opened(
         page,
-        f"{address}/transition?model=one-bit-sensing&p=9&adaptive=false&x-points=20&y-points=20&y-from=20&trials=50",
-        "Phase map",
+        f"{address}/transition?crosshair=false&model=one-bit-sensing&p=9&adaptive=false&x-points=20&y-points=20&y-from=20&trials=50",
+        "Phase transitions",
     )
     drawn(page, MAP)
     press(page, "Run")
@@ -95,7 +95,7 @@ def test_a_map_grows_in_its_zoom_while_no_script_runs(page, address):
 
 def visible_table(page: Page) -> str:
     """Download the table of the sweep that a page shows, and return it."""
-    fold = page.locator(".st-key-sweep-table")
+    fold = page.locator(".st-key-transition-table")
     download = fold.get_by_role("button", name="Table, CSV")
     if not download.is_visible():
         fold.get_by_text("Table and files").click()
@@ -111,16 +111,16 @@ MORE_TRIALS = """before => {
 @pytest.mark.soak
 def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, address):
     sweep = "sweep?p=8&solvers=marginal-mean,sir&x-points=4&y-axis=noise&y-points=3&trials=4000"
-    opened(page, f"{address}/{sweep}", "Sweep")
+    opened(page, f"{address}/{sweep}", "Phase transitions")
     press(page, "Run")
     expect(page.get_by_text(re.compile("of 96,000 trials, about"))).to_be_visible()
     press(page, "Pause")
     expect(page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed"))).to_be_visible()
     before = visible_table(page)
     page.goto(f"{address}/sweep")
-    page.locator(".st-key-sweep-past").get_by_text("Past sweeps").click()
+    page.locator(".st-key-transition-past").get_by_text("Past sweeps").click()
     expect(page.get_by_text(re.compile(r"paused, [\d,]+ of 96,000 trials"))).to_be_visible()
-    page.locator(".st-key-sweep-open-0 button").click()
+    page.locator(".st-key-transition-open-0 button").click()
     expect(page.get_by_text(re.compile("Paused: .* of 96,000 trials were computed"))).to_be_visible()
     expect(page).to_have_url(re.compile("y-axis=noise"))
     assert visible_table(page) == before
@@ -134,7 +134,7 @@ def test_a_sweep_is_paused_and_resumed_from_the_list_after_a_reload(page, addres
 
 @pytest.mark.soak
 def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
-    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=4000", "Sweep")
+    opened(page, f"{address}/sweep?p=9&solvers=marginal-mean,sir&x-points=4&trials=4000", "Phase transitions")
     press(page, "Run")
     expect(page.get_by_text(re.compile("of 32,000 trials, about"))).to_be_visible()
     page.reload()
@@ -145,7 +145,7 @@ def test_a_sweep_that_runs_is_followed_again_after_a_reload(page, address):
 
 @pytest.mark.soak
 def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase map")
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase transitions")
     drawn(page, MAP)
     page.locator(".st-key-transition-table").get_by_text("Table and files").click()
     for name, begins in (

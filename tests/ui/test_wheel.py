@@ -71,9 +71,9 @@ def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_th
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
         # A run of the page, on workers and over the live channel; and the store that was named.
-        opened(tab, f"http://127.0.0.1:{port}/converge?run=1", "Converge")
+        opened(tab, f"http://127.0.0.1:{port}/converge?run=1", "Run")
         expect(tab.get_by_text(re.compile("^Predicted error .*, measured"))).to_be_visible()
-        opened(tab, f"http://127.0.0.1:{port}/sweep", "Sweep")
+        opened(tab, f"http://127.0.0.1:{port}/sweep", "Phase transitions")
         assert (tmp_path / "pages.sqlite").exists()
     finally:
         server.terminate()

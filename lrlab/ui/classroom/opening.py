@@ -16,7 +16,7 @@ PAGE = "class"
 def offer(title: str, polls: Callable[[], Sequence[Poll]], *, disabled: bool = False) -> None:
     """Show the button that opens a class with what it is to predict."""
     about = (title, polls)
-    st.button("As a class", "class-open", on_click=_open, args=about, type="tertiary", disabled=disabled)
+    st.button("Poll the class", "class-open", on_click=_open, args=about, type="tertiary", disabled=disabled)
 
 
 def _open(title: str, polls: Callable[[], Sequence[Poll]]) -> None:

@@ -59,7 +59,7 @@ def _enter(link: Permalink) -> None:
         if st.form_submit_button("Open", type="primary") and code.strip():
             st.session_state[link.key("code")] = code.strip().upper()
             st.rerun()
-    st.caption("Teachers: press *As a class* on a lesson or on *Converge*.")
+    st.caption("Teachers: press *Poll the class* on a lesson or on *Run*.")
 
 
 def _teacher(room: Room) -> None:

@@ -1,1 +1,1 @@
-"""The page *converge*."""
+"""The page *Run*."""

@@ -1,4 +1,4 @@
-"""What *converge* shows while a slider is dragged: at every position runs that are quick, and theory, of workers."""
+"""What *Run* shows while a slider is dragged: at every position runs that are quick, and theory, of workers."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Controls above the figures of the page *converge*: the buttons of a run; measure, time and scales of the curves."""
+"""Controls above the figures of the page *Run*: the buttons of a run; measure, time and scales of the curves."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

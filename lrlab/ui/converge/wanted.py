@@ -1,4 +1,4 @@
-"""What the settings of *converge* ask for, as they were drawn last: alone, or with the page."""
+"""What the settings of *Run* ask for, as they were drawn last: alone, or with the page."""
 
 from typing import Any
 

@@ -62,7 +62,7 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
             )
         st.space("stretch")
         st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
-        words = "Leave the teacher's view" if at.teaching else "Teacher's view"
+        words = "Leave the projector view" if at.teaching else "Projector"
         change = (link, not at.teaching)
         st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
         if at.step < len(lesson.steps):

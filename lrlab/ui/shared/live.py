@@ -63,8 +63,8 @@ def connect(page: str) -> None:
     st.session_state["live:shown"] = page
     token = st.session_state.setdefault("live:token", secrets.token_urlsafe(16))
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
-    to, went = st.session_state.get("live:to", ("", 0.0))
-    data = {"address": f"{base()}/live/{token}", "page": page, "to": to, "went": went}
+    to, went, step = st.session_state.get("live:to", ("", 0.0, ""))
+    data = {"address": f"{base()}/live/{token}", "page": page, "to": to, "went": went, "step": step}
     plot.send("live", "live", data, on_over_change=turns.give_way, height=1)
 
 
@@ -73,8 +73,13 @@ def go(page: str, address: Mapping[str, str]) -> NoReturn:
 
     Streamlit's own switch of pages leaves an entry in the browser's history, of the old page with the new parameters.
     """
-    st.session_state["live:to"] = f"{base()}/{page}?{urlencode(address)}", time.time()
+    lead(page, address, "pushState")
     st.rerun()
+
+
+def lead(page: str, address: Mapping[str, str], step: str = "replaceState") -> None:
+    """Have the browser go to a page once this tab is connected; step: what becomes of the page in its history."""
+    st.session_state["live:to"] = f"{base()}/{page}?{urlencode(address)}", time.time(), step
 
 
 def tab() -> Tab:

@@ -1,6 +1,6 @@
 """The frame of all pages: navigation, heading, error messages, the job as code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -40,10 +40,18 @@ def heading(title: str, words: str = "") -> None:
         st.container(width=900).markdown(words)
 
 
-def navigate(pages: Sequence[Any]) -> None:
-    """Run the requested page, below a navigation bar with all pages."""
+Moved = Mapping[str, tuple[str, Callable[[Mapping[str, str]], dict[str, str]]]]
+"""By the path of a former page, the path of the page that replaces it, and what makes its parameters."""
+
+
+def navigate(pages: Sequence[Any], moved: Moved) -> None:
+    """Run the requested page, below a navigation bar with all pages; addresses of former pages lead to new ones."""
     with turns.turn():
-        page = st.navigation(list(pages), position="hidden" if embedded() else "top")
+        former = [st.Page(_moved, title=path, url_path=path, visibility="hidden") for path in moved]
+        page = st.navigation([*pages, *former], position="hidden" if embedded() else "top")
+        if page.url_path in moved:
+            path, parameters = moved[page.url_path]
+            live.lead(path, parameters(st.query_params.to_dict()) | ({"embed": "true"} if embedded() else {}))
         live.connect(page.url_path)
         plot.preload()
         st.html(ASSETS / "page.css")
@@ -52,9 +60,13 @@ def navigate(pages: Sequence[Any]) -> None:
         for sentence in catalog.LEFT_OUT:
             show_warning(f"Left out: {sentence}.")
         page.run()
-        if not embedded():
+        if not embedded() and page.url_path not in moved:
             share(page.url_path)
     parts.note_drawn("page")
+
+
+def _moved() -> None:
+    """Show nothing: the browser goes to another page."""
 
 
 def embedded() -> bool:

@@ -1,1 +1,1 @@
-"""The page *spectrum*."""
+"""The page *Eigengaps*."""

@@ -1,1 +1,1 @@
-"""The pages *transition* and *sweep*."""
+"""The page *Phase transitions*."""

@@ -38,7 +38,7 @@ Place = tuple[int, int]
 
 def wanted(link: Permalink) -> bool:
     """Show the switch of the crosshair, and return whether it is on."""
-    parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=False)
+    parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=True)
     on = bool(controls.widget(link, parameter, label="Crosshair"))
     st.session_state[f"{link.page}:crosshair"] = on
     return on

@@ -21,7 +21,7 @@ DAY_SECONDS = 86_400.0
 
 
 def show(page_name: str) -> None:
-    """Show the sweeps that this browser has run, on whichever page, each with a button that opens it."""
+    """Show the sweeps that this browser has run, each with a button that opens it."""
     fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
     if not fold.open:
         return
@@ -36,7 +36,7 @@ def show(page_name: str) -> None:
         if refused := st.session_state.get(f"{page_name}:unopened"):
             show_error(refused)
         if not listed:
-            st.caption("Sweeps run on *Phase map* and *Sweep* are listed here, and can be resumed after a reload.")
+            st.caption("Sweeps that you ran are listed here. You can resume them after a reload.")
         for k, past in enumerate(listed):
             with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
                 st.markdown(f"{plain(past.title)}  \n:small[:gray[{progress(past)}]]", width="stretch")
@@ -60,16 +60,14 @@ def progress(past: Past) -> str:
 
 
 def open_past(page_name: str, past: Past) -> None:
-    """Open a past sweep on the page that it was run on: as it runs, or as the store has it."""
+    """Open a past sweep: as it runs, or as the store has it."""
     try:
         sweep = past.sweep
     except InputError as error:
         st.session_state[f"{page_name}:unopened"] = str(error)
         return
     st.session_state[f"{page_name}:unopened"] = ""
-    open_sweep(past.page, sweep, past.title, past.state)
-    if past.page != page_name:
-        live.go(past.page, sweep_controls.address(sweep))
+    open_sweep(page_name, sweep, past.title, past.state)
 
 
 def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:

@@ -1,5 +1,6 @@
 """Widgets that define a sweep, and the page address that sets them to those of a given sweep."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,31 +18,29 @@ from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
-FIRST_MAP = "rank-one-sensing"
-"""The model of the first map: its success is sharp, and follows the degrees of freedom."""
+FIRST_MODEL = "rank-one-sensing"
+"""Model of the first diagram: its success is sharp, and follows the degrees of freedom."""
 MOST_TRIALS = 200_000
 """Trials of a sweep on a page; the shell has no such limit."""
-TRIALS = replace(controls.TRIALS, low=1, high=10_000)
-MAP_TRIALS = replace(TRIALS, default=5)
-"""A first map should appear within seconds; neighbouring cells support one another."""
+TRIALS = replace(controls.TRIALS, low=1, high=10_000, default=5)
+"""Few by default: a first diagram appears within seconds, and neighboring grid points support one another."""
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
 """Prefixes in the address of the rule of success and of solver options, whose names may be those of parameters."""
 
 
-def choose(link: Permalink, *, plane: bool) -> tuple[Sweep | None, list[object]]:
-    """Show the widgets of a sweep; return it, or None where something is in error, and what may be.
-
-    plane: two axes, ranges both, as of a model's first map; else one axis, or two, or lists of values.
-    """
-    model = problem_controls.choose_model(link, first=FIRST_MAP if plane else "")
+def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
+    """Show the widgets of a sweep over two axes, or one; return it, or None if an error stands among the parts."""
+    model = problem_controls.choose_model(link, first=FIRST_MODEL)
     entry = model_entry(model)
-    solvers, settings = _solvers(link, entry, several=not plane)
-    x, y = _axes(link, entry, plane)
-    trials = controls.widget(link, MAP_TRIALS if plane else TRIALS)
+    solvers, settings = _solvers(link, entry)
+    across, upwards = entry.plane
+    x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, lists=True)
+    y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, lists=True, optional=True)
+    trials = controls.widget(link, TRIALS)
     rule = st.container()
-    adaptive = _adaptive(link, plane)
+    adaptive = _adaptive(link, plane=y is not None)
     limits = solver_controls.choose_limits(link, entry.family.limits)
     st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
@@ -96,10 +95,21 @@ def address(sweep: Sweep) -> dict[str, str]:
     return {name: format_exact(value) for name, value in values.items()}
 
 
-def _solvers(link: Permalink, entry: ModelEntry, several: bool) -> tuple[list[str], dict[str, Value] | InputError]:
+def of_sweep_page(query: Mapping[str, str]) -> dict[str, str]:
+    """Return the address of *Phase transitions* for an address of the former page *Sweep*, whose defaults differed."""
+    entry = model_entry(query["model"] if query.get("model") in catalog.MODELS else next(iter(catalog.MODELS)))
+    plane = query.get("y-axis", axis.NONE) != axis.NONE
+    known = {solver.name for solver in catalog.solvers_for(entry.spec.model)}
+    solvers = ",".join([name for name in entry.family.solvers if name in known][:2])
+    first = {"model": entry.spec.model, "x-axis": entry.plane[1], "y-axis": axis.NONE, "trials": "10"}
+    first |= {"solvers": solvers} | ({"y-points": "8", "adaptive": "false", "apart": "true"} if plane else {})
+    return {**first, **query}
+
+
+def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, Value] | InputError]:
     model = entry.spec.model
     names = [solver.name for solver in catalog.solvers_for(model)]
-    first = [name for name in entry.family.solvers if name in names][: 2 if several else 1]
+    first = [name for name in entry.family.solvers if name in names][:1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
     given = str(link.value(parameter.name, parameter)).split(",")
     entries = {solver.name: solver for solver in catalog.with_aliases(model, given)}
@@ -137,15 +147,6 @@ def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value]
     except InputError as error:
         return error
     return {name: value for name, value in given.items() if value != known[name][1].default}
-
-
-def _axes(link: Permalink, entry: ModelEntry, plane: bool) -> tuple[Any, Any]:
-    model, (across, upwards) = entry.spec.model, entry.plane
-    if plane:
-        x = axis.choose(link, model, across, prefix="x-", label="Across", points=12)
-        return x, axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10)
-    x = axis.choose(link, model, upwards, prefix="x-", label="Along", points=12, lists=True)
-    return x, axis.choose(link, model, axis.NONE, prefix="y-", label="and", points=8, lists=True, optional=True)
 
 
 def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -> Success | InputError | None:
@@ -188,6 +189,7 @@ def _adaptive(link: Permalink, plane: bool) -> dict[str, Any]:
     wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
     parts = [TOLERANCE, BUDGET]
     link.accept(part.name for part in parts)
-    if not controls.widget(link, wanted, label="adaptive: trials where the contour is"):
+    scope = "" if plane else "line"
+    if not controls.widget(link, wanted, scope=scope, label="adaptive: trials where the contour is"):
         return {"adaptive": False}
     return {"adaptive": True, **controls.widgets(link, parts)}

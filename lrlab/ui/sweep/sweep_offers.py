@@ -1,4 +1,4 @@
-"""What is offered beside a figure of a sweep: trials of its cells on Converge, files, and the same sweep as code."""
+"""What is offered beside a figure of a sweep: trials of its cells in Run, files, and the same sweep as code."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -57,7 +57,7 @@ def _trial(name: str, sweep: Sweep, together: bool) -> None:
         place = {axis: st.select_slider(titles.get(axis, axis), list(values)) for axis, values in sweep.grid.items()}
         cell = next(cell for cell in sweep.cells if cell.solver == solver and cell.axes == place)
         st.button(
-            "Open on Converge",
+            "Open in Run",
             key=f"{name}-trial-open",
             disabled=cell.job is None,
             help=cell.refused or None,
@@ -73,7 +73,7 @@ def _open(sweep: Sweep, cell: Cell, together: bool) -> None:
 
 
 def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:
-    """Return the address of the first trial of a cell on Converge."""
+    """Return the address of the first trial of a cell in Run."""
     spec = trial_spec(cell.job.spec, 0) if cell.job else sweep.spec
     values = {"model": spec.model, "solvers": ",".join(solvers), **code.spec_values(spec)}
     for solver in solvers:
@@ -84,9 +84,9 @@ def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, s
 
 
 def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
-    """Offer trials on Converge; show the table; offer it, the figure and the definition as files.
+    """Offer trials in Run; show the table; offer it, the figure and the definition as files.
 
-    together: whether all solvers of a cell are run on Converge, which see the same data, or that of the cell.
+    together: whether all solvers of a cell are run in Run, which see the same data, or that of the cell.
     """
     _trial(name, sweep, together)
     fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")

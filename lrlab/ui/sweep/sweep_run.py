@@ -12,7 +12,6 @@ from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import Results
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.sweep_data import SweepData
-from lrlab.ui.live import parts
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets.text import show_error, show_warning
@@ -35,52 +34,48 @@ def data_of(page: str, results: Results) -> SweepData:
     return live.once(f"{page}:data", results, lambda: SweepData(results))
 
 
-def buttons(page: str, sweep: Sweep | None) -> None:
-    """Show the buttons that start, pause and end a sweep; one of before a reload is followed or shown again."""
+def start(page: str, sweep: Sweep | None) -> None:
+    """Begin the sweep that a button or an address asked for, or find again the one of before a reload."""
     if warning := get_shared_store().warning:
         show_warning(warning)
-    if (
-        sweep
-        and live.current(page) is None
-        and (lost := session.under_way(sweep, get_shared_store(), live.browser_key()))
-    ):
-        _follow(page, lost)
-    elif sweep and live.current(page) is None and (state := _left(page, sweep)):
-        st.session_state.setdefault(f"{page}:look", state)
+    if sweep and live.current(page) is None:
+        if lost := session.under_way(sweep, get_shared_store(), live.browser_key()):
+            _follow(page, lost)
+        elif state := _left(page, sweep):
+            st.session_state.setdefault(f"{page}:look", state)
     if sweep and (state := st.session_state.pop(f"{page}:look", None)):
         look(page, sweep, state)
-    with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        run, alive = live.current(page), live.alive_as_shown(page)
-        same = run is not None and sweep is not None and run.sweep == sweep
-        under_way = same and run.computing
-        idle = sweep is None or under_way
-        # By its callback, as every button that must not be lost to a run of the script that begins meanwhile.
-        st.button("Run", type="primary", key=f"{page}-run", disabled=idle, on_click=live.request, args=(page,))
-        wanted = st.session_state.get(f"{page}:autorun", False)
-        paused = run is not None and not alive and run.state == "paused"
-        if paused:
-            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
-        else:
-            idle = run is None or not run.computing
-            st.button("Pause", key=f"{page}-pause", disabled=idle, on_click=run and run.pause)
-        over = not (alive or paused)
-        st.button("Cancel", key=f"{page}-cancel", disabled=over, on_click=run and run.cancel)
-    live.announce(page)
-    # The same places with a line in every state: figures below them stay where they are, also between two messages.
-    begun = False
     with st.container():
-        with st.container(key=f"{page}-cost"):
-            if sweep:
-                size = _size(page, sweep, run if same else None)
-                st.caption("Every finished trial is stored." if under_way else size)
         if refused := st.session_state.pop(f"{page}:refused", ""):
             show_error(refused)
-        if sweep and wanted and not under_way:
-            begun = begin(page, sweep)
+        if sweep and st.session_state.get(f"{page}:autorun") and not _computing(page, sweep):
+            begin(page, sweep)
     # At last: a script that another request ends before that leaves the wish to the next one.
     st.session_state.pop(f"{page}:autorun", None)
-    if begun:
-        parts.redraw()
+
+
+def buttons(page: str, sweep: Sweep | None) -> None:
+    """Show the buttons that start, pause and end a sweep; the last two only if there is something to pause or end."""
+    with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
+        run, alive = live.current(page), live.alive_as_shown(page)
+        paused = run is not None and not alive and run.state == "paused"
+        # By callbacks: a script that begins while a button is pressed would otherwise lose the click.
+        if alive or paused:
+            st.button("Cancel", key=f"{page}-cancel", on_click=run.cancel)
+        if paused:
+            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
+        elif run is not None and run.computing:
+            st.button("Pause", key=f"{page}-pause", on_click=run.pause)
+        off, size = sweep is None or _computing(page, sweep), _size(page, sweep) if sweep else None
+        look = {"type": "primary", "key": f"{page}-run", "disabled": off, "help": size}
+        st.button("Run", on_click=live.request, args=(page,), **look)
+    live.announce(page)
+
+
+def _computing(page: str, sweep: Sweep) -> bool:
+    """Return whether the page computes this sweep already."""
+    run = live.current(page)
+    return run is not None and run.sweep == sweep and run.computing
 
 
 def _left(page: str, sweep: Sweep) -> str:
@@ -90,33 +85,33 @@ def _left(page: str, sweep: Sweep) -> str:
     st.session_state[f"{page}:first"] = True
     try:
         with get_shared_store().open() as store:
-            known = [past for past in session.past(store, live.browser_key()) if past.page == page]
+            known = session.past(store, live.browser_key())
             return next((past.state for past in known if past.sweep == sweep), "")
     except (InputError, RuntimeError):
         # The list of past sweeps says why.
         return ""
 
 
-def _size(page: str, sweep: Sweep, run: SweepRun | None) -> str:
-    if run is not None and run.results.complete:
+def _size(page: str, sweep: Sweep) -> str:
+    run = live.current(page)
+    if run is not None and run.sweep == sweep and run.results.complete:
         return COMPUTED
     size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
     return f"{size[0].upper()}{size[1:]}; what is stored is not computed again."
 
 
-def begin(page: str, sweep: Sweep) -> bool:
-    """Run a sweep on a page, in place of the one that was followed there; show why where too many are under way."""
+def begin(page: str, sweep: Sweep) -> None:
+    """Run a sweep on a page in place of the one before; show an error if too many runs are under way."""
     before = live.current(page)
     run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
     try:
         _go_on(run, before)
     except InputError as error:
         show_error(error)
-        return False
+        return
     if before is not None and before is not run and before.alive:
         before.cancel()
     _follow(page, run)
-    return True
 
 
 def resume(page: str) -> None:

@@ -1,44 +1,69 @@
-"""Figures of a sweep: lines with bands along one axis, maps over two."""
+"""Figures of a sweep: curves with bands along one axis, a phase diagram over two, also while it runs."""
 
+from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from lrlab.parameters import display_name
+from lrlab.figures.map_layers import Region, Scale
+from lrlab.figures.transition import Score
+from lrlab.parameters import Parameter, display_name
 from lrlab.sweeps import sweep_data
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import MEANS, Lines, View, lines, maps
-from lrlab.sweeps.sweep_data import SHARE, SweepData
+from lrlab.sweeps.drawn import MEANS, Lines, View, lines, maps, score_of
+from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
+from lrlab.ui.converge import refinement
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live
-from lrlab.ui.sweep import crosshair, map_view, sweep_offers, sweep_run
+from lrlab.ui.shared.captions import describe_spec
+from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
+
+LINES = {
+    "asymptotic threshold": "Above the asymptotic threshold a method does better than a guess in large problems; "
+    "at small sizes the change is gradual.",
+    "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
+    "large problems.",
+    "degrees of freedom": "With fewer measurements than degrees of freedom infinitely many solutions fit exactly: "
+    "none is known to be the truth, though one may be near.",
+    "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
+    "the rank: it cannot be recovered (coupon collector).",
+    "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
+    "(Amelunxen et al. 2014).",
+}
+
+REGIONS = {
+    "impossible": "Impossible: no method exceeds {level} in large problems, and hardly any trial does at this size.",
+    "hard": "Hard: some method can, but no polynomial-time method is known to.",
+}
 
 
-def choices(link: Permalink, sweep: Sweep | None, *, plane: bool) -> View:
-    """Show the choices about the figure, of the sweep that is drawn: the settings may be those of another model.
+def choices(link: Permalink, sweep: Sweep | None) -> View:
+    """Show the choices about the figure of the sweep that is drawn: the settings may be those of another model."""
 
-    plane: the page shows one metric, that of the map.
-    """
+    def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
+        parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
+        return bool(controls.widget(link, parameter, label=label))
+
+    link.accept(["apart", "show"])
     results = sweep_run.results(link.page, sweep)
     if results is None:
-        # In the place of what would be there.
-        st.container(key=f"{link.page}-choices")
-        return View(SHARE, not plane, True, False)
+        return View(SHARE, False, True, False)
     drawn, first = results.sweep, sweep_data.first_shown(results.sweep)
-    if plane:
-        return map_view.toggles(link, first)
     meaning = "what is drawn of each grid point: the success rate, or a metric"
-    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{link.page}-choices"):
-        with st.container(width=260):
-            scope = f"{drawn.spec.model}.{first}"
-            show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
-            if sweep and show not in _shown(sweep):
-                link.leave_out("show")
-        return map_view.toggles(link, show, maps=len(drawn.grid) == 2, apart=True)
+    scope = f"{drawn.spec.model}.{first}"
+    show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
+    if sweep and show not in _shown(sweep):
+        link.leave_out("show")
+    words = "side by side, or contours over the map of the first solver"
+    apart = toggle("apart", "One map per solver", words, False) if len(drawn.grid) == 2 else False
+    theory = toggle("theory", "Theory", "show the predictions of theory, too", True)
+    words = "where a logistic curve fitted to the successes passes 1/2, with its 95% interval"
+    return View(show, apart, theory, toggle("fits", "Midpoints", words, False))
 
 
 def _shown(sweep: Sweep) -> dict[str, str]:
@@ -51,13 +76,12 @@ def _shown(sweep: Sweep) -> dict[str, str]:
 
 def draw(page: str, sweep: Sweep | None, view: View) -> None:
     """Draw the sweep that a page follows and its progress, or, before the first one, the empty figure of a sweep."""
-    sweep_run.show_progress(page, sweep)
     results = sweep_run.results(page, sweep)
     if results is None:
         return
     data = sweep_run.data_of(page, results)
     if len(data.sweep.grid) == 2:
-        map_view.draw(page, data, view)
+        _draw_map(page, data, view)
     else:
         _draw_lines(page, data, view)
 
@@ -88,18 +112,18 @@ def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
 
 def _draw_lines(page: str, data: SweepData, view: View) -> None:
     sweep, table, shown = data.sweep, data.table(view.show), lines(data, view)
-    map_view.caption(sweep, table)
     click = sweep_offers.open_on_click(sweep, 3, together=False)
     along = data.scales[0].title
     label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
     plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
+    caption(sweep, table)
     plot.words(said(shown), key=f"{page}.said")
     band = "95% intervals of the success rates" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
     own = "Pale and dotted: a solver's own limit for large sizes. " * shown.own_limit
     words = f"{theory if view.theory and view.show != SHARE else ''}{own}{_limit_words(shown.limits)}"
-    st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial on Converge.**")
+    st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
     sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
 
 
@@ -114,3 +138,69 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
 def said(shown: Lines) -> str:
     """Return what a figure says as HTML."""
     return f"<strong>{escape(shown.said)}</strong>"
+
+
+def caption(sweep: Sweep, table: pd.DataFrame) -> None:
+    """Name what a figure shows, as widgets may have changed since, and what is left out."""
+    trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
+    words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
+    refused = table["refused"][table["refused"] != ""]
+    if len(refused):
+        words.append(f":orange[{len(refused)} cells are left out.] {plain(refused.iloc[0])}")
+    # One element, so that the figure below keeps its place.
+    st.caption("  \n".join(words))
+
+
+def refine(page: str, view: View) -> None:
+    """Have theory computed at the sizes of the cells of a sweep that is over, where the figure shows it."""
+    run = live.current(page)
+    if run is None or run.alive:
+        return
+    sweep: Sweep = run.results.sweep
+    measure = metrics(sweep).get(view.show)
+    if len(sweep.grid) == 1 and view.theory and view.show != SHARE:
+        refinement.show(page, sweep.jobs)
+    elif measure is not None and measure.quotient[0]:
+        refinement.show(page, sweep.jobs, bounds=True)
+    elif view.theory:
+        refinement.show_draws(page, sweep.jobs)
+
+
+def _draw_map(page: str, data: SweepData, view: View) -> None:
+    """Draw the maps of a sweep over two axes."""
+    sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
+    at, together = crosshair.place(page, sweep), not view.apart
+    score, shown = score_of(sweep, view.show), crosshair.marked(maps(data, view), data.scales, at)
+    click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=page if at else "")
+    narrow = maps(data, view, columns=1).layout if view.apart else None
+    label = message(score.name, cells, *data.scales)
+    plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
+    caption(sweep, table)
+    _explain(sweep, score, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
+    offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
+    sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=together)
+
+
+def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
+    names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
+    words = [LINES[name] for name in names if name in LINES]
+    if any("predicted: " in name for name in names):
+        words.append("Predicted: where theory at the sizes of the cells passes the level of the contour.")
+    if any(" = " in name and not name.startswith("predicted: ") for name in names):
+        words.append("Beside the contour: where it lies in large problems.")
+    level = sweep.contour.at.words
+    words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
+    done = "moves the crosshair to it" if crossed else "opens its first trial in Run"
+    words.append(f"**A click on a cell {done}.**")
+    st.caption(f"Colour: {score.name}. {' '.join(words)}")
+
+
+def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:
+    """Return what a map shows, in words: how many cells are known, and what they reach."""
+    known = cells[cells["value"].notna()]
+    plane = f"{name} over {x.title} and {y.title}"
+    if known.empty:
+        return f"{plane}: nothing is run yet"
+    high, low = (known.loc[known["value"].astype(float).agg(end)] for end in ("idxmax", "idxmin"))
+    ends = " and ".join(f"{one['value']:.2g} at {one['x']:.4g}, {one['y']:.4g}" for one in (high, low))
+    return f"{plane}: {len(known)} of {len(cells)} cells, between {ends}"

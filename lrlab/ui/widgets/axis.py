@@ -58,7 +58,7 @@ def choose(
     prefix: distinguishes the axes of one page. ranges: first ranges that differ from the models' own. lists: whether
     the values may also be listed one by one.
     """
-    titles = ({NONE: "nothing"} if optional else {}) | axes(catalog.MODELS[model])
+    titles = ({NONE: "no second axis"} if optional else {}) | axes(catalog.MODELS[model])
     parameter = Parameter(
         meaning="what is varied",
         choices=tuple(titles),

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from tests.load.server import serve
 from tests.ui.browsing import CURVES, drawn, opened, press, visit, wait_until
 
-PAGES = {"": "lrlab", "learn": "Learn", "spectrum": "Spectrum", "transition": "Phase map", "sweep": "Sweep",
-         "papers": "Papers", "own_data": "Your data", "converge": "Converge"}  # fmt: skip
+PAGES = {"": "lrlab", "learn": "Learn", "spectrum": "Eigengaps", "transition": "Phase transitions",
+         "papers": "Papers", "own_data": "Your data", "converge": "Run"}  # fmt: skip
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def test_a_site_that_is_named_shows_a_page_in_a_frame_and_follows_a_run(page):
     with course() as site, serve({"LRLAB_EMBED": site}) as lab:
         page.goto(f"{site}?{lab.address}")
         frame = page.frame_locator("iframe")
-        expect(frame.get_by_role("heading", name="Converge", exact=True)).to_be_visible()
+        expect(frame.get_by_role("heading", name="Run", exact=True)).to_be_visible()
         frame.get_by_role("button", name="Run", exact=True).click()
         expect(frame.locator("[data-live='converge.cards']")).to_contain_text("iterations")
         assert not [cookie for cookie in page.context.cookies() if cookie["name"] == "lrlab"]
@@ -84,4 +84,4 @@ def test_other_sites_show_no_page(page, address):
         expect(page.get_by_role("heading", name="A course")).to_be_visible()
         page.wait_for_event("console", lambda line: "frame-ancestors" in line.text) if not refused else None
         assert any("frame-ancestors" in words for words in refused)
-        assert page.frame_locator("iframe").get_by_role("heading", name="Converge").count() == 0
+        assert page.frame_locator("iframe").get_by_role("heading", name="Run").count() == 0

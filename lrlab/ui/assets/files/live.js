@@ -29,8 +29,8 @@ addEventListener("click", (event) => {
 }, true);
 
 // As a link does; the page is Streamlit's to show.
-function go(address) {
-  history.pushState(null, "", address);
+function go(address, step) {
+  history[step](null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
@@ -109,7 +109,7 @@ export default function ({ data, setTriggerValue }) {
   };
   if (data.went > (live.went ?? 0)) {
     live.went = data.went;
-    go(data.to);
+    go(data.to, data.step);
   }
   if (live.address === data.address) return;
   live.address = data.address;
