@@ -7,9 +7,10 @@ import numpy as np
 from benchmarks.limits.frame import Loop
 from lrlab import catalog
 from lrlab.operators.operator import Operator
+from lrlab.operators.tangent import point
+from lrlab.solvers.low_rank.descent import searched
 from lrlab.solvers.low_rank.starts import started
-from lrlab.solvers.low_rank.tangent import gradient, line, newton_step, point
-from lrlab.solvers.low_rank.tangent_descent import searched
+from lrlab.solvers.low_rank.tangent import gradient, line, newton_step
 
 TITLE = "low-rank matrices"
 RANK = 5

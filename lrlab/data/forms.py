@@ -91,11 +91,11 @@ class OwnMatrixProblem(LowRankProblem):
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return the relative misfit of the given measurements and of those held out, and the rank."""
-        off = self.operator.forward(estimate) - self.b
+        off = self.operator(estimate) - self.b
         scores = {"misfit": float(np.linalg.norm(off) / (np.linalg.norm(self.b) or 1.0))}
         if self.out.any():
             values = self.values[self.out] / self.unit
-            off = self.operator_held.forward(estimate) - values
+            off = self.operator_held(estimate) - values
             scores["held_out_misfit"] = float(np.linalg.norm(off) / (np.linalg.norm(values) or 1.0))
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
 

@@ -53,14 +53,14 @@ class OneBitCompletionProblem(Problem):
     @cached_property
     def y(self) -> Array:
         """The bits (m,), 1 or -1."""
-        rng, clean = child(self.spec.streams().noise, 0), self.operator.forward(self.truth)
+        rng, clean = child(self.spec.streams().noise, 0), self.operator(self.truth)
         e = rng.standard_normal(len(clean)) if self.spec.link == "probit" else rng.logistic(size=len(clean))
         return frozen(np.where(clean + self.width * e > 0, 1.0, -1.0))
 
     @cached_property
     def truth_loss(self) -> float:
         """Mean of -log P(bit) under the truth."""
-        return float(self.likelihood.loss(self.y * self.operator.forward(self.truth) / self.width).mean())
+        return float(self.likelihood.loss(self.y * self.operator(self.truth) / self.width).mean())
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return errors of the estimate as a table, and of what it says of bits.

@@ -70,10 +70,9 @@ class LowRankProblem(Problem, ABC):
         spec = self.spec
         if spec.rank_guess == "none" and not spec.assumed_rank:
             return int(spec.true_rank)
-        if spec.rank_guess == "gap":
-            return rank_guess.by_gap(self.operator, self.b, spec.largest_guess)
-        search = rank_guess.by_growth if spec.rank_guess == "none" else rank_guess.by_held_out
-        return search(self.operator, self.b, spec.largest_guess, child(spec.streams().solver, 0))
+        guess = {"none": rank_guess.by_growth, "gap": rank_guess.by_gap, "held-out": rank_guess.by_held_out}
+        rng = child(spec.streams().solver, 0)
+        return guess[spec.rank_guess](self.operator, self.b, spec.largest_guess, rng)
 
     @cached_property
     def operator(self) -> Operator:
@@ -89,7 +88,7 @@ class LowRankProblem(Problem, ABC):
     @cached_property
     def b(self) -> Array:
         """All measurements (m,)."""
-        clean = self.operator.forward(self.truth)
+        clean = self.operator(self.truth)
         e = child(self.spec.streams().noise, 0).standard_normal(len(clean))
         b = clean + float(self.spec.values()["noise"]) * e
         if self.spec.outliers:
@@ -104,7 +103,7 @@ class LowRankProblem(Problem, ABC):
         `weakest_error` is the spectral norm of the error over the smallest singular value of the truth,
         `recovered_directions` is counted by `lowrank.recovered_directions`; and `guessed_rank`, where one was guessed.
         """
-        misfit = np.linalg.norm(self.operator.forward(estimate) - self.b) / np.linalg.norm(self.b)
+        misfit = np.linalg.norm(self.operator(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
         sought = (self.spec.withheld or self.spec.assumed_rank) and "rank" in vars(self)
         guessed = {"guessed_rank": float(self.rank)} if sought else {}
@@ -130,7 +129,7 @@ class LowRankProblem(Problem, ABC):
         least_squares = math.isclose(row["objective"], (misfit * size) ** 2 / 2, rel_tol=1e-3)
         if not least_squares or self.rank < self.spec.true_rank:
             return False
-        noise = float(np.linalg.norm(self.operator.forward(self.truth) - self.b)) / size
+        noise = float(np.linalg.norm(self.operator(self.truth) - self.b)) / size
         left = math.sqrt(tol)
         if row["weakest_error"] > RECOVERED:
             left = max(left / self.truth_condition, ROUNDING * float(np.finfo(self.b.dtype).eps))

@@ -150,7 +150,7 @@ def bound(spec: OneBitCompletion) -> dict[str, float]:
         return {}
     squares = []
     for problem in (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS)):
-        z = problem.operator.forward(problem.truth) / spec.noise
+        z = problem.operator(problem.truth) / spec.noise
         # Information of a bit about its margin: f'^2 / (f (1 - f)), the product of the slopes of both losses.
         information = problem.likelihood.slope(z) * problem.likelihood.slope(-z)
         squares.append(least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information)) ** 2)

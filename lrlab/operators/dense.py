@@ -4,7 +4,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
-from lrlab.operators.lagged import Products
+from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 
 
@@ -33,7 +33,7 @@ class Dense(Operator):
         self.checkpoint(1.0)
         return self.A.reshape(self.size, -1) @ (P @ Q.T).ravel()
 
-    def forward(self, W: LowRank) -> Array:
+    def __call__(self, W: LowRank) -> Array:
         """Return <A_i, W>."""
         return self.pair(W.left, W.V)
 
@@ -50,7 +50,7 @@ class Dense(Operator):
         self.checkpoint(1.0)
         return (r @ self.A.reshape(self.size, -1)).reshape(self.shape)
 
-    def left_products(self, Q: Array) -> Products:
+    def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> <A_i Q, U>; A is read once."""
         d, k = self.shape[0], Q.shape[1]
         self.checkpoint(1.0)
@@ -61,22 +61,22 @@ class Dense(Operator):
             N = (rows.T @ rows).reshape(d, k, d, k)
             return np.ascontiguousarray(N.transpose(1, 0, 3, 2)).reshape(k * d, k * d)
 
-        return Products(lambda D: rows @ D.ravel(), lambda r: (r @ rows).reshape(d, k), normal)
+        return FactorMap(lambda D: rows @ D.ravel(), lambda r: (r @ rows).reshape(d, k), normal)
 
-    def right_products(self, P: Array) -> Products:
+    def right_map(self, P: Array) -> FactorMap:
         """Return the map V -> <A_i^T P, V>; A is read once."""
         self.checkpoint(1.0)
         rows = np.matmul(P.T, self.A).reshape(self.size, -1)
         shape = P.shape[1], self.shape[1]
-        return Products(lambda D: rows @ D.T.ravel(), lambda r: (r @ rows).reshape(shape).T, lambda: rows.T @ rows)
+        return FactorMap(lambda D: rows @ D.T.ravel(), lambda r: (r @ rows).reshape(shape).T, lambda: rows.T @ rows)
 
     def left_normal(self, Q: Array) -> Array:
         """Return the normal matrix of U -> <A_i Q, U>."""
-        return self.left_products(Q).normal()
+        return self.left_map(Q).normal()
 
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix of V -> <A_i^T P, V>."""
-        return self.right_products(P).normal()
+        return self.right_map(P).normal()
 
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.lagged import Lagged, Map
+from lrlab.operators.least_squares import FactorMap, Map
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import normal_blocks
 
@@ -126,21 +126,19 @@ class Entries(Operator):
         """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
         return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask_transposed, P))
 
-    def solve_left(
-        self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
-    ) -> Array:
-        """Return the least-squares U; without features its rows are solved one by one."""
-        if self.X is not None:
-            return super().solve_left(Q, b, ridge, start, lagged)
-        return _rows(self._grams(self._mask, Q), self.pull_left(b, Q), ridge)
+    def left_map(self, Q: Array) -> FactorMap:
+        """Return the map U -> A(U V^T); without features the rows of U are independent problems."""
+        J = super().left_map(Q)
+        if self.X is None:
+            J.by_rows = lambda b, ridge: _rows(self._grams(self._mask, Q), J.pull(b), ridge)
+        return J
 
-    def solve_right(
-        self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
-    ) -> Array:
-        """Return the least-squares V; without features its rows are solved one by one."""
-        if self.Y is not None:
-            return super().solve_right(P, b, ridge, start, lagged)
-        return _rows(self._grams(self._mask_transposed, P), self.pull_right(b, P), ridge)
+    def right_map(self, P: Array) -> FactorMap:
+        """Return the map V -> A(U V^T); without features the rows of V are independent problems."""
+        J = super().right_map(P)
+        if self.Y is None:
+            J.by_rows = lambda b, ridge: _rows(self._grams(self._mask_transposed, P), J.pull(b), ridge)
+        return J
 
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""

@@ -5,17 +5,11 @@ from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from lrlab.arrays import Array, Indices
-from lrlab.linalg import solve_positive
 from lrlab.lowrank import LowRank
-from lrlab.operators.lagged import Lagged, Map, Products, stacked
-
-DIRECT_UNKNOWNS = 600
-"""Up to so many unknowns a least-squares step forms its normal equations; above, it takes conjugate gradients."""
-EXACT = 1e-10
-"""Reduction of the gradient of such a step."""
-
+from lrlab.operators.least_squares import FactorMap
 
 Checkpoint = Callable[[float], None]
 Derived = TypeVar("Derived", bound="Operator")
@@ -69,26 +63,13 @@ class Operator(ABC):
     def adjoint(self, r: Array) -> Array:
         """Return A*(r) (d1, d2): for solvers that work on whole matrices."""
 
-    def forward(self, W: LowRank) -> Array:
+    def __call__(self, W: LowRank) -> Array:
         """Return A(W) (m,)."""
         return self.pair(self.left(W.left), self.right(W.V))
 
-    def moment(self, r: Array) -> Array:
-        """Return the unbiased estimate of W from r = A(W) as a matrix (d1, d2)."""
-        M = self.scale * self.adjoint(r)
-        if self.trace:
-            M[np.diag_indices_from(M)] -= self.scale * self.trace * r.sum()
-        return M
-
-    def moment_left(self, r: Array, V: Array, Q: Array) -> Array:
-        """Return `moment(r)` times V (d1, k), where Q is the image of V."""
-        product = self.pull_left(r, Q)
-        return self.scale * (product - self.trace * r.sum() * V if self.trace else product)
-
-    def moment_right(self, r: Array, U: Array, P: Array) -> Array:
-        """Return `moment(r)`^T times U (d2, k), where P is the image of U."""
-        product = self.pull_right(r, P)
-        return self.scale * (product - self.trace * r.sum() * U if self.trace else product)
+    def moment(self, d: Array) -> "Moment":
+        """Return the unbiased estimate of W from d = A(W)."""
+        return Moment(self, d)
 
     @abstractmethod
     def left_normal(self, Q: Array) -> Array:
@@ -98,50 +79,22 @@ class Operator(ABC):
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
 
-    def left_products(self, Q: Array) -> Products:
+    def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> A(U V^T), where Q is the image of V."""
-        return Products(
+        return FactorMap(
             lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), lambda: self.left_normal(Q)
         )
 
-    def right_products(self, P: Array) -> Products:
+    def right_map(self, P: Array) -> FactorMap:
         """Return the map V -> A(U V^T), where P is the image of U."""
-        return Products(
+        return FactorMap(
             lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), lambda: self.right_normal(P)
         )
 
-    def solve_left(
-        self, Q: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
-    ) -> Array:
-        """Return U (d1, k) that minimises ||A(U V^T) - b||^2 + ridge ||U||_F^2, where Q is the image of V.
-
-        lagged: what was learnt from problems like this one; without a ridge.
-        """
-        return _solved(self.left_products(Q), b, ridge, start, lagged)
-
-    def solve_right(
-        self, P: Array, b: Array, ridge: float = 0.0, start: Array | None = None, lagged: Lagged | None = None
-    ) -> Array:
-        """Return V (d2, k) that minimises ||A(U V^T) - b||^2 + ridge ||V||_F^2, as `solve_left` does."""
-        return _solved(self.right_products(P), b, ridge, start, lagged)
-
-    def improve_left(self, Q: Array, rest: Array, U: Array, ridge: float = 0.0, rtol: float = EXACT) -> Array:
-        """Return a U nearer to that of `solve_left`, by conjugate gradients; rest = b - A(U V^T) at the given one.
-
-        Ends when the gradient has fallen by the factor rtol.
-        """
-        J = self.left_products(Q)
-        return least_squares(J.forward, J.pull, rest, U, ridge, rtol)
-
-    def improve_right(self, P: Array, rest: Array, V: Array, ridge: float = 0.0, rtol: float = EXACT) -> Array:
-        """Return a V nearer to that of `solve_right`, as `improve_left` does; rest = b - A(U V^T) at the given one."""
-        J = self.right_products(P)
-        return least_squares(J.forward, J.pull, rest, V, ridge, rtol)
-
     def first(self, count: int) -> "Operator | None":
-        """Return the operator of the first measurements in single precision; None where they are not like the others.
+        """Return the operator of the first measurements in single precision; None if they differ from the others.
 
-        Measurements that are drawn independently of each other are; entries of a table, which are sorted, are not.
+        Measurements that are sampled independently of each other agree; entries of a table, which are sorted, do not.
         """
         return None
 
@@ -155,72 +108,40 @@ class Operator(ABC):
         raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
 
 
-def _solved(J: Products, b: Array, ridge: float, start: Array | None, lagged: Lagged | None) -> Array:
-    rhs = J.pull(b)
-    if rhs.size > DIRECT_UNKNOWNS:
-        D = np.zeros_like(rhs) if start is None else start
-        return least_squares(J.forward, J.pull, b - J.forward(D), D, ridge, EXACT)
-    if lagged is not None:
-        return lagged.solve(J, b)
-    return stacked(solve_positive(J.normal(), rhs.T.ravel(), ridge), rhs)
+class Moment(LinearOperator):
+    """The matrix M = W + scale (A*(d) - trace sum(d) I) (d1, d2) by its products: M @ V, M.T @ U.
 
-
-def least_squares(forward: Map, pull: Map, rest: Array, U: Array, ridge: float, rtol: float, limit: int = 500) -> Array:
-    """Return U + D, where D makes ||forward(D) - rest||^2 + ridge ||U + D||_F^2 small; `pull` is forward's adjoint.
-
-    Conjugate gradients on the normal equations, with an updated misfit (CGLS). They end when the gradient has fallen by
-    the factor rtol from that at entry, so that a warm start moves on, or to rounding error.
+    `c * A.moment(d)` and `W - A.moment(d)` are such matrices, so that a gradient step reads W - eta * G. The mean of M
+    over the measurements is W + T if d = A(T).
     """
-    gradient = pull(rest) - ridge * U
-    direction, now = gradient, float(np.vdot(gradient, gradient))
-    target, floor, largest = rtol**2 * now, (4 * float(np.finfo(rest.dtype).eps)) ** 2, 1.0
-    for _ in range(limit):
-        if now == 0.0:
-            break
-        image = forward(direction)
-        curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
-        largest = max(largest, curvature / now)
-        # A direction in the null space of the measurements, but for rounding errors of the gradient.
-        if not curvature > floor * largest * now:
-            break
-        step = now / curvature
-        U, rest = U + step * direction, rest - step * image
-        gradient = pull(rest) - ridge * U
-        before, now = now, float(np.vdot(gradient, gradient))
-        if now <= max(target, floor * largest * float(rest @ rest)):
-            break
-        direction = gradient + (now / before) * direction
-    return U
 
+    def __init__(self, A: Operator, d: Array, W: LowRank | None = None) -> None:
+        self.A, self.d, self.W = A, d, W
+        super().__init__(A.dtype, A.shape)
 
-def unsettled(rest: Array, change: Array, b: Array) -> float:
-    """Return ||change|| / ||rest||: how far the fit A(W) still moves, in units of its misfit rest = A(W) - b.
+    def __rmul__(self, factor: float) -> "Moment":
+        return Moment(self.A, float(factor) * self.d)
 
-    0 when the misfit or the change is rounding error of b. It stays of order 1 while the misfit falls at a constant
-    rate, however small it already is, and goes to 0 where noise leaves a misfit that no further step reduces.
-    """
-    misfit, moved, rounding = float(np.linalg.norm(rest)), float(np.linalg.norm(change)), rounding_error(b)
-    return 0.0 if misfit <= rounding or moved <= rounding / 16 else moved / misfit
+    def __rsub__(self, W: LowRank) -> "Moment":
+        return Moment(self.A, -self.d, W)
 
+    def times(self, V: Array, image: Array) -> Array:
+        """Return M V (d1, k) from the image of V, which saves a reading of the data."""
+        A, product = self.A, self.A.pull_left(self.d, image)
+        product = A.scale * (product - A.trace * self.d.sum() * V if A.trace else product)
+        return product if self.W is None else product + self.W.left @ (self.W.V.T @ V)
 
-def alignment(rest: Array, image: Array, b: Array) -> float:
-    """Return the cosine between the misfit rest = A(W) - b and what a direction changes of A(W).
+    def _matmat(self, V: Array) -> Array:
+        return self.times(V, self.A.right(V))
 
-    0 when the misfit is rounding error of b, or the cosine of its own arithmetic. It does not depend on the size of
-    the misfit, and goes to 0 at a stationary point where noise leaves one.
-    """
-    misfit, size = float(np.linalg.norm(rest)), float(np.linalg.norm(image))
-    if misfit <= rounding_error(b) or size == 0.0:
-        return 0.0
-    cosine = abs(float(rest @ image)) / (misfit * size)
-    return cosine if cosine > 8 * np.finfo(b.dtype).eps else 0.0
+    def _rmatmat(self, U: Array) -> Array:
+        A, product = self.A, self.A.pull_right(self.d, self.A.left(U))
+        product = A.scale * (product - A.trace * self.d.sum() * U if A.trace else product)
+        return product if self.W is None else product + self.W.V @ (self.W.left.T @ U)
 
-
-def unresolvable(cosine: float, b: Array) -> bool:
-    """Tell whether a step along a direction of such an `alignment` changes the squared misfit by rounding alone."""
-    return cosine**2 <= 64 * float(np.finfo(b.dtype).eps)
-
-
-def rounding_error(b: Array) -> float:
-    """Return the misfit that rounding leaves: 128 eps ||b||."""
-    return 128 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(b))
+    def dense(self) -> Array:
+        """Return M itself (d1, d2)."""
+        A, M = self.A, self.A.scale * self.A.adjoint(self.d)
+        if A.trace:
+            M[np.diag_indices_from(M)] -= A.scale * A.trace * self.d.sum()
+        return M if self.W is None else M + self.W.dense()

@@ -22,6 +22,8 @@ class Orthonormal:
     has fewer numbers. O(m^3) to make, O(m^2) a product.
     """
 
+    scale, trace, symmetric = 1.0, 0.0, False
+
     def __init__(self, entries: Entries) -> None:
         self.entries, self.shape, self.dtype = entries, entries.shape, entries.dtype
         self.left, self.right, self.checkpoint = entries.left, entries.right, entries.checkpoint

@@ -5,7 +5,7 @@ from typing import Self
 import numpy as np
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.lagged import Map
+from lrlab.operators.least_squares import Map
 from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20

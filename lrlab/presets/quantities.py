@@ -31,7 +31,7 @@ def properties(spec: Any) -> Parts:
     A, W = problem.operator, problem.truth
     P = A.left(orthonormal(np.random.default_rng(spec.streams().solver), spec.d1, 2))
     B, G = (weighted_gram(A.Y, weights, A.Y) / spec.m for weights in (P[:, 0] ** 2, P[:, 0] * P[:, 1]))
-    gaps = {"start": (A.moment(problem.b) - W.dense()) / W.s[0], "B": B - np.eye(spec.d2), "G": G}
+    gaps = {"start": (A.moment(problem.b).dense() - W.dense()) / W.s[0], "B": B - np.eye(spec.d2), "G": G}
     return {name: float(np.linalg.norm(gap, 2)) for name, gap in gaps.items()}
 
 
@@ -95,14 +95,14 @@ def contraction(spec: Any) -> Parts:
     restricted = LinearOperator((p * r, p * r), matvec=deviation, rmatvec=transposed, dtype=float)
     start = np.random.default_rng(spec.streams().solver).standard_normal(p * r)
     (worst,) = svds(restricted, k=1, tol=1e-2, v0=start, return_singular_vectors=False)
-    fixed = np.linalg.norm(L.dense() - A.moment(A.forward(L)), 2) / np.abs(L.s).max()
+    fixed = np.linalg.norm(L.dense() - A.moment(A(L)).dense(), 2) / np.abs(L.s).max()
     return {"fixed": 2.0 * float(fixed), "tangent": 2.0 * float(worst)}
 
 
 def statistical_error(spec: Any) -> Parts:
     """Return both terms of the statistical error (Soltani & Hegde 2018, eq. 6): |1^T e| / m and ||A*(e)|| / m."""
     problem = spec.build()
-    e = problem.b - problem.operator.forward(problem.truth)
+    e = problem.b - problem.operator(problem.truth)
     moment = np.linalg.norm(problem.operator.adjoint(e), 2)
     return {"mean": float(abs(e.sum()) / spec.m), "moment": float(moment / spec.m)}
 

@@ -13,8 +13,9 @@ from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.models.table_spec import TableSpec
+from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
-from lrlab.solvers.low_rank.starts import clipped, leading_part
+from lrlab.solvers.low_rank.starts import clipped
 from lrlab.spectra import Draw, Row, Spectrum
 from lrlab.theory import phase, spiked
 
@@ -46,7 +47,7 @@ def moment_spectrum(draw: Draw) -> list[Row]:
 
 def _debiased(problem: LowRankProblem, b: Array) -> tuple[Array, float]:
     k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
-    leading = leading_part(problem.operator, b, min(k + 1, *problem.operator.shape), rng)
+    leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
     overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
     return np.sort(np.abs(leading.s))[::-1], overlap
 

@@ -44,7 +44,7 @@ def test_scores_are_what_they_are_on_whole_matrices(model):
     W, T, scores = other.dense(), problem.truth.dense(), problem.score(other)
     assert scores["error"] == pytest.approx(np.linalg.norm(W - T) / np.linalg.norm(T))
     assert scores["spectral_error"] == pytest.approx(np.linalg.norm(W - T, 2) / np.linalg.norm(T, 2))
-    rest = problem.operator.forward(other) - problem.b
+    rest = problem.operator(other) - problem.b
     assert scores["misfit"] == pytest.approx(np.linalg.norm(rest) / np.linalg.norm(problem.b))
 
 

@@ -5,7 +5,8 @@ import pytest
 
 from lrlab import lowrank
 from lrlab.operators import entries as tables
-from lrlab.operators import operator as operators
+from lrlab.operators import krylov
+from lrlab.operators import least_squares as solving
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 from lrlab.operators.rank_one import BLOCK_BYTES, RankOne, SymmetricRankOne, weighted_gram
@@ -70,16 +71,23 @@ def test_measurements_and_adjoint_are_those_of_the_dense_matrices(A):
 def test_the_dot_test_of_forward_and_adjoint(A):
     W = lowrank.from_product(*factors(A))
     r = np.random.default_rng(4).standard_normal(A.size)
-    assert A.forward(W) @ r == pytest.approx(np.vdot(W.dense(), A.adjoint(r)), rel=1e-10, abs=1e-10)
+    assert A(W) @ r == pytest.approx(np.vdot(W.dense(), A.adjoint(r)), rel=1e-10, abs=1e-10)
 
 
 @every_operator
 def test_products_with_the_moment_are_those_of_the_formed_one(A):
     U, V = factors(A)
     r = np.random.default_rng(5).standard_normal(A.size)
-    moment = A.moment(r)
-    assert A.moment_left(r, V, A.right(V)) == pytest.approx(moment @ V, abs=1e-10)
-    assert A.moment_right(r, U, A.left(U)) == pytest.approx(moment.T @ U, abs=1e-10)
+    other = lowrank.from_product(V if A.symmetric else U, V)
+    for M, whole in (
+        (A.moment(r), A.moment(r).dense()),
+        (other - 0.5 * A.moment(r), other.dense() - 0.5 * A.moment(r).dense()),
+    ):
+        assert M.dense() == pytest.approx(whole, abs=1e-10)
+        assert M @ V == pytest.approx(whole @ V, abs=1e-10) and M.times(V, A.right(V)) == pytest.approx(
+            whole @ V, abs=1e-10
+        )
+        assert M.T @ U == pytest.approx(whole.T @ U, abs=1e-10)
 
 
 def test_the_moment_of_gaussian_measurements_is_unbiased():
@@ -93,8 +101,8 @@ def test_the_moment_of_gaussian_measurements_is_unbiased():
         (SymmetricRankOne(X), symmetric),
         (Dense(rng.standard_normal((m // 10, 4, 3))), W),
     ):
-        b = A.forward(lowrank.from_dense(truth))
-        assert np.linalg.norm(A.moment(b) - truth) < 0.05 * np.linalg.norm(truth)
+        b = A(lowrank.from_dense(truth))
+        assert np.linalg.norm(A.moment(b).dense() - truth) < 0.05 * np.linalg.norm(truth)
 
 
 def test_the_moment_of_all_entries_is_the_matrix_when_features_are_white():
@@ -102,10 +110,10 @@ def test_the_moment_of_all_entries_is_the_matrix_when_features_are_white():
         _, left, right = kind.split("-")
         A, left_back, right_back = entries(left == "features", right == "features", m=N1 * N2).whitened()
         W = lowrank.from_product(*factors(A))
-        assert A.moment(A.forward(W)) == pytest.approx(W.dense(), abs=1e-10)
+        assert A.moment(A(W)).dense() == pytest.approx(W.dense(), abs=1e-10)
         raw = entries(left == "features", right == "features", m=N1 * N2)
         mapped = lowrank.from_product(left_back(W.left), right_back(W.V))
-        assert raw.forward(mapped) == pytest.approx(A.forward(W), abs=1e-10)
+        assert raw(mapped) == pytest.approx(A(W), abs=1e-10)
 
 
 @every_operator
@@ -114,15 +122,16 @@ def test_least_squares_of_a_factor_directly_by_conjugate_gradients_and_by_lstsq(
     U, V = factors(A)
     b = np.random.default_rng(7).standard_normal(A.size)
     P, Q, dense = A.left(U), A.right(V), matrices(A)
+    left, right = A.left_map(Q), A.right_map(P)
     expected_U = lstsq(np.einsum("mij,jk->mik", dense, V), b, ridge)
     expected_V = lstsq(np.einsum("mij,ik->mjk", dense, U), b, ridge)
-    assert A.solve_left(Q, b, ridge) == pytest.approx(expected_U, abs=1e-9)
-    assert A.solve_right(P, b, ridge) == pytest.approx(expected_V, abs=1e-9)
-    monkeypatch.setattr(operators, "DIRECT_UNKNOWNS", 0)
-    assert A.solve_left(Q, b, ridge) == pytest.approx(expected_U, abs=1e-7)
-    assert A.solve_right(P, b, ridge) == pytest.approx(expected_V, abs=1e-7)
+    assert left.solve(b, ridge) == pytest.approx(expected_U, abs=1e-9)
+    assert right.solve(b, ridge) == pytest.approx(expected_V, abs=1e-9)
+    monkeypatch.setattr(solving, "DIRECT_UNKNOWNS", 0)
+    assert left.solve(b, ridge) == pytest.approx(expected_U, abs=1e-7)
+    assert right.solve(b, ridge) == pytest.approx(expected_V, abs=1e-7)
     # From a start the unknowns differ where the system is singular (U = V K, K skew, on a symmetric operator).
-    near_U, near_V = A.solve_left(Q, b, ridge, start=U), A.solve_right(P, b, ridge, start=V)
+    near_U, near_V = left.solve(b, ridge, U), right.solve(b, ridge, V)
     assert A.pair(A.left(near_U), Q) == pytest.approx(A.pair(A.left(expected_U), Q), abs=1e-7)
     assert A.pair(P, A.right(near_V)) == pytest.approx(A.pair(P, A.right(expected_V)), abs=1e-7)
 
@@ -151,18 +160,57 @@ def test_a_subset_measures_as_the_whole_does(A):
     part = A.subset(chosen)
     assert part.size == len(chosen) and part.symmetric == A.symmetric
     assert part.scale * part.size == pytest.approx(A.scale * A.size)
-    assert part.forward(W) == pytest.approx(A.forward(W)[chosen], abs=1e-12)
+    assert part(W) == pytest.approx(A(W)[chosen], abs=1e-12)
 
 
-def test_a_few_steps_of_conjugate_gradients_lower_the_misfit():
+def test_a_few_steps_of_conjugate_gradients_lower_the_residual():
     A, (U, V) = build("rank-one"), factors(build("rank-one"))
     b = np.random.default_rng(8).standard_normal(A.size)
-    Q, P = A.right(V), A.left(U)
-    before = np.linalg.norm(b - A.pair(P, Q))
-    left = A.improve_left(Q, b - A.pair(P, Q), U, rtol=0.01)
-    assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 0.9 * before
-    best = np.linalg.norm(b - A.pair(A.left(A.solve_left(Q, b)), Q))
-    assert np.linalg.norm(b - A.pair(A.left(left), Q)) < 1.01 * best
+    J, rest = A.left_map(A.right(V)), b - A.pair(A.left(U), A.right(V))
+    left = J.improve(rest, U, 0.0, 0.01)
+    best = np.linalg.norm(b - J.forward(J.solve(b)))
+    assert np.linalg.norm(b - J.forward(left)) < min(0.9 * np.linalg.norm(rest), 1.01 * best)
+
+
+def test_the_recursion_of_the_gradient_is_that_of_the_residual():
+    rng = np.random.default_rng(9)
+    J, rest, D = rng.standard_normal((30, 8)), rng.standard_normal(30), rng.standard_normal((4, 2))
+    forward, pull = lambda D: J @ D.ravel(), lambda r: (J.T @ r).reshape(4, 2)
+    expected = np.linalg.solve(J.T @ J + 0.3 * np.eye(8), J.T @ (rest + J @ D.ravel())).reshape(4, 2)
+    for gradient in (None, pull(rest) - 0.3 * D):
+        solution = solving.least_squares(forward, pull, rest, D, 0.3, 1e-12, gradient=gradient)
+        assert solution.D == pytest.approx(expected, abs=1e-9) and solution.left == 0 and solution.steps <= 12
+    short = solving.least_squares(forward, pull, rest, D, 0.3, 1e-12, limit=2)
+    assert short.steps == 2 and 0 < short.left < 1
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_krylov_spaces_give_singular_triples_and_eigenpairs(k):
+    rng, widths = np.random.default_rng(3), []
+    M = rng.standard_normal((70, 50))
+    U, s, Vt = np.linalg.svd(M)
+    start = krylov.random_block(50, k, rng, M.dtype, near=Vt[:2].T)
+    W, pulled = krylov.leading(lambda V: M @ V, start, k, transposed=lambda U: M.T @ U, settled=1e-15)
+    assert W.s == pytest.approx(s[:k], rel=1e-10) and W.dense() == pytest.approx((U[:, :k] * s[:k]) @ Vt[:k], abs=1e-6)
+    assert pulled == pytest.approx(M.T @ W.U, abs=1e-10)
+    S = M[:50] + M[:50].T
+
+    def times(V):
+        widths.append(V.shape[1])
+        return S @ V
+
+    L, image = krylov.leading(times, krylov.random_block(50, k, rng, S.dtype), k, settled=1e-12)
+    best = lowrank.from_symmetric(S, k)
+    assert L.s == pytest.approx(best.s, rel=1e-8) and L.dense() == pytest.approx(best.dense(), abs=1e-4)
+    assert image == pytest.approx(S @ L.U, abs=1e-10) and sum(widths) <= 50, "no column is multiplied twice"
+
+
+@every_operator
+def test_the_nearest_matrix_is_the_same_formed_or_not(A, monkeypatch):
+    M, rng = A.moment(np.random.default_rng(5).standard_normal(A.size)), np.random.default_rng(6)
+    formed = krylov.nearest(M, K, rng)
+    monkeypatch.setattr(krylov, "FORMED", 0)
+    assert krylov.nearest(M, K, rng, 1e-12).dense() == pytest.approx(formed.dense(), abs=1e-6)
 
 
 def test_entries_are_computed_alike_few_or_many_at_a_time(monkeypatch):

@@ -30,7 +30,7 @@ def test_the_basis_is_that_of_the_tangent_space(spec):
     rng, step = np.random.default_rng(0), 1e-6
     U, V = (F + step * rng.standard_normal(F.shape) for F in (W.U, W.V))
     near = lowrank.from_symmetric(U * W.s @ U.T, 2) if A.symmetric else lowrank.from_product(U * W.s, V, 2)
-    moved = A.forward(near) - A.forward(W)
+    moved = A(near) - A(W)
     outside = moved - J.T @ np.linalg.lstsq(J.T, moved, rcond=None)[0]
     assert np.linalg.norm(outside) < 1e-4 * np.linalg.norm(moved)
 

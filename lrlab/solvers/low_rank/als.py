@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import unsettled
+from lrlab.operators.tangent import unsettled
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import penalty_note, ranked_entry, refuse_features
@@ -37,8 +37,8 @@ def als(
     U = W.U * np.sqrt(W.s)
     fit = np.zeros_like(b)
     while True:
-        V = A.solve_right(A.left(U), b, ridge)
-        U = A.solve_left(A.right(V), b, ridge)
+        V = A.right_map(A.left(U)).solve(b, ridge)
+        U = A.left_map(A.right(V)).solve(b, ridge)
         fit, before = A.pair(A.left(U), A.right(V)), fit
         objective = (np.vdot(fit - b, fit - b) + ridge * (np.vdot(U, U) + np.vdot(V, V))) / 2
         note = penalty_note("ridge", ridge, "", fit - b, b) if ridge else ""

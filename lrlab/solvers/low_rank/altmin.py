@@ -1,6 +1,6 @@
-"""Alternating minimisation for low-rank matrices from linear measurements (Jain & Dhillon 2013, Algorithm 1)."""
+"""Alternating minimization for low-rank matrices from linear measurements (Jain & Dhillon 2013, Algorithm 1)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import repeat
 from typing import Annotated
 
@@ -13,16 +13,15 @@ from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
-from lrlab.operators.lagged import Lagged
-from lrlab.operators.operator import Operator, alignment, unsettled
+from lrlab.operators.least_squares import FactorMap
+from lrlab.operators.operator import Operator
+from lrlab.operators.tangent import alignment, point, unsettled
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import point, projected
-
-Fit = Callable[..., Array]
+from lrlab.solvers.low_rank.tangent import projected
 
 SMALL_SYSTEM = 200
 INEXACT = 0.3
@@ -78,106 +77,57 @@ def altmin(
     Dhillon (2015), "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
     A, b = problem.operator, problem.b
-    # The systems of a table are small: row by row without features, or of few features.
+    # The systems of a matrix with missing entries are small: row by row without features, or of few features.
     small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= SMALL_SYSTEM)
     exact = inner == "exact" or (inner == "auto" and small)
-    batches = _batches(A, b, fresh_samples)
+    batches = sample_batches(A, b, fresh_samples)
     A0, b0 = next(batches)
-    factors = Factors(A0, started(A0, b0, problem.rank, rng, start))
-    fit = np.zeros_like(b)
-    for right, left in zip(batches, batches, strict=True):
-        factors.refit_right(*right, ridge, exact)
-        factors.refit_left(*left, ridge, exact)
-        factors.measure(A)
-        fit, before = factors.fit, fit
-        moved = unsettled(fit - b, fit - before, b)
+    U, s, V = started(A0, b0, problem.rank, rng, start)
+    V, fit = V * s, np.zeros_like(b)
+    P, Q = A.left(U), A.right(V)
+    for (A1, b1), (A2, b2) in zip(batches, batches, strict=True):
+        P1, Q1 = (P, Q) if A1 is A else (A1.left(U), A1.right(V))
+        V, R = np.linalg.qr(refitted(A1.right_map(P1), V, b1, b1 - A1.pair(P1, Q1), ridge, exact))
+        U = U @ R.T
+        P2, Q2 = (P1 @ R.T, A1.right(V)) if A2 is A1 else (A2.left(U), A2.right(V))
+        U, R = np.linalg.qr(refitted(A2.left_map(Q2), U, b2, b2 - A2.pair(P2, Q2), ridge, exact))
+        V = V @ R.T
+        P, Q = A.left(U), Q2 @ R.T if A2 is A else A.right(V)
+        fit, before = A.pair(P, Q), fit
+        left, s, right = np.linalg.svd(V, full_matrices=False)
+        W, moved = LowRank(U @ right.T, s, left), unsettled(fit - b, fit - before, b)
         if A.symmetric:
-            yield _network(A, b, factors, ridge, moved)
-            continue
-        objective = (np.vdot(fit - b, fit - b) + ridge * np.vdot(factors.V, factors.V)) / 2
-        yield Iterate(factors.estimate(), float(objective), moved)
+            yield symmetric_iterate(A, b, W, ridge, moved)
+        else:
+            yield Iterate(W, float(np.vdot(fit - b, fit - b) + ridge * np.vdot(s, s)) / 2, moved)
     return Stop.EXHAUSTED
 
 
-class Factors:
-    """W = U V^T and the images P of U and Q of V under one operator."""
-
-    def __init__(self, A: Operator, W: LowRank) -> None:
-        """Start from W, its scale in V."""
-        self.U, self.V = W.U, W.V * W.s
-        self.A, self.P, self.Q = A, A.left(self.U), A.right(self.V)
-        self._fit: Array | None = None
-        self._lagged = Lagged(), Lagged()
-
-    def measure(self, A: Operator) -> None:
-        """Take the images under another operator."""
-        if A is not self.A:
-            self.A, self.P, self.Q, self._fit = A, A.left(self.U), A.right(self.V), None
-
-    @property
-    def fit(self) -> Array:
-        """A(W)."""
-        if self._fit is None:
-            self._fit = self.A.pair(self.P, self.Q)
-        return self._fit
-
-    def refit_right(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
-        """Minimise over V; afterwards V is orthonormal, and U carries the scale."""
-        self.measure(A)
-        best = self._refitted(A.improve_right, A.solve_right, 0, (self.P, self.V), b, ridge, exact)
-        self.V, R = np.linalg.qr(best)
-        self.U, self.P, self.Q, self._fit = self.U @ R.T, self.P @ R.T, A.right(self.V), None
-
-    def refit_left(self, A: Operator, b: Array, ridge: float, exact: bool) -> None:
-        """Minimise over U; afterwards U is orthonormal, and V carries the scale."""
-        self.measure(A)
-        best = self._refitted(A.improve_left, A.solve_left, 1, (self.Q, self.U), b, ridge, exact)
-        self.U, R = np.linalg.qr(best)
-        self.V, self.Q, self.P, self._fit = self.V @ R.T, self.Q @ R.T, A.left(self.U), None
-
-    def _refitted(
-        self, improve: Fit, solve: Fit, side: int, at: tuple[Array, Array], b: Array, ridge: float, exact: bool
-    ) -> Array:
-        images, factor = at
-        if not exact:
-            return improve(images, b - self.fit, factor, ridge, INEXACT)
-        if ridge:
-            return solve(images, b, ridge, factor)
-        # The correction instead of the factor: its rounding errors shrink with the misfit.
-        return factor + solve(images, b - self.fit, lagged=self._lagged[side])
-
-    def estimate(self) -> LowRank:
-        """Return W, where U is orthonormal."""
-        left, s, right = np.linalg.svd(self.V, full_matrices=False)
-        return LowRank(self.U @ right.T, s, left)
+def refitted(J: FactorMap, D: Array, b: Array, rest: Array, ridge: float, exact: bool) -> Array:
+    """Return the factor that minimizes ||J D - b||^2 + ridge ||D||^2, or one nearer to it; rest = b - J D."""
+    if not exact:
+        return J.improve(rest, D, ridge, INEXACT)
+    # The correction instead of the factor: its rounding errors shrink with the residual.
+    return J.solve(b, ridge, D) if ridge else D + J.solve(rest)
 
 
-def _network(A: Operator, b: Array, factors: Factors, ridge: float, moved: float) -> Iterate:
-    """Return the rank k part of the symmetric part of U V^T, the part on which A depends, evaluated as an estimate.
+def symmetric_iterate(A: Operator, b: Array, W: LowRank, ridge: float, moved: float) -> Iterate:
+    """Return the rank k part of the symmetric part of W, the part on which A depends, evaluated as an estimate.
 
-    Its residual is at least the cosine between the misfit and its gradient in the tangent space.
+    Its residual is at least the cosine between d = A(W) - b and its gradient in the tangent space.
     """
-    W = factors.estimate()
     Q = np.linalg.qr(np.hstack([W.U, W.V]))[0]
     at = point(A, lowrank.from_core(Q, (Q.T @ W.left) @ (W.V.T @ Q), len(W.s)), b)
-    G = A.pull_left(at.misfit, at.P) + ridge * at.W.left
-    slope = projected(A, at.W, G, G)
-    cosine = alignment(at.misfit, 2 * A.pair(A.left(slope.A), at.P), b)
-    objective = (np.vdot(at.misfit, at.misfit) + ridge * np.vdot(at.W.s, at.W.s)) / 2
-    return Iterate(at.W, float(objective), max(moved, cosine))
+    slope = projected(at.W, A.pull_left(at.d, at.P) + ridge * at.W.left, None)
+    cosine = alignment(at.d, 2 * A.pair(A.left(slope), at.P), b)
+    return Iterate(at.W, at.objective + ridge * float(at.W.s @ at.W.s) / 2, max(moved, cosine))
 
 
-def _batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Array]]:
+def sample_batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Array]]:
     """Return all samples again and again, or 2 * sweeps + 1 disjoint batches."""
-    if not sweeps:
-        return repeat((A, b))
-    count = 2 * sweeps + 1
-    if count > len(b):
-        remedy = f"lower it to {(len(b) - 1) // 2}, or raise the number of measurements"
-        raise InputError("fresh_samples", f"such that 2H+1 <= {len(b)} measurements", sweeps, remedy)
-    rows = np.arange(len(b))
     # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
-    return ((A.subset(rows[first::count]), b[first::count]) for first in range(count))
+    rows, count = np.arange(len(b)), 2 * sweeps + 1
+    return ((A.subset(rows[k::count]), b[k::count]) for k in range(count)) if sweeps else repeat((A, b))
 
 
 def refuse_batches(spec: LowRankSpec, options: Options) -> None:

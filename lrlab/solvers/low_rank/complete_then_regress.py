@@ -11,13 +11,13 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
+from lrlab.operators.tangent import solved
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls
 from lrlab.solvers.low_rank.requirements import ranked_entry
-from lrlab.solvers.low_rank.tangent import solved
 
 COMPLETIONS = {"matrix-irls": matrix_irls, "gauss-newton": gauss_newton}
 
@@ -51,7 +51,7 @@ def complete_then_regress(
     for state in COMPLETIONS[completion](plain, rng=rng):
         R: LowRank = state.estimate
         W = lowrank.from_product(left(pulled(white.X, R.left)), right(pulled(white.Y, R.V)), problem.rank)
-        misfit = A.forward(W) - b
+        misfit = A(W) - b
         exact = solved(misfit, b)
         yield Iterate(W, float(misfit @ misfit) / 2, 0.0 if exact else state.residual, note, optimal=exact)
 

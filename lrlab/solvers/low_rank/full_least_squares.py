@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import least_squares
+from lrlab.operators.least_squares import least_squares
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import SolverEntry
@@ -36,9 +36,9 @@ def full_least_squares(
     A, b = problem.operator, problem.b
     Q = A.right(np.eye(A.shape[1], dtype=A.dtype))
     forward, pull = lambda D: A.pair(A.left(D), Q), lambda r: A.pull_left(r, Q)
-    W = least_squares(forward, pull, b, np.zeros(A.shape, A.dtype), 0.0, ACCURACY, inner_steps)
+    W = least_squares(forward, pull, b, np.zeros(A.shape, A.dtype), 0.0, ACCURACY, inner_steps).D
     estimate = lowrank.from_symmetric(W) if A.symmetric else lowrank.from_dense(W)
-    rest = A.forward(estimate) - b
+    rest = A(estimate) - b
     yield Iterate(estimate, float(rest @ rest) / 2)
 
 

@@ -1,44 +1,40 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
 from collections.abc import Generator
-from functools import partial
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
-from lrlab.operators.operator import Operator, alignment, unresolvable
+from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
+from lrlab.operators.tangent import (
+    EvaluatedMatrix,
+    alignment,
+    gauss_newton_step,
+    point,
+    solved,
+    stationarity,
+    unresolvable,
+)
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solvers.low_rank.descent import steps_to_the_end
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, Line, line, moved, point, solved
-from lrlab.solvers.low_rank.tangent_descent import in_single, steps_to_the_end
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, rank_one_step, stationarity
-from lrlab.solvers.low_rank.whole_steps import SLOW, Leave, WholeSteps
+from lrlab.solvers.low_rank.tangent import line, moved
+from lrlab.solvers.low_rank.tangent_descent import in_single
+from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
 
-Result = TypeVar("Result")
-Generated = Generator[Iterate, None, Result]
-
-HALVINGS = 20
 PENALTY, NEARLY = 0.1, 0.4
-"""Weight of the nuclear norm per relative misfit, and the cosine of the residual from which on it falls with it."""
-SINGLE_TOL = 1e-5
-"""Tolerance down to which linear problems of rank-one measurements are solved in single precision."""
-PATIENCE, PATIENCE_ONE, NEAR = 20, 5, 0.01
-"""Slow steps without a penalty, at a cosine above NEAR, after which it begins again: what is recovered takes fewer. The
-second is that of weighted problems of rank one."""
+"""Weight of the nuclear norm per relative residual norm, and the cosine below which it falls with the cosine, too."""
+PATIENCE = 20
+"""Slow steps after which the path begins again, or conjugate directions take over: successful runs take fewer."""
 FEW = 10
-"""Measurements per row up to which weights help at rank one; more of them are solved as they are."""
-LATE = 10
-"""Slow steps at any cosine after which conjugate directions take over: where the rank is too small for b, the problems
-that leave the curvature out no longer say where the minimum is."""
-LOOSE, TIGHTEST, ROUGHLY = 0.1, 1e-10, 0.01
-"""Bounds of the factor by which the gradient of a penalised problem shrinks, and the largest one without a penalty."""
+"""Measurements per row up to which weights help at rank one."""
 
 
 def gauss_newton(
@@ -104,90 +100,68 @@ def gauss_newton(
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """
-    operator, b = problem.operator, problem.b
-    few = problem.rank == 1 < min(operator.shape) and len(b) <= FEW * max(operator.shape)
-    if path == "auto" and few and isinstance(operator, RankOne) and b.any():
-        direct = partial(direct_steps, tol=inner_tol, limit=inner_steps, patience=PATIENCE_ONE)
-        at, leave = (yield from rank_one_steps(operator, b, rng, start, direct)), WholeSteps(operator, b, rng).leave
-        return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
-    at = point(operator, started(operator, b, problem.rank, rng, start), b)
-    leave = WholeSteps(operator, b, rng).leave
-    if path == "direct" or (path == "auto" and not isinstance(operator, Entries)):
-        patience = PATIENCE if path == "auto" else 0
-        stop = yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps, patience)
-        if stop is not None:
-            return stop
-        at = point(operator, started(operator, b, problem.rank, rng, "clipped"), b)
-        leave = WholeSteps(operator, b, rng).leave
-    at = yield from penalised_steps(operator, b, at, inner_steps, leave)
-    if solved(at.misfit, b):
+    A, b = problem.operator, problem.b
+    steps = GaussNewtonSteps(inner_tol, inner_steps, rng)
+    few = problem.rank == 1 < min(A.shape) and len(b) <= FEW * max(A.shape)
+    if path == "auto" and few and isinstance(A, RankOne) and b.any():
+        at = yield from rank_one_steps(A, b, rng, start, steps)
+        return (yield from steps(A, b, at))
+    penalized = path == "penalised" or (path == "auto" and isinstance(A, Entries))
+    patience = PATIENCE if path == "auto" and not penalized else 0
+    at = point(A, started(A, b, problem.rank, rng, start), b)
+    stop = yield from steps(A, b, at, penalized, patience)
+    if stop is not None:
+        return stop
+    at = point(A, started(A, b, problem.rank, rng, "clipped"), b)
+    return (yield from steps(A, b, at, penalized=True))
+
+
+class GaussNewtonSteps(NamedTuple):
+    """Gauss-Newton steps on any measurements: accuracy and most steps of the inner problems."""
+
+    tol: float
+    limit: int
+    rng: np.random.Generator
+
+    def __call__(
+        self, A: Operator, b: Array, at: EvaluatedMatrix, penalized: bool = False, patience: int = 0
+    ) -> Generator[Iterate, None, Stop | None]:
+        """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number."""
+        leave, weight, residual, slow, late = WholeSteps(A, b, self.rng).leave, np.inf, 1.0, 0, 0
+        near = in_single(A) if isinstance(A, RankOne) and self.tol >= 1e-5 else None
+        while not solved(at.d, b):
+            if penalized:
+                residual = stationarity(A, at, b)
+            # The relative residual norm, which noise keeps from 0, falls with the cosine once that is small.
+            size = float(np.linalg.norm(at.d) / np.linalg.norm(b)) * min(1.0, residual / NEARLY)
+            if penalized:
+                weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / A.scale)
+                Z, inner, left = gauss_newton_step(A, at, min(0.1, max(size, 1e-10)), self.limit, weight)
+            else:
+                weight, rtol = 0.0, max(self.tol, min(0.01, size))
+                Z, inner, left = gauss_newton_step(A, at, rtol, self.limit, near=near)
+            along = line(A, at, Z)
+            if not penalized:
+                residual = max(alignment(at.d, along.image, b), left)
+            yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
+            height = lambda one: one.objective + weight * float(np.abs(one.W.s).sum())  # noqa: B023, E731
+            trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
+            new = next((one for one in trials if height(one) < height(at)), None)
+            better = leave(new or at, at.objective) or new
+            if better is None and penalized:
+                penalized = False
+                continue
+            if better is None:
+                return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
+            if not penalized and better.objective > (1 - SLOW) * at.objective:
+                slow, late = slow + (residual > 0.01), late + 1
+            at = better
+            if patience and slow >= patience:
+                return None
+            if late >= PATIENCE and not patience:
+                return (yield from steps_to_the_end(A, b, at, True, leave))
+        yield Iterate(at.W, at.objective, 0.0)
         return Stop.CONVERGED
-    return (yield from direct_steps(operator, b, at, leave, inner_tol, inner_steps)) or Stop.STALLED
-
-
-def penalised_steps(
-    operator: Operator, b: Array, at: EvaluatedMatrix, limit: int, leave: Leave
-) -> Generated[EvaluatedMatrix]:
-    """Yield the iterates on the penalised path; return the point where its problem is solved and the penalty goes."""
-    weight = np.inf
-    while True:
-        slope = stationarity(operator, at, b)
-        size = unsolved(at, b, slope)
-        weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / operator.scale)
-        step, inner, _ = least_squares_step(operator, at, min(LOOSE, max(size, TIGHTEST)), limit, weight)
-        along, end = line(operator, at, step), solved(at.misfit, b)
-        yield Iterate(at.W, at.objective, 0.0 if end else slope, f"{inner} inner steps.")
-        better = None if end else following(operator, at, along, b, weight, leave)
-        if better is None:
-            return at
-        at = better
-
-
-def direct_steps(
-    operator: Operator, b: Array, at: EvaluatedMatrix, leave: Leave, tol: float, limit: int, patience: int = 0
-) -> Generated[Stop | None]:
-    """Yield the iterates without a penalty; return why they end, None after so many slow steps, 0 for any number."""
-    near, residual, slow, late = in_single(operator) or operator, 1.0, 0, 0
-    while True:
-        if solved(at.misfit, b):
-            yield Iterate(at.W, at.objective, 0.0)
-            return Stop.CONVERGED
-        rough = max(tol, min(ROUGHLY, unsolved(at, b, residual)))
-        if tol >= SINGLE_TOL and isinstance(near, RankOne):
-            step, inner, remaining = rank_one_step(operator, near, at, rough, limit)
-        else:
-            step, inner, remaining = least_squares_step(operator, at, rough, limit)
-        along = line(operator, at, step)
-        residual = max(alignment(at.misfit, along.image, b), remaining)
-        yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
-        better = following(operator, at, along, b, 0.0, leave)
-        if better is None:
-            return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
-        late += better.objective > (1 - SLOW) * at.objective
-        slow += residual > NEAR and better.objective > (1 - SLOW) * at.objective
-        if patience and slow >= patience:
-            return None
-        if late >= LATE and not patience:
-            return (yield from steps_to_the_end(operator, b, better, True, leave))
-        at = better
-
-
-def unsolved(at: EvaluatedMatrix, b: Array, cosine: float) -> float:
-    """Return the relative misfit, which falls with the cosine once that is small: noise keeps the misfit from 0."""
-    return float(np.linalg.norm(at.misfit)) / (float(np.linalg.norm(b)) or 1.0) * min(1.0, cosine / NEARLY)
-
-
-def following(
-    operator: Operator, at: EvaluatedMatrix, along: Line, b: Array, weight: float, leave: Leave
-) -> EvaluatedMatrix | None:
-    """Return the next point, by the step, halved until f + weight ||W||_* falls, or by one with the whole gradient.
-
-    None where neither helps.
-    """
-    penalised = lambda point: point.objective + weight * float(np.abs(point.W.s).sum())  # noqa: E731
-    before, trials = penalised(at), (moved(operator, at, along, 0.5**halvings, b) for halvings in range(HALVINGS))
-    new = next((trial for trial in trials if penalised(trial) < before), None)
-    return leave(new or at, at.objective) or new
 
 
 ENTRY = ranked_entry(

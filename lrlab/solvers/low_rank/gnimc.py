@@ -7,12 +7,11 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.tangent import gauss_newton_step, point, solved, stationarity
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.tangent import point, solved
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
 LEAST_TOLERANCE, LEAST_VALUE = 1e-15, 1e-12
 """Accuracy of the inner problem, until its steps are used up, and the least singular value over the largest."""
@@ -50,11 +49,11 @@ def gnimc(
     at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
     while True:
         yield Iterate(at.W, at.objective, stationarity(operator, at, b))
-        if solved(at.misfit, b):
+        if solved(at.d, b):
             return Stop.CONVERGED
-        misfit = float(np.linalg.norm(at.misfit) / np.linalg.norm(b))
+        misfit = float(np.linalg.norm(at.d) / np.linalg.norm(b))
         tolerance, limit = (misfit**2, last_steps) if misfit < near else (LEAST_TOLERANCE, first_steps)
-        (D, E), _, _ = least_squares_step(operator, at, max(tolerance, LEAST_TOLERANCE), limit)
+        D, E = np.split(gauss_newton_step(operator, at, max(tolerance, LEAST_TOLERANCE), limit).D, [len(at.W.U)])
         s = np.maximum(at.W.s, LEAST_VALUE * at.W.s.max())
         at = point(operator, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)
 

@@ -1,7 +1,6 @@
 """MatrixIRLS: completion of a table, with features or without, by least squares reweighted for low rank."""
 
-from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -13,29 +12,20 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
+from lrlab.operators.krylov import leading, random_block
+from lrlab.operators.operator import Moment
 from lrlab.operators.orthonormal import Orthonormal
+from lrlab.operators.tangent import point, solved, stationarity
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 from lrlab.solvers.low_rank.requirements import ranked_entry
-from lrlab.solvers.low_rank.starts import leading_triples
-from lrlab.solvers.low_rank.tangent import point, solved
-from lrlab.solvers.low_rank.tangent_least_squares import stationarity
-
-Measurements = Entries | Orthonormal
 
 MOST_COMBINED = 4000
-"""Entries with features up to which they are combined: for 4,000 of them the decomposition takes some seconds."""
-DECOMPOSED = 200**2
-"""Tables of up to so many entries are decomposed whole."""
-SHARE = 20
-"""From this share of all singular values on, decomposing the whole table is faster."""
-LARGEST = 1000**2
-"""Larger tables are never decomposed whole: that would take seconds, in which no run can be cancelled."""
-LEAST_GAP = 1e-12
-SETTLED = 1e-14
-COARSEST, FINEST = 1e-3, 1e-14
-"""Bounds of the accuracy of the weighted least-squares problem, relative to its right-hand side."""
+"""Most entries with features that are combined: for 4,000 of them the decomposition takes some seconds."""
+DECOMPOSED, LARGEST, SHARE = 200**2, 1000**2, 20
+"""Sizes of tables that are decomposed whole: always up to the first; from one in `SHARE` singular values on up to the
+second, because a decomposition cannot be canceled."""
 
 
 def matrix_irls(
@@ -77,112 +67,76 @@ def matrix_irls(
     """
     entries, given = problem.operator, problem.b
     assert isinstance(entries, Entries)
-    A: Measurements = entries if entries.plain else Orthonormal(entries)
+    A = entries if entries.plain else Orthonormal(entries)
     b = given if isinstance(A, Entries) else A.combined(given)
-    left, right = (np.zeros((n, 0)) for n in A.shape)
-    eps, X = np.inf, Filled(left, right, left, right, b)
+    eps, X = np.inf, Moment(A, b / A.scale, lowrank.zero(A.shape, 0))
     while True:
-        triples = X.triples(A, problem.rank + 1, rng)
-        W = triples.truncated(problem.rank)
-        at = point(entries, W, given)
-        yield Iterate(W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
-        if solved(at.misfit, given):
+        U, s, V = triples = leading_triples(X, problem.rank + 1, rng)
+        at = point(entries, triples.truncated(problem.rank), given)
+        yield Iterate(at.W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
+        if solved(at.d, given):
             return Stop.CONVERGED
-        eps = min(eps, float(triples.s[-1]))
-        above = triples.truncated(int((triples.s > eps * (1 + LEAST_GAP)).sum()))
-        tol = min(max(inner_tol * eps / float(triples.s[0]), FINEST), COARSEST)
-        new = reweighted(A, b, above, eps, X, tol, inner_steps)
-        if not len(above.s) or new.distance(X) <= SETTLED * float(np.linalg.norm(triples.s)):
+        eps = min(eps, float(s[-1]))
+        above = triples.truncated(int((s > eps * (1 + 1e-12)).sum()))
+        tol = min(max(inner_tol * eps / float(s[0]), 1e-14), 1e-3)
+        X, before = reweighted(X, b, above, eps, tol, inner_steps), X
+        if not len(above.s) or distance(X, before) <= 1e-14 * float(np.linalg.norm(s)):
             return Stop.FINISHED
-        X = new
 
 
-class Filled(NamedTuple):
-    """The matrix U L^T + R V^T + A*(rest): U, V orthonormal; without features, sparse with `rest` at the places."""
-
-    U: Array
-    L: Array
-    R: Array
-    V: Array
-    rest: Array
-
-    def times(self, A: Measurements, V: Array) -> Array:
-        """Return the matrix times V (d2, any)."""
-        return self.U @ (self.L.T @ V) + self.R @ (self.V.T @ V) + A.pull_left(self.rest, A.right(V))
-
-    def transposed(self, A: Measurements, U: Array) -> Array:
-        """Return the transposed matrix times U (d1, any)."""
-        return self.L @ (self.U.T @ U) + self.V @ (self.R.T @ U) + A.pull_right(self.rest, A.left(U))
-
-    def triples(self, A: Measurements, count: int, rng: Generator) -> LowRank:
-        """Return the leading singular triples."""
-        if decomposed_whole(A.shape, count):
-            return lowrank.from_dense(self.U @ self.L.T + self.R @ self.V.T + A.adjoint(self.rest), count)
-        near = self.V if self.V.shape[1] else None
-        return leading_triples(
-            lambda V: self.times(A, V),
-            lambda U: self.transposed(A, U),
-            A.shape,
-            count,
-            rng,
-            A.dtype,
-            near=near,
-            settled=1e-12,
-            checkpoint=A.checkpoint,
-        )
-
-    def distance(self, other: "Filled") -> float:
-        """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its entries."""
-        left = np.hstack([self.U, self.R, -other.U, -other.R])
-        right = np.hstack([self.L, self.V, other.L, other.V])
-        factors = lowrank.from_product(left, right).s
-        return float(np.linalg.norm(factors) + np.linalg.norm(self.rest - other.rest))
+def leading_triples(X: Moment, count: int, rng: Generator) -> LowRank:
+    """Return the leading singular triples of a matrix that is of low rank but for the measurements."""
+    entries = X.shape[0] * X.shape[1]
+    if entries <= DECOMPOSED or (entries <= LARGEST and SHARE * count > min(X.shape)):
+        return lowrank.from_dense(X.dense(), count)
+    start = random_block(X.shape[1], count, rng, X.dtype, near=X.W.V)
+    checkpoint = X.A.checkpoint
+    return leading(X.matmat, start, count, transposed=X.rmatmat, settled=1e-12, checkpoint=checkpoint)[0]
 
 
-def decomposed_whole(shape: tuple[int, int], count: int) -> bool:
-    """Return whether a table is decomposed whole for so many singular triples."""
-    entries = shape[0] * shape[1]
-    return entries <= DECOMPOSED or (entries <= LARGEST and SHARE * count > min(shape))
+def distance(X: Moment, other: Moment) -> float:
+    """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its measurements."""
+    factors = np.hstack([X.W.left, -other.W.left]), np.hstack([X.W.V, other.W.V])
+    return float(np.linalg.norm(lowrank.from_product(*factors).s) + X.A.scale * np.linalg.norm(X.d - other.d))
 
 
-def reweighted(A: Measurements, b: Array, at: LowRank, eps: float, X: Filled, tol: float, limit: int) -> Filled:
-    """Return the matrix of least <Z, W(Z)> that has the given measurements.
+def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: int) -> Moment:
+    """Return the matrix of least <Z, W(Z)> that has the given measurements, from the one before.
 
     A tangent vector U C V^T + B V^T + U D^T, B orthogonal to U and D to V, is the vector of the entries of C, B and D.
     """
-    (U, s, V), beside = at, eps / (at.s - eps)
+    A, (U, s, V), beside = X.A, at, eps / (at.s - eps)
     (n1, n2), r = A.shape, len(s)
     weights = np.concatenate([(eps**2 / (np.outer(s, s) - eps**2)).ravel(), np.tile(beside, n1 + n2)])
-    share, left_image, right_image = len(b) / (n1 * n2), A.left(U), A.right(V)
+    fraction, left_image, right_image = len(b) / (n1 * n2), A.left(U), A.right(V)
 
-    def parts(G: Array) -> tuple[Array, Array, Array]:
-        core, end = r * r, r * (r + n1)
-        return G[:core].reshape(r, r), G[core:end].reshape(n1, r), G[end:].reshape(n2, r)
-
-    def measured(G: Array) -> Array:
-        C, B, D = parts(G)
-        return A.pair(A.left(np.hstack([U @ C + B, U])), A.right(np.hstack([V, D])))
+    def factors(G: Array) -> tuple[Array, Array]:
+        C, B, D = (part.reshape(-1, r) for part in np.split(G, [r * r, r * (r + n1)]))
+        return np.hstack([U @ C + B, U]), np.hstack([V, D])
 
     def tangent(right: Array, left: Array) -> Array:
         C = U.T @ right
         return np.concatenate([C.ravel(), (right - U @ C).ravel(), (left - V @ C.T).ravel()])
 
+    def measured(G: Array) -> Array:
+        left, right = factors(G)
+        return A.pair(A.left(left), A.right(right))
+
     def pulled(rest: Array) -> Array:
         return tangent(A.pull_left(rest, right_image), A.pull_right(rest, left_image))
 
-    def operator(by: Callable[[Array], Array]) -> LinearOperator:
-        return LinearOperator((len(weights), len(weights)), matvec=by, dtype=weights.dtype)
-
-    normal, eased = operator(lambda G: pulled(measured(G)) + weights * G), operator(lambda G: G / (share + weights))
+    size = len(weights), len(weights)
+    normal = LinearOperator(size, lambda G: pulled(measured(G)) + weights * G, dtype=weights.dtype)
+    eased = LinearOperator(size, lambda G: G / (fraction + weights), dtype=weights.dtype)
     # Of a table that solves the problem for other weights, the part that these leave of it.
-    start = tangent(X.times(A, V), X.transposed(A, U)) / (1 + weights)
+    start = tangent(X @ V, X.rmatmat(U)) / (1 + weights)
     right = pulled(b)
     G, _ = cg(normal, right, start, rtol=tol, maxiter=limit, M=eased)
     # Past the accuracy of the arithmetic conjugate gradients may lead far away.
     if np.linalg.norm(normal @ G - right) > np.linalg.norm(normal @ start - right):
         G = start
-    C, B, D = parts(G)
-    return Filled(U, D, U @ C + B, V, b - measured(G))
+    L, R = factors(G)
+    return Moment(A, (b - measured(G)) / A.scale, LowRank(L, np.ones(2 * r), R))
 
 
 def refuse_many_with_features(spec: TableSpec, options: Options) -> None:

@@ -63,12 +63,12 @@ def nuclear_norm(
     u, s, vt = lowrank.from_dense(pulled, 1)
     zero_from = float(s[0])
     mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
-    step = 1.0 / max(float(np.linalg.norm(operator.forward(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
+    step = 1.0 / max(float(np.linalg.norm(operator(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
     rounding = ROUNDING * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
     shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
 
     def value(W: LowRank) -> tuple[float, Array]:
-        d = operator.forward(W) - b
+        d = operator(W) - b
         return 0.5 * float(np.linalg.norm(d)) ** 2, d
 
     split = Split(value, operator.adjoint, lambda V, t: shrink(V, t * mu_k), LowRank.dense)

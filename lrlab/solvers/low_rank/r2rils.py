@@ -9,12 +9,11 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, stationarity
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import ranked_entry, refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.low_rank.tangent import EvaluatedMatrix, point
-from lrlab.solvers.low_rank.tangent_least_squares import least_squares_step, stationarity
 
 LOOSEST, TIGHTEST = 1e-5, 1e-15
 
@@ -47,10 +46,10 @@ def r2rils(
     while True:
         fixed = EvaluatedMatrix(LowRank(U, np.ones(U.shape[1]), V), A.left(U), A.right(V), -b)
         tol = max(min(LOOSEST, misfit**2), TIGHTEST)
-        (D, B), _, _ = least_squares_step(A, fixed, tol, inner_steps)
+        D, B = np.split(gauss_newton_step(A, fixed, tol, inner_steps).D, [len(U)])
         at = point(A, lowrank.from_product(np.hstack([D, U]), np.hstack([V, B]), problem.rank), b)
         yield Iterate(at.W, at.objective, stationarity(A, at, b))
-        misfit = float(np.linalg.norm(at.misfit) / (np.linalg.norm(b) or 1.0))
+        misfit = float(np.linalg.norm(at.d) / (np.linalg.norm(b) or 1.0))
         U, V = scaled(U + scaled(D)), scaled(V + scaled(B))
 
 

@@ -1,15 +1,20 @@
 """Scaled gradient descent on the factors of a low-rank matrix (ScaledGD), with an exact line search."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.linalg import solve_positive
+from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import alignment
+from lrlab.operators.operator import Operator
+from lrlab.operators.tangent import EvaluatedMatrix, alignment, point
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import Path, Vector, least, point, refitted
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 
@@ -33,27 +38,66 @@ def scaled_gradient(
     """
     A, b = problem.operator, problem.b
     at, leave = point(A, started(A, b, problem.rank, rng, start), b), WholeSteps(A, b, rng).leave
-    old: tuple[Vector, Vector, float] | None = None
+    d1, old = A.shape[0], None
     while True:
-        left, s = A.pull_left(at.misfit, at.Q), at.W.s
-        right = left if A.symmetric else A.pull_right(at.misfit, at.P)
+        left, s = A.pull_left(at.d, at.Q), at.W.s
         size = np.copysign(np.maximum(np.abs(s), 1e-10 * np.abs(s).max() or 1.0), s)
-        G, scaled = Vector(left * s, right * s), Vector(-left / size, -right / size)
-        slope, step = -G.dot(scaled), scaled
+        G = np.vstack([left, left if A.symmetric else A.pull_right(at.d, at.P)])
+        scaled = step = -G / size
+        G = G * s
+        slope = -float(np.vdot(G, scaled))
         if old is not None and directions == "conjugate":
-            conjugate = scaled.plus(old[1], max(0.0, (slope + G.dot(old[0])) / old[2]))
-            step = conjugate if G.dot(conjugate) < 0 else scaled
-        path = Path.along(A, at, step)
-        yield Iterate(at.W, at.objective, alignment(at.misfit, path.first, b))
-        eta = least(at.misfit, path)
-        U, V = at.W.U + eta * step.A, at.W.V + eta * step.B
+            before, direction, before_slope = old
+            conjugate = scaled + max(0.0, (slope + float(np.vdot(G, before))) / before_slope) * direction
+            step = conjugate if np.vdot(G, conjugate) < 0 else scaled
+        path = path_along(A, at, step[:d1], step[d1:])
+        yield Iterate(at.W, at.objective, alignment(at.d, path.first, b))
+        eta = least(at.d, path)
+        U, V = at.W.U + eta * step[:d1], at.W.V + eta * step[d1:]
         Q, R = np.linalg.qr(U)
         W = lowrank.from_core(Q, (R * s) @ R.T, len(s)) if A.symmetric else lowrank.from_product(U * s, V)
         new = refitted(A, point(A, W, b), b) if A.symmetric else point(A, W, b)
+        # Earlier directions in the coordinates of the new factors.
         turn = np.linalg.pinv(U) @ new.W.U, np.linalg.pinv(V) @ new.W.V
+        turned = [np.vstack([one[:d1] @ turn[0], one[d1:] @ turn[1]]) for one in (scaled, step)]
         better = leave(new, at.objective)
-        turned = [Vector(one.A @ turn[0], one.B @ turn[1]) for one in (scaled, step)]
-        at, old = better or new, (turned[0], turned[1], slope) if better is None and slope > 0 else None
+        at, old = better or new, (*turned, slope) if better is None and slope > 0 else None
+
+
+class Path(NamedTuple):
+    """The path W(eta) = (U + eta X) diag(s) (V + eta Y)^T: A(W(eta)) = A(W) + eta first + eta^2 second."""
+
+    first: Array
+    second: Array
+
+
+def path_along(A: Operator, at: EvaluatedMatrix, X: Array, Y: Array) -> Path:
+    """Return the path from W."""
+    P, s = A.left(X), at.W.s
+    Q = P if A.symmetric else A.right(Y)
+    cross = A.pair(P * s, at.Q)
+    return Path(2 * cross if A.symmetric else cross + A.pair(at.P * s, Q), A.pair(P * s, Q))
+
+
+def least(rest: Array, path: Path) -> float:
+    """Return the eta that minimizes ||rest + eta first + eta^2 second||^2, a root of its cubic derivative."""
+    first, second = path
+    products = (second @ second / 2, first @ second, first @ first / 2 + rest @ second, rest @ first)
+    quartic = np.array([*products, 0.0], dtype=np.float64)
+    if not np.isfinite(quartic).all() or not quartic[:3].any():
+        return 0.0
+    roots = np.roots(np.polyder(quartic))
+    real = roots.real[np.abs(roots.imag) <= 1e-8 * np.abs(roots)]
+    return float(real[np.argmin(np.polyval(quartic, real))]) if len(real) else 0.0
+
+
+def refitted(A: Operator, at: EvaluatedMatrix, b: Array) -> EvaluatedMatrix:
+    """Return a symmetric estimate with the eigenvalues that make its residual least, largest in size first."""
+    squares = at.P * at.P
+    s = at.W.s - solve_positive(squares.T @ squares, squares.T @ at.d)
+    order = np.argsort(-np.abs(s), kind="stable")
+    U, P, s = at.W.U[:, order], at.P[:, order], s[order]
+    return EvaluatedMatrix(LowRank(U, s, U), P, P, A.pair(P * s, P) - b)
 
 
 ENTRY = ranked_entry(

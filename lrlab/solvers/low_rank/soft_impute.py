@@ -6,17 +6,20 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
+from lrlab.operators.krylov import leading, random_block
+from lrlab.operators.operator import Moment
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import SolverEntry
 from lrlab.solvers.low_rank.requirements import penalty_note, refuse_features
-from lrlab.solvers.low_rank.starts import shrunk
 
-COARSE, SPARE = 1e-2, 5
-"""Change at which the path proceeds to its next penalty, and singular values sought beyond those of the last step."""
+COARSE, SPARE, SHARE = 1e-2, 5, 20
+"""Change at which the path proceeds to its next penalty, singular values sought beyond those of the last step, and
+their number, one in so many of all, above which a table is decomposed whole."""
 MEANING = "last penalty over the least one that gives W = 0"
 Penalty = Annotated[float, Parameter(meaning=MEANING, symbol="λ/λ₀", low=1e-8, high=1, scale="log")]
 Levels = Annotated[int, Parameter(meaning="penalties on the way to the last one, each a warm start", low=1, high=100)]
@@ -49,13 +52,32 @@ def soft_impute(
         Z = LowRank(np.hstack([W.U, old.U]), s, np.hstack([W.V, old.V]))
         W, old = shrunk(A, Z, b, level, len(W.s) + SPARE, rng), W
         change = float(np.linalg.norm(lowrank.difference(Z, W))) / (float(np.linalg.norm(W.s)) or 1.0)
-        rest, before, last = A.forward(W) - b, value, level <= greatest * shrinkage * (1 + 1e-12)
+        rest, before, last = A(W) - b, value, level <= greatest * shrinkage * (1 + 1e-12)
         value = float(rest @ rest) / 2 + level * float(W.s.sum())
         note = penalty_note("shrinkage", shrinkage, " of the least penalty that gives 0", rest, b) if last else ""
         yield Iterate(W, value, change if last else None, note)
         momentum = 1.0 if value > before else momentum + 1.0
         if not last and change < COARSE:
             level, momentum, value = next(levels), 1.0, np.inf
+
+
+def shrunk(A: Entries, Z: LowRank, b: Array, level: float, guess: int, rng: Generator) -> LowRank:
+    """Return Z + A*(b - A(Z)) with singular values lowered by `level`, without those below it.
+
+    It is sparse plus of low rank; `guess` is how many of its values are above the level.
+    """
+    M, n = Moment(A, (b - A(Z)) / A.scale, Z), min(A.shape)
+    while True:
+        if A.shape[0] * A.shape[1] <= 64**2 or SHARE * guess > n:
+            U, s, V = lowrank.from_dense(M.dense())
+            break
+        start = random_block(A.shape[1], guess, rng, b.dtype, near=Z.V[:, : guess // 2 + 1])
+        U, s, V = leading(M.matmat, start, guess, transposed=M.rmatmat, floor=level, settled=1e-13)[0]
+        if s[-1] <= level or not level:
+            break
+        guess *= 2
+    retained = int((s > level).sum())
+    return LowRank(U[:, :retained], s[:retained] - level, V[:, :retained])
 
 
 ENTRY = SolverEntry(

@@ -7,13 +7,13 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import unsettled
+from lrlab.operators.krylov import nearest
 from lrlab.operators.rank_one import RankOne
+from lrlab.operators.tangent import point, unsettled
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.starts import stepped
-from lrlab.solvers.low_rank.tangent import gradient, line, point
+from lrlab.solvers.low_rank.tangent import gradient, line
 
 PROJECTED = 1e-14
 NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promises that this method converges here."
@@ -56,7 +56,8 @@ def svp(
         if step == "adaptive" and at.W.s.any():
             T = gradient(A, at)
             image = line(A, at, T).image
-            eta = T.dot(T) / (A.scale * float(image @ image) or np.inf)
-        at, before = point(A, stepped(A, at.W, at.misfit, eta, rng, PROJECTED), b), at.misfit
+            eta = float(np.vdot(T, T)) / (A.scale * float(image @ image) or np.inf)
+        W = nearest(at.W - eta * A.moment(at.d), problem.rank, rng, PROJECTED)
+        at, before = point(A, W, b), at.d
         note = NO_ISOMETRY if isinstance(A, RankOne) else ""
-        yield Iterate(at.W, at.objective, unsettled(at.misfit, at.misfit - before, b), note)
+        yield Iterate(at.W, at.objective, unsettled(at.d, at.d - before, b), note)

@@ -71,7 +71,7 @@ def trimmed_gauss_newton(
             except StopIteration as ended:
                 stop = ended.value or stop
                 break
-            fits = within(A.forward(at.estimate) - b, cut, floor)
+            fits = within(A(at.estimate) - b, cut, floor)
             stays = bool((fits == kept).all())
             yield Iterate(at.estimate, at.objective, at.residual if stays else None, note, optimal=False)
             if (at.residual or 0.0) <= SOLVED and not stays:

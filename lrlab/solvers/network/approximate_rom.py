@@ -11,13 +11,23 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator
+from lrlab.operators.krylov import leading, nearest, random_block
+from lrlab.operators.operator import Moment
+from lrlab.operators.tangent import point
 from lrlab.parameters import InputError, Parameter
-from lrlab.protocol import Iterates
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.methods.block_krylov import Head, Oversampling, block_krylov, random_start
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import AddedBatches, network_entry, refuse_batches
+from lrlab.solvers.network.debiased import (
+    Batches,
+    Step,
+    StepRule,
+    batches,
+    iterate,
+    refuse_batches,
+    shortened,
+    trial_steps,
+)
+from lrlab.solvers.network.requirements import network_entry
 
 HeadRule = Annotated[
     str,
@@ -44,10 +54,10 @@ def ap_rom(
     *,
     head: HeadRule = "tangent",
     blocks: Depth = 2,
-    oversampling: Oversampling = 5,
+    oversampling: Annotated[int, Parameter(meaning="columns of a Krylov block beyond the rank", low=0, high=100)] = 5,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
-    fresh_batches: AddedBatches = 0,
+    fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
     r"""Recover the symmetric L of a polynomial network by gradient descent with approximate projections.
@@ -73,41 +83,53 @@ def ap_rom(
     and what it yields, as in `ep_rom`.
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
-    r, blocks = problem.rank, depth(blocks, problem.operator.shape[0])
-
-    def leading(G: Gradient, k: int, beside: Array | None = None) -> Head:
-        wide = random_start(G.operator.shape[0], k + oversampling, rng, G.operator.dtype)
-        return block_krylov(G.times, wide, k, blocks, beside)
-
-    def start(operator: Operator, b: Array) -> LowRank:
-        empty = lowrank.zero(operator.shape, r, operator.dtype)
-        return _tail(empty, leading(Gradient(operator, -b), r), 1.0, "two-sided")
-
-    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
-        G, U = Gradient(operator, now.d), now.L.U
-        if head != "tangent":
-            wide = leading(G, 2 * r)
-            return lambda eta: _tail(now.L, wide, eta, head), lambda: G.times(U, now.P)
-        rest, GU = leading(G, r, beside=U), G.times(U, now.P)
-        both = Head(np.hstack([U, rest.Z]), np.hstack([GU, rest.GZ]))
-        return lambda eta: _tail(now.L, both, eta, head), lambda: GU
-
-    return descent(problem, start, line, step if step_rule == "fixed" else None, fresh_batches)
-
-
-def depth(blocks: int, p: int) -> int:
-    """Return the number of blocks of the Krylov space: log p, rounded up, where `blocks` is 0."""
-    return blocks or max(1, math.ceil(math.log(p)))
+    A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
+    sides = 1 if head == "one-sided" else 2
+    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), batches(A, b, fresh_batches)
+    part, y = next(samples)
+    at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
+    at = shortened(A, b, at) if adaptive else at
+    lowest = at.objective
+    for part, y in samples:
+        now = at if not fresh_batches else point(part, at.W, y)
+        L, G = now.W, part.moment(now.d)
+        GU = G.times(L.U, now.P)
+        start = random_block(len(L.U), r if head == "tangent" else 2 * r, rng, A.dtype, over=oversampling)
+        H = tangent_head(G, L.U, GU, start, depth) if head == "tangent" else wide_head(G, r, start, depth)
+        for eta in trial_steps(part, now, GU) if adaptive else (step,):
+            new = point(A, tail(L, H, eta, sides), b)
+            if new.objective <= 2 * lowest:
+                break
+        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
+    yield Iterate(at.W, at.objective)
+    return Stop.EXHAUSTED
 
 
-def _tail(L: LowRank, leading: Head, eta: float, head: str) -> LowRank:
+Head = tuple[Array, Array]
+"""Orthonormal Z (p, k) and G Z (p, k)."""
+
+
+def wide_head(G: Moment, r: int, start: Array, depth: int) -> Head:
+    """Return the paper's head of rank 2r of G: Algorithms 3 and 4 with one product with G per block."""
+    W, GZ = leading(G.matmat, start, 2 * r, blocks=depth + 1)
+    return W.U, GZ
+
+
+def tangent_head(G: Moment, U: Array, GU: Array, start: Array, depth: int) -> Head:
+    """Return U and a head of the rest (I - U U^T) G (I - U U^T) of G."""
+    outside = lambda V: V - U @ (U.T @ V)  # noqa: E731
+    W, image = leading(lambda V: outside(G @ outside(V)), outside(start), U.shape[1], blocks=depth + 1)
+    return np.hstack([U, W.U]), np.hstack([GU, image + U @ (GU.T @ W.U)])
+
+
+def tail(L: LowRank, head: Head, eta: float, sides: float) -> LowRank:
     """Return the nearest matrix of rank r to L - eta H(G), which is U diag(s) U^T - eta (Z F^T + F Z^T)."""
-    U, Z, GZ = L.U, leading.Z, leading.GZ
-    F = GZ / 2 if head == "one-sided" else GZ - Z @ ((Z.T @ GZ) / 2)
+    U, (Z, GZ) = L.U, head
+    F = GZ / 2 if sides == 1 else GZ - Z @ ((Z.T @ GZ) / 2)
     Q = np.linalg.qr(np.hstack([U, Z, F]))[0]
     u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F
-    core = (u * L.s) @ u.T - L.s.dtype.type(eta) * (z @ f.T + f @ z.T)
-    return lowrank.from_core(Q, core, L.U.shape[1])
+    return lowrank.from_core(Q, (u * L.s) @ u.T - eta * (z @ f.T + f @ z.T), len(L.s))
 
 
 def refuse_wide(spec: LowRankSpec, options: Options) -> None:

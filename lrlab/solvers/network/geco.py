@@ -7,16 +7,16 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator, least_squares
+from lrlab.operators.krylov import leading, random_block
+from lrlab.operators.least_squares import least_squares
+from lrlab.operators.operator import Operator
+from lrlab.operators.tangent import point
 from lrlab.parameters import Parameter
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.methods.block_krylov import Blocks, Oversampling, block_krylov, random_start
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, iterate, point
+from lrlab.solvers.network.debiased import iterate
 from lrlab.solvers.network.requirements import network_entry
-
-REFIT, REFIT_STEPS = 1e-10, 50
-"""A refit, by conjugate gradients on at most (r + 1)^2 unknowns, ends when its gradient has fallen by this factor."""
 
 
 def geco(
@@ -30,8 +30,10 @@ def geco(
             choices=("rotation", "gradient", "none"),
         ),
     ] = "rotation",
-    blocks: Blocks = 3,
-    oversampling: Oversampling = 5,
+    blocks: Annotated[
+        int, Parameter(meaning="blocks of the Krylov space of a leading eigenvector", low=1, high=20)
+    ] = 3,
+    oversampling: Annotated[int, Parameter(meaning="columns of a Krylov block beyond the first", low=0, high=100)] = 5,
     rng: Generator,
 ) -> Iterates:
     r"""Recover a polynomial network by adding one hidden unit after another.
@@ -53,40 +55,35 @@ def geco(
     Reference: Shalev-Shwartz, Gonen, Shamir (2011), "Large-scale convex minimization with a low-rank constraint",
     Algorithm 1 and its replacement steps; for networks Livni, Shalev-Shwartz, Shamir (2014).
     """
-    operator, b, r = problem.operator, problem.b, problem.rank
-    now = point(operator, b, lowrank.zero(operator.shape, 0, operator.dtype))
+    A, b, r = problem.operator, problem.b, problem.rank
+    at = point(A, lowrank.zero(A.shape, 0, A.dtype), b)
     while True:
-        full = now.L.U.shape[1] == r
-        if full and replacement == "none":
-            yield Iterate(now.L, now.objective, note=f"{r} units, the last.")
+        U, units = at.W.U, len(at.W.s)
+        if units == r and replacement == "none":
+            yield Iterate(at.W, at.objective, note=f"{r} units, the last.")
             return
-        G = Gradient(operator, now.d)
-        if full and replacement == "rotation":
-            U, GU = now.L.U, G.times(now.L.U, now.P)
+        G = A.moment(at.d)
+        if units == r and replacement == "rotation":
+            GU = G.times(U, at.P)
             u = np.linalg.svd(GU - U @ (U.T @ GU), full_matrices=False)[0][:, :1]
         else:
-            start = random_start(len(now.L.U), 1 + oversampling, rng, operator.dtype)
-            u = block_krylov(G.times, start, 1, blocks).Z
-        following = _grow(operator, b, now, u, r)
-        if now.L.s.size:
-            yield iterate(b, now, following.L, 1.0, f"{now.L.s.size} units.")
-        now = following
+            start = random_block(len(U), 1, rng, A.dtype, over=oversampling)
+            u = leading(G.matmat, start, 1, blocks=blocks + 1)[0].U
+        Q = np.linalg.qr(np.hstack([U, u]))[0]
+        turned = Q.T @ U
+        L = refitted(A, b, Q, (turned * at.W.s) @ turned.T, r)
+        new = point(A, L if units < r else refitted(A, b, L.U, np.diag(L.s), r), b)
+        if units:
+            yield iterate(b, at, new.W, 1.0, f"{units} units.")
+        at = new
 
 
-def _grow(operator: Operator, b: Array, now: EvaluatedSymmetric, u: Array, r: int) -> EvaluatedSymmetric:
-    """Return the best L on the columns of U and u (p, 1), of at most r units."""
-    Q = np.linalg.qr(np.hstack([now.L.U, u]))[0]
-    turned = Q.T @ now.L.U
-    grown = _refit(operator, b, Q, (turned * now.L.s) @ turned.T, r)
-    return grown if Q.shape[1] <= r else _refit(operator, b, grown.L.U, np.diag(grown.L.s), r)
-
-
-def _refit(operator: Operator, b: Array, Q: Array, core: Array, r: int) -> EvaluatedSymmetric:
-    """Return the rank r part of Q C Q^T with the C that minimises ||A(Q C Q^T) - b||, from a symmetric start."""
-    P = operator.left(Q)
-    forward = lambda C: operator.pair(P @ C, P)  # noqa: E731
-    C = least_squares(forward, lambda d: P.T @ (d[:, None] * P), b - forward(core), core, 0.0, REFIT, REFIT_STEPS)
-    return point(operator, b, lowrank.from_core(Q, C, r))
+def refitted(A: Operator, b: Array, Q: Array, core: Array, r: int) -> LowRank:
+    """Return the rank r part of Q C Q^T with the C that minimizes ||A(Q C Q^T) - b||, from a symmetric start."""
+    P = A.left(Q)
+    forward = lambda C: A.pair(P @ C, P)  # noqa: E731
+    C = least_squares(forward, lambda d: P.T @ (d[:, None] * P), b - forward(core), core, 0.0, 1e-10, 50).D
+    return lowrank.from_core(Q, C, r)
 
 
 ENTRY = network_entry(

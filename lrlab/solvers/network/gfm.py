@@ -7,11 +7,21 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator
-from lrlab.protocol import Iterates
-from lrlab.solvers.methods.block_krylov import block_krylov, random_start
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import Batches, network_entry, refuse_batches
+from lrlab.operators.krylov import nearest
+from lrlab.operators.operator import Moment
+from lrlab.operators.tangent import point
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solvers.network.debiased import (
+    Batches,
+    Step,
+    StepRule,
+    batches,
+    iterate,
+    refuse_batches,
+    shortened,
+    trial_steps,
+)
+from lrlab.solvers.network.requirements import network_entry
 
 
 def gfm(
@@ -38,28 +48,33 @@ def gfm(
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
+    A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
+    samples = batches(A, b, fresh_batches)
+    part, y = next(samples)
+    at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
+    at = shortened(A, b, at) if adaptive else at
+    lowest = at.objective
+    for part, y in samples:
+        now = at if not fresh_batches else point(part, at.W, y)
+        L, G = now.W, part.moment(now.d)
+        GU = G.times(L.U, now.P)
 
-    def start(operator: Operator, b: Array) -> LowRank:
-        p, r, dtype = operator.shape[0], problem.rank, operator.dtype
-        leading = block_krylov(Gradient(operator, b).times, random_start(p, r + 5, rng, dtype), r, 3)
-        return lowrank.from_core(leading.Z, leading.Z.T @ leading.GZ, r)
-
-    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
-        G = Gradient(operator, now.d)
-        GU = G.times(now.L.U, now.P)
-        return lambda eta: _power_step(now.L, G, GU, eta), lambda: GU
-
-    return descent(problem, start, line, step if step_rule == "fixed" else None, fresh_batches)
+        for eta in trial_steps(part, now, GU) if adaptive else (step,):
+            new = point(A, power_step(L, G, GU, eta), b)
+            if new.objective <= 2 * lowest:
+                break
+        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
+    yield Iterate(at.W, at.objective)
+    return Stop.EXHAUSTED
 
 
-def _power_step(L: LowRank, G: Gradient, GU: Array, eta: float) -> LowRank:
-    """Return the rank r part of the symmetric part of U V^T after one power step on L - eta G."""
-    step = L.s.dtype.type(eta)
-    U = np.linalg.qr(L.left - step * GU)[0]
-    V = L.left @ (L.U.T @ U) - step * G.times(U)
-    # U V^T + V U^T lives on the columns of U and V: its core is at most 2r x 2r.
+def power_step(L: LowRank, G: Moment, GU: Array, eta: float) -> LowRank:
+    """Return the rank r part of (U V^T + V U^T) / 2 after one power step on L - eta G."""
+    U = np.linalg.qr(L.left - eta * GU)[0]
+    V = (L - eta * G) @ U
     Q = np.linalg.qr(np.hstack([U, V]))[0]
-    return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, L.U.shape[1])
+    return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, len(L.s))
 
 
 ENTRY = network_entry(

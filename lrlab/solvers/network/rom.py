@@ -1,21 +1,30 @@
 """EP-ROM: projected gradient descent for polynomial networks, with exact projections."""
 
-from collections.abc import Callable
+from copy import copy
 from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import eigsh
 
 from lrlab import lowrank
-from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Moment, Operator
+from lrlab.operators.tangent import point
 from lrlab.parameters import Parameter
-from lrlab.protocol import Iterates
-from lrlab.solvers.network.debiased import EvaluatedSymmetric, Gradient, Line, Step, StepRule, descent
-from lrlab.solvers.network.requirements import AddedBatches, network_entry, refuse_batches
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solvers.network.debiased import (
+    Batches,
+    Step,
+    StepRule,
+    batches,
+    iterate,
+    refuse_batches,
+    shortened,
+    trial_steps,
+)
+from lrlab.solvers.network.requirements import network_entry
 
 
 def ep_rom(
@@ -37,7 +46,7 @@ def ep_rom(
             choices=("corrected", "printed"),
         ),
     ] = "corrected",
-    fresh_batches: AddedBatches = 0,
+    fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
     r"""Recover the symmetric L of a polynomial network by projected gradient descent.
@@ -62,51 +71,43 @@ def ep_rom(
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
-    r = problem.rank
-    project = _exact if projection == "exact" or r >= problem.operator.shape[0] - 1 else _lanczos
-    fixed = step if step_rule == "fixed" or trace_sign == "printed" else None
-
-    def gradient(operator: Operator, d: Array) -> Gradient:
-        shift = 2 * operator.scale * operator.trace * float(d.sum()) if trace_sign == "printed" else 0.0
-        return Gradient(operator, d, shift)
-
-    def start(operator: Operator, b: Array) -> LowRank:
-        return project(lowrank.zero(operator.shape, r, operator.dtype), gradient(operator, -b), r, rng)[0](1.0)
-
-    def line(operator: Operator, now: EvaluatedSymmetric) -> Line:
-        nearest, times = project(now.L, gradient(operator, now.d), r, rng)
-        return nearest, lambda: times(now.L.U)
-
-    return descent(problem, start, line, fixed, fresh_batches)
-
-
-Nearest = Callable[[float], LowRank]
-Times = Callable[[Array], Array]
-
-
-def _exact(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, Times]:
-    """Return eta -> P_r(L - eta G) and V -> G V by the matrix G."""
-    dense, whole = G.dense(), L.dense()
-    return lambda eta: lowrank.from_symmetric(whole - L.s.dtype.type(eta) * dense, r), lambda V: dense @ V
+    A, b, r = problem.operator, problem.b, problem.rank
+    whole = projection == "exact" or r >= A.shape[0] - 1
+    nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
+    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", batches(A, b, fresh_batches)
+    if trace_sign == "printed":
+        samples = ((flipped(part), y) for part, y in samples)
+    part, y = next(samples)
+    at = point(A, nearest(part.moment(y)), b)
+    at = shortened(A, b, at) if adaptive else at
+    lowest = at.objective
+    for part, y in samples:
+        now = at if not fresh_batches else point(part, at.W, y)
+        L, G = now.W, part.moment(now.d)
+        for eta in trial_steps(part, now, G.times(L.U, now.P)) if adaptive else (step,):
+            new = point(A, nearest(L - eta * G), b)
+            if new.objective <= 2 * lowest:
+                break
+        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
+    yield Iterate(at.W, at.objective)
+    return Stop.EXHAUSTED
 
 
-def _lanczos(L: LowRank, G: Gradient, r: int, rng: Generator) -> tuple[Nearest, Times]:
-    """Return eta -> P_r(L - eta G) and V -> G V by products."""
-    p = len(L.U)
+def flipped(A: Operator) -> Operator:
+    """Return an operator whose moment has the trace term with the opposite sign."""
+    other = copy(A)
+    other.trace = -A.trace
+    return other
 
-    def nearest(eta: float) -> LowRank:
-        def product(v: Array) -> Array:
-            V = v.reshape(p, -1)
-            return L.left @ (L.U.T @ V) - L.s.dtype.type(eta) * G.times(V)
 
-        M = LinearOperator((p, p), matvec=product, matmat=product, dtype=L.s.dtype)
-        # The multiple eigenvalues of well-conditioned networks need a start with a part in every direction.
-        values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(p).astype(L.s.dtype))
-        order = np.argsort(-np.abs(values))
-        U, values = np.ascontiguousarray(U[:, order]), values[order]
-        return LowRank(U, values, U)
-
-    return nearest, G.times
+def lanczos(M: Moment, r: int, rng: Generator) -> LowRank:
+    """Return the nearest matrix of rank r to a symmetric M, by Lanczos steps on products with it."""
+    # The multiple eigenvalues of well-conditioned networks need a start with a part in every direction.
+    values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(M.shape[0]).astype(M.dtype))
+    order = np.argsort(-np.abs(values))
+    U = np.ascontiguousarray(U[:, order])
+    return LowRank(U, values[order], U)
 
 
 ENTRY = network_entry(

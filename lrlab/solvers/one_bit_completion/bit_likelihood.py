@@ -58,7 +58,7 @@ def one_bit_trace_norm(
     both = BoundedTraceBall(most, problem.largest)
 
     def value(W: LowRank) -> tuple[float, Array]:
-        loss, slope = losses(problem, A.forward(W))
+        loss, slope = losses(problem, A(W))
         return loss, slope
 
     def prox(V: Array, t: float) -> LowRank:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
-from lrlab.solvers.low_rank.starts import leading_triples
+from lrlab.operators.krylov import SETTLED, leading, random_block
 from lrlab.solvers.multilabel.label_losses import Signed
 
 Weight = Callable[[Array, Array], Array]
@@ -89,7 +89,9 @@ def power_step(H: Moment, W: Signed, V: Array, weight: float | Array = 1.0) -> t
 
 def leading_right(H: Moment, size: tuple[int, int], k: int, rng: Generator) -> Array:
     """Return k leading right singular vectors of the moment."""
-    return leading_triples(H.times, H.transposed, size, k, rng, np.dtype(float)).V
+    return leading(
+        H.times, random_block(size[1], k, rng, np.dtype(float)), k, transposed=H.transposed, settled=SETTLED
+    )[0].V
 
 
 def mean_moment(problem: SignStream, batch: int, W: Signed, weight: Weight) -> tuple[Array, SignCount]:

@@ -5,12 +5,11 @@ import pytest
 
 import lrlab
 from lrlab import catalog, lowrank
-from lrlab.operators.operator import rounding_error
+from lrlab.operators.tangent import point, rounding_error
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, run_job
-from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 from tests.thorough import a_third
 
@@ -31,7 +30,7 @@ def cosine(problem, W, penalty=0.0):
 
     With a penalty ||W||_*, the gradient of the sum on the tangent space, relative to that of the misfit.
     """
-    rest = problem.operator.forward(W) - problem.b
+    rest = problem.operator(W) - problem.b
     kept = np.abs(W.s) > 0
     U, V = W.U[:, kept], W.V[:, kept]
     pulled = problem.operator.adjoint(rest)
@@ -39,7 +38,7 @@ def cosine(problem, W, penalty=0.0):
     T = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
     if penalty:
         return float(np.linalg.norm(T) / np.linalg.norm(pulled))
-    image = problem.operator.forward(lowrank.from_dense(T))
+    image = problem.operator(lowrank.from_dense(T))
     size = float(np.linalg.norm(rest) * np.linalg.norm(image))
     solved = np.linalg.norm(rest) <= 2 * rounding_error(problem.b)
     return 0.0 if solved or not size else float((T * T).sum()) / size
@@ -88,19 +87,19 @@ def test_the_example_of_the_issue():
 @pytest.mark.parametrize("case", ["gaussian", "network"])
 def test_a_step_with_the_whole_gradient_exchanges_the_weakest_term(case, formed, monkeypatch):
     """From the truth with its weakest term replaced, where the tangent space does not contain what is missing."""
-    monkeypatch.setattr("lrlab.solvers.low_rank.starts.FORMED", 10**6 if formed else 0)
+    monkeypatch.setattr("lrlab.operators.krylov.FORMED", 10**6 if formed else 0)
     problem = SPECS[case].replace(m=2000, condition=2).build()
     U, s, V = problem.truth
     wrong = lowrank.LowRank(U, np.append(s[:-1], -0.01 * s[-1]), V)
     steps = WholeSteps(problem.operator, problem.b, np.random.default_rng(0))
-    at = tangent.point(problem.operator, wrong, problem.b)
-    value = float(at.misfit @ at.misfit) / 2
+    at = point(problem.operator, wrong, problem.b)
+    value = float(at.d @ at.d) / 2
     assert steps.leave(at, 2 * value) is None, "the last step went well"
     better = steps.leave(at, value)
-    assert float(better.misfit @ better.misfit) < value
-    expected = problem.operator.forward(better.W) - problem.b
-    np.testing.assert_allclose(better.misfit, expected, atol=1e-12)
-    assert steps.leave(tangent.point(problem.operator, problem.truth, problem.b), 0.0) is None
+    assert float(better.d @ better.d) < value
+    expected = problem.operator(better.W) - problem.b
+    np.testing.assert_allclose(better.d, expected, atol=1e-12)
+    assert steps.leave(point(problem.operator, problem.truth, problem.b), 0.0) is None
 
 
 @pytest.mark.parametrize("name", ["tangent-descent", "scaled-gradient"])

@@ -43,7 +43,7 @@ class Table:
 
 def gap(problem, W, mu):
     """Return primal minus dual objective, relative: the dual is <b, v> - ||v||^2 / 2 over ||A*(v)|| <= mu."""
-    d = problem.operator.forward(W) - problem.b
+    d = problem.operator(W) - problem.b
     primal = d @ d / 2 + mu * np.abs(W.s).sum()
     v = -d * min(1.0, mu / np.linalg.norm(problem.operator.adjoint(d), 2))
     return (primal - (problem.b @ v - v @ v / 2)) / primal, primal
@@ -67,7 +67,7 @@ def test_residuals_bound_the_distance_to_the_subdifferential():
     _, trace = run(problem, mu_share=0.1, max_iter=25, tol=0.0)
     for iterate in trace:
         U, s, V = iterate.estimate
-        g = operator.adjoint(operator.forward(iterate.estimate) - b)
+        g = operator.adjoint(operator(iterate.estimate) - b)
         outside = g - U @ (U.T @ g)
         outside = outside - outside @ V @ V.T
         tangent = g - outside + mu * U @ V.T

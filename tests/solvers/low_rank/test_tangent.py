@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import lowrank
+from lrlab import catalog, lowrank
+from lrlab.operators.tangent import gauss_newton_step, jacobian, point
 from lrlab.protocol import Stop
-from lrlab.solvers.low_rank import gauss_newton, tangent, tangent_descent, tangent_least_squares
+from lrlab.solvers.low_rank import tangent, tangent_descent
 
 SPECS = {
     "gaussian": lrlab.spec("rank-one-sensing", m=400, d1=14, d2=11, rank=3),
@@ -18,106 +19,89 @@ SPECS = {
     "plain": lrlab.spec("inductive-completion", n1=30, n2=25, rank=2, observed=0.5, features="canonical"),
     "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
 }
-RUNS = {"tangent-descent": tangent_descent.tangent_descent, "gauss-newton": gauss_newton.gauss_newton}
+SOLVERS = ("tangent-descent", "gauss-newton")
 
 
 def somewhere(spec, seed=9):
-    """Return the problem and a point that is not its truth, of the same shape."""
+    """Return the operator, the measurements and a point that is not the truth, of the same shape."""
     problem, other = spec.build(), spec.replace(seed=seed).build().truth
-    return problem, tangent.point(problem.operator, other, problem.b)
+    return problem.operator, problem.b, point(problem.operator, other, problem.b)
 
 
-def dense(operator, W, vector):
+def dense(A, W, Z):
     """Return the tangent vector as a matrix."""
-    return vector.A @ W.V.T + W.U @ vector.B.T
+    left, right = (Z, Z) if A.symmetric else np.split(Z, [A.shape[0]])
+    return left @ W.V.T + W.U @ right.T
 
 
-def direction(spec, at, seed=3):
-    rng = np.random.default_rng(seed)
-    A, B = (rng.standard_normal(part.shape) for part in (at.W.U, at.W.V))
-    return tangent.Vector(A, A if spec.model == "polynomial-network" else B)
+def direction(A, at, seed=3):
+    return np.random.default_rng(seed).standard_normal((sum(A.shape[: 2 - A.symmetric]), len(at.W.s)))
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_the_gradient_is_the_projection_of_the_adjoint(name):
-    problem, at = somewhere(SPECS[name])
-    operator, (U, _, V) = problem.operator, at.W
-    G = operator.scale * operator.adjoint(at.misfit)
-    slope = tangent.gradient(operator, at)
+    A, _, at = somewhere(SPECS[name])
+    U, _, V = at.W
+    G = A.scale * A.adjoint(at.d)
+    slope = tangent.gradient(A, at)
     expected = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
-    np.testing.assert_allclose(dense(operator, at.W, slope), expected, atol=1e-10 * np.abs(G).max())
-    # Along any tangent vector it is the derivative of f, whose Taylor expansion ends with its square.
-    step = tangent.transported(operator, direction(SPECS[name], at), at.W, at.W)
-    image = operator.forward(lowrank.from_dense(dense(operator, at.W, step)))
-    assert slope.inner(step, at.W) == pytest.approx(operator.scale * float(at.misfit @ image), rel=1e-8)
-    assert step.inner(slope, at.W) == pytest.approx(float((dense(operator, at.W, step) * G).sum()), rel=1e-8)
+    np.testing.assert_allclose(dense(A, at.W, slope), expected, atol=1e-10 * np.abs(G).max())
+    # Along any tangent vector it is the derivative of F, whose Taylor expansion ends with its square.
+    step = tangent.transported(direction(A, at), at.W, at.W)
+    image = A(lowrank.from_dense(dense(A, at.W, step)))
+    assert tangent.inner(slope, step, at.W) == pytest.approx(A.scale * float(at.d @ image), rel=1e-8)
+    assert tangent.inner(step, slope, at.W) == pytest.approx(float((dense(A, at.W, step) * G).sum()), rel=1e-8)
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_a_newton_step_solves_the_mean_problem(name):
-    """On the tangent space the mean of scale A*A is the identity, and half the trace more where W is symmetric."""
-    problem, at = somewhere(SPECS[name])
-    operator, U = problem.operator, at.W.U
-    slope = tangent.gradient(operator, at)
-    step = dense(operator, at.W, tangent.newton_step(operator, at.W, slope))
-    mean = step + (np.trace(step) / 2 * U @ U.T if operator.symmetric else 0)
-    np.testing.assert_allclose(mean, -dense(operator, at.W, slope), atol=1e-12 * np.abs(mean).max())
+    """On the tangent space the mean of scale A*A is the identity, and half the trace more if W is symmetric."""
+    A, _, at = somewhere(SPECS[name])
+    slope, U = tangent.gradient(A, at), at.W.U
+    step = dense(A, at.W, tangent.newton_step(A, at.W, slope))
+    mean = step + (np.trace(step) / 2 * U @ U.T if A.symmetric else 0)
+    np.testing.assert_allclose(mean, -dense(A, at.W, slope), atol=1e-12 * np.abs(mean).max())
 
 
 @pytest.mark.parametrize("name", SPECS)
 def test_a_line_has_the_image_of_its_direction_and_leads_to_the_nearest_matrix(name):
-    spec = SPECS[name]
-    problem, at = somewhere(spec)
-    step, k = direction(spec, at), problem.rank
-    along = tangent.line(problem.operator, at, step)
-    moved = tangent.moved(problem.operator, at, along, 0.3, problem.b)
-    whole = at.W.dense() + 0.3 * dense(problem.operator, at.W, step)
-    np.testing.assert_allclose(moved.W.dense(), nearest(whole, k, problem.operator.symmetric), atol=1e-9)
-    again = tangent.point(problem.operator, moved.W, problem.b)
-    for updated, computed in zip(moved[1:], again[1:], strict=True):
+    A, b, at = somewhere(SPECS[name])
+    Z, k = direction(A, at), len(at.W.s)
+    along = tangent.line(A, at, Z)
+    moved = tangent.moved(A, at, along, 0.3, b)
+    whole = at.W.dense() + 0.3 * dense(A, at.W, Z)
+    nearest = lowrank.from_symmetric(whole, k) if A.symmetric else lowrank.from_dense(whole, k)
+    np.testing.assert_allclose(moved.W.dense(), nearest.dense(), atol=1e-9)
+    for updated, computed in zip(moved[1:], point(A, moved.W, b)[1:], strict=True):
         np.testing.assert_allclose(updated, computed, atol=1e-9)
-    image = problem.operator.forward(lowrank.from_dense(dense(problem.operator, at.W, step)))
-    np.testing.assert_allclose(along.image, image, atol=1e-8)
+    np.testing.assert_allclose(along.image, A(lowrank.from_dense(dense(A, at.W, Z))), atol=1e-8)
 
 
-def nearest(M, k, symmetric):
-    if symmetric:
-        values, vectors = np.linalg.eigh(M)
-        order = np.argsort(-np.abs(values))[:k]
-        return (vectors[:, order] * values[order]) @ vectors[:, order].T
-    U, s, Vt = np.linalg.svd(M)
-    return (U[:, :k] * s[:k]) @ Vt[:k]
-
-
+@pytest.mark.parametrize("weight", [0.0, 0.2])
 @pytest.mark.parametrize("name", SPECS)
-def test_the_jacobian_and_its_adjoint(name):
-    spec = SPECS[name]
-    problem, at = somewhere(spec)
-    measured, pulled = tangent_least_squares.jacobian(problem.operator, at)
-    step, r = direction(spec, at), np.random.default_rng(0).standard_normal(len(problem.b))
-    assert measured(step) @ r == pytest.approx(step.dot(pulled(r)), rel=1e-10)
+def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_norm(name, weight):
+    A, _, at = somewhere(SPECS[name].replace(condition=5))
+    (U, s, V), shape = at.W, direction(A, at).shape
+    measured, pulled = jacobian(A, at)
+    Z, r = direction(A, at), np.random.default_rng(0).standard_normal(A.size)
+    assert measured(Z) @ r == pytest.approx(np.vdot(Z, pulled(r)), rel=1e-10)
+    J = np.stack([measured(unit.reshape(shape)) for unit in np.eye(Z.size)], axis=1)
+    rows, right, s1 = J, -at.d, np.abs(s).max()
+    if weight:
+        # mu ||A D^-1 + U D^-1 diag(s)||^2 and the same of B and V, twice that of A alone if W is symmetric.
+        D = np.sqrt(np.abs(s) / s1)
+        present = U * (s / D) if A.symmetric else np.vstack([U * (s / D), V * (s / D)])
+        scale = np.sqrt((1 + A.symmetric) * weight / s1)
+        rows = np.vstack([J, scale * np.diag(np.tile(1 / D, shape[0]))])
+        right = np.concatenate([-at.d, -scale * present.ravel()])
+    expected = np.linalg.lstsq(rows, right, rcond=1e-10)[0].reshape(shape)
+    np.testing.assert_allclose(gauss_newton_step(A, at, 1e-13, 5000, weight).D, expected, atol=1e-6)
+    near = A.first(A.size)
+    if near is not None and not weight:
+        np.testing.assert_allclose(gauss_newton_step(A, at, 1e-6, 5000, near=near).D, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", SPECS)
-def test_the_step_solves_its_least_squares_problem_with_the_least_norm(name):
-    spec = SPECS[name]
-    problem, at = somewhere(spec)
-    measured, _ = tangent_least_squares.jacobian(problem.operator, at)
-    step, _, _ = tangent_least_squares.least_squares_step(problem.operator, at, 1e-13, 5000)
-    symmetric = problem.operator.symmetric
-    sizes = [at.W.U.size] if symmetric else [at.W.U.size, at.W.V.size]
-
-    def vector(x):
-        A = x[: sizes[0]].reshape(at.W.U.shape)
-        return tangent.Vector(A, A if symmetric else x[sizes[0] :].reshape(at.W.V.shape))
-
-    J = np.stack([measured(vector(column)) for column in np.eye(sum(sizes))], axis=1)
-    expected = vector(np.linalg.lstsq(J, -at.misfit, rcond=1e-10)[0])
-    np.testing.assert_allclose(step.A, expected.A, atol=1e-7)
-    np.testing.assert_allclose(step.B, expected.B, atol=1e-7)
-
-
-@pytest.mark.parametrize("solver", RUNS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", SPECS)
 def test_exact_answers_give_the_exact_matrix(name, solver):
     trace = lrlab.solve(SPECS[name], solver, max_iter=300)
@@ -127,13 +111,13 @@ def test_exact_answers_give_the_exact_matrix(name, solver):
     assert (np.diff(objectives) <= 1e-20 * objectives[0]).all()
 
 
-@pytest.mark.parametrize("solver", RUNS)
+@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("name", SPECS)
 def test_objective_and_residual_of_every_iterate_are_recomputed(name, solver):
     problem = SPECS[name].replace(noise=0.1).build()
-    for iterate in islice(RUNS[solver](problem, rng=np.random.default_rng(0)), 4):
+    for iterate in islice(catalog.solver(solver).run(problem, rng=np.random.default_rng(0)), 4):
         W = iterate.estimate
-        rest = problem.operator.forward(W) - problem.b
+        rest = problem.operator(W) - problem.b
         assert iterate.objective == pytest.approx(rest @ rest / 2)
         np.testing.assert_allclose(W.U.T @ W.U, np.eye(problem.rank), atol=1e-10)
         np.testing.assert_allclose(W.V.T @ W.V, np.eye(problem.rank), atol=1e-10)
@@ -144,28 +128,22 @@ def test_gauss_newton_knows_the_optimum_of_a_problem_that_is_linear():
     spec = lrlab.spec("rank-one-sensing", m=13, d1=1, d2=6, rank=1, noise=5.0)
     trace = lrlab.solve(spec, "gauss-newton")
     problem = spec.build()
-    A = np.stack(
-        [problem.operator.forward(lowrank.LowRank(np.ones((1, 1)), np.ones(1), e[:, None])) for e in np.eye(6)]
-    )
+    A = np.stack([problem.operator(lowrank.LowRank(np.ones((1, 1)), np.ones(1), e[:, None])) for e in np.eye(6)])
     optimum = np.linalg.lstsq(A.T, problem.b, rcond=None)[0]
     np.testing.assert_allclose((trace.estimate.left @ trace.estimate.V.T).ravel(), optimum, rtol=1e-8)
     assert trace.stop is Stop.CONVERGED and len(trace.rows) == 2
 
 
-@pytest.mark.parametrize("path", ["direct", "penalised"])
-def test_gauss_newton_claims_nothing_where_no_step_lowers_the_objective(monkeypatch, path):
-    monkeypatch.setattr(gauss_newton, "following", lambda *given: None)
-    trace = lrlab.solve(SPECS["gaussian"].replace(noise=0.3), "gauss-newton", path=path)
-    assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
-
-
-def test_gauss_newton_ends_at_a_stationary_point_when_there_is_noise():
-    problem = SPECS["gaussian"].replace(noise=0.3).build()
-    trace = lrlab.solve(SPECS["gaussian"].replace(noise=0.3), "gauss-newton", inner_tol=1e-6)
-    at = tangent.point(problem.operator, trace.estimate, problem.b)
-    _, pulled = tangent_least_squares.jacobian(problem.operator, at)
-    slope, size = pulled(at.misfit), pulled(problem.b)
-    assert trace.stop is Stop.CONVERGED and slope.dot(slope) < 1e-12 * size.dot(size)
+def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_elsewhere(monkeypatch):
+    spec = SPECS["gaussian"].replace(noise=0.3)
+    problem, trace = spec.build(), lrlab.solve(spec, "gauss-newton", inner_tol=1e-6)
+    pulled = jacobian(problem.operator, point(problem.operator, trace.estimate, problem.b))[1]
+    rest = problem.operator(trace.estimate) - problem.b
+    assert trace.stop is Stop.CONVERGED and np.linalg.norm(pulled(rest)) < 1e-6 * np.linalg.norm(pulled(problem.b))
+    monkeypatch.setattr("lrlab.solvers.low_rank.gauss_newton.moved", lambda A, at, *given: at)
+    for path in ("direct", "penalised"):
+        trace = lrlab.solve(spec, "gauss-newton", path=path)
+        assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
 
 
 def test_close_to_the_degrees_of_freedom():
@@ -205,7 +183,7 @@ def test_plain_gradients_are_slower_than_conjugate_ones():
 
 def test_a_matrix_with_no_room_beside_its_rank():
     spec = lrlab.spec("rank-one-sensing", m=200, d1=4, d2=5, rank=4)
-    for solver in RUNS:
+    for solver in SOLVERS:
         assert lrlab.solve(spec, solver).metrics["error"] < 1e-10
 
 
@@ -230,8 +208,9 @@ def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
     assert spec.m * 2 * spec.p > tangent_descent.SOME
     first, newton = lrlab.solve(spec, "tangent-descent"), lrlab.solve(spec, "gauss-newton")
     problem = spec.build()
-    for W, row in zip(estimates(spec, "tangent-descent"), first.rows, strict=False):
-        misfit = problem.operator.forward(W) - problem.b
+    iterates = catalog.solver("tangent-descent").run(problem, rng=np.random.default_rng(0))
+    for W, row in zip((iterate.estimate for iterate in islice(iterates, 7)), first.rows, strict=False):
+        misfit = problem.operator(W) - problem.b
         np.testing.assert_allclose(W.U.T @ W.U, np.eye(3), atol=1e-12)
         assert row["objective"] == pytest.approx(float(misfit @ misfit) / 2, rel=1e-5, abs=1e-20)
     monkeypatch.setattr(tangent_descent, "MOST", 0)
@@ -240,9 +219,3 @@ def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
     for trace in (first, newton):
         assert lowrank.errors(trace.estimate, double.estimate)["error"] < 1e-7
         assert trace.estimate.U.dtype == np.float64
-
-
-def estimates(spec, solver, most=7):
-    """Return the estimates of the first iterates."""
-    problem = spec.build()
-    return [iterate.estimate for iterate in islice(RUNS[solver](problem, rng=np.random.default_rng(0)), most)]

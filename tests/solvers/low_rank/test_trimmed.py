@@ -40,7 +40,7 @@ def test_it_recovers_with_a_fifth_of_the_measurements_wrong(spec):
 def test_under_noise_the_objective_is_that_of_what_fits():
     trace = lrlab.solve(SPECS[0].replace(noise=0.05, outliers=0.1), "trimmed-gauss-newton")
     problem = trace.problem
-    rest = problem.operator.forward(trace.estimate) - problem.b
+    rest = problem.operator(trace.estimate) - problem.b
     fits = within(rest, 3.0, 0.0)
     assert trace.stop is Stop.SETTLED and 0.9 * 500 >= fits.sum() > 0.85 * 500
     assert trace.metrics["objective"] == pytest.approx(float(rest[fits] @ rest[fits]) / 2)

@@ -1,0 +1,98 @@
+"""Least squares by conjugate gradients (CGLS), and of one factor of a matrix while the other one is held."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.linalg import solve_positive
+
+Map = Callable[[Array], Array]
+
+DIRECT_UNKNOWNS = 600
+"""Largest number of unknowns whose normal equations are formed and factored; above, conjugate gradients solve them."""
+EXACT = 1e-10
+"""Reduction of the gradient by conjugate gradients that count as exact."""
+
+
+class Solution(NamedTuple):
+    """A solution, the number of steps, and the fraction of the gradient that is left if these did not suffice."""
+
+    D: Array
+    steps: int
+    left: float
+
+
+def least_squares(
+    forward: Map,
+    pull: Map,
+    rest: Array,
+    D: Array,
+    ridge: float,
+    rtol: float,
+    limit: int = 500,
+    gradient: Array | None = None,
+) -> Solution:
+    """Return D + S, where S minimizes ||forward(S) - rest||^2 + ridge ||D + S||_F^2; `pull` is the adjoint of forward.
+
+    Conjugate gradients on the normal equations (CGLS) end when the gradient has shrunk by the factor rtol, so that a
+    warm start moves on, or to rounding error. gradient: pull(rest) - ridge D in higher precision. Later gradients then
+    follow by their own recursion, because a residual norm that noise keeps large would spoil them in low precision.
+    Reference: Paige & Saunders (1982), "LSQR: an algorithm for sparse linear equations and sparse least squares".
+    """
+    follow, gradient = gradient is not None, pull(rest) - ridge * D if gradient is None else gradient
+    direction, now = gradient, float(np.vdot(gradient, gradient))
+    first, floor, largest, steps = now, (4 * float(np.finfo(gradient.dtype).eps)) ** 2, 1.0, 0
+    target = rtol**2 * now
+    while now > target and steps < limit:
+        image = forward(direction)
+        curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
+        largest = max(largest, curvature / now)
+        # A direction in the null space of the measurements, but for rounding errors of the gradient.
+        if not curvature > floor * largest * now:
+            return Solution(D, steps, 0.0)
+        step, steps = now / curvature, steps + 1
+        D = D + step * direction
+        if follow:
+            gradient = gradient - step * (pull(image) + ridge * direction)
+        else:
+            rest = rest - step * image
+            gradient = pull(rest) - ridge * D
+            target = max(target, floor * largest * float(rest @ rest))
+        before, now = now, float(np.vdot(gradient, gradient))
+        direction = gradient + (now / before) * direction
+    return Solution(D, steps, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first))))
+
+
+@dataclass
+class FactorMap:
+    """The linear map J from one factor D (d, k) of a matrix to its m measurements, while the other factor is held.
+
+    forward(D): J D (m,). pull(r): J^T r (d, k). normal(): J^T J (k d, k d), unknowns ordered column by column.
+    by_rows(b, ridge): the least-squares D if its rows are independent problems.
+    """
+
+    forward: Map
+    pull: Map
+    normal: Callable[[], Array]
+    by_rows: Callable[[Array, float], Array] | None = None
+
+    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated."""
+        if self.by_rows is not None:
+            return self.by_rows(b, ridge)
+        rhs = self.pull(b)
+        if rhs.size > DIRECT_UNKNOWNS:
+            D = np.zeros_like(rhs) if start is None else start
+            return self.improve(b - self.forward(D), D, ridge, EXACT)
+        solution = solve_positive(self.normal(), rhs.T.ravel(), ridge)
+        return np.ascontiguousarray(solution.reshape(rhs.shape[::-1]).T)
+
+    def improve(self, rest: Array, D: Array, ridge: float, rtol: float) -> Array:
+        """Return a D nearer to the solution, by conjugate gradients until the gradient has shrunk by rtol.
+
+        rest = b - J D at the given D.
+        """
+        return least_squares(self.forward, self.pull, rest, D, ridge, rtol).D

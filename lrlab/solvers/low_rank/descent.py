@@ -1,0 +1,88 @@
+"""The descent along conjugate directions of Polak and Ribiere in tangent spaces, with its step rule."""
+
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
+from lrlab.operators.operator import Operator
+from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, unresolvable
+from lrlab.protocol import Iterate, Stop
+from lrlab.solvers.low_rank.tangent import Line, gradient, inner, line, moved, newton_step, transported
+from lrlab.solvers.low_rank.whole_steps import Leave
+
+HALVINGS, REFRESHED = 30, 50
+"""Most halvings of a step, and steps after which rounding errors of updated images are removed."""
+
+
+def steps_to_the_end(
+    A: Operator, b: Array, first: EvaluatedMatrix, conjugately: bool, leave: Leave
+) -> Generator[Iterate, None, Stop]:
+    """Yield the iterates from a point; return why they end."""
+    for at, residual in descent(A, b, first, conjugately, leave):
+        yield Iterate(at.W, at.objective, residual)
+        if residual is not None and unresolvable(residual, b):
+            return Stop.CONVERGED
+    return Stop.STALLED
+
+
+class Leg(NamedTuple):
+    """A step that was taken: from where, the gradient there, the step of steepest descent, the direction taken."""
+
+    W: LowRank
+    slope: Array
+    steepest: Array
+    direction: Array
+
+
+def descent(
+    A: Operator, b: Array, at: EvaluatedMatrix, conjugately: bool, leave: Leave = lambda at, before: None
+) -> Iterator[tuple[EvaluatedMatrix, float | None]]:
+    """Yield every point of the descent with its residual; the first one comes before the data is read again for it.
+
+    leave(point, F before): a better point elsewhere, or None.
+    """
+    yield at, 0.0 if solved(at.d, b) else None
+    last, steps = None, 0
+    while True:
+        slope = gradient(A, at)
+        steepest = newton_step(A, at.W, slope)
+        direction = conjugate(last, at.W, slope, steepest) if last and conjugately else steepest
+        along = line(A, at, direction)
+        if solved(at.d, b):
+            # The data has been read for this direction: a step along it leaves nothing but rounding.
+            at = searched(A, at, along, b) or at
+        if steps:
+            yield at, alignment(at.d, along.image, b)
+        if solved(at.d, b):
+            return
+        new = searched(A, at, along, b)
+        if new is None and direction is not steepest:
+            # Conjugate directions can lead nowhere; if the gradient's own does too, rounding is all that is left.
+            new = searched(A, at, line(A, at, steepest), b)
+        better = leave(new or at, at.objective)
+        if (following := better or new) is None:
+            return
+        last = Leg(at.W, slope, steepest, direction) if better is None else None
+        at, steps = following, steps + 1
+        if solved(at.d, b) or steps % REFRESHED == 0:
+            at = point(A, at.W, b)
+
+
+def conjugate(last: Leg, W: LowRank, slope: Array, steepest: Array) -> Array:
+    """Return the conjugate direction of Polak & Ribiere; the steepest one if that is no longer conjugate."""
+    change = steepest - transported(last.steepest, last.W, W)
+    beta = inner(slope, change, W) / inner(last.slope, last.steepest, last.W)
+    return steepest + beta * transported(last.direction, last.W, W) if beta > 0 else steepest
+
+
+def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> EvaluatedMatrix | None:
+    """Return the point at the exact step of the linear model, halved until F falls; None if it never does."""
+    size = float(along.image @ along.image)
+    step = -float(at.d @ along.image) / size if size else 0.0
+    # In single precision the last steps, which are exact, change F by less than its rounding error.
+    before = at.objective * (1.0 + (1e-5 if b.dtype == np.float32 else 0.0))
+    trials = (moved(A, at, along, step * 0.5**halvings, b) for halvings in range(HALVINGS if step else 0))
+    return next((new for new in trials if new.objective < before), None)
