@@ -12,8 +12,8 @@ import psutil
 
 import lrlab
 from lrlab.engine.engine import Engine
-from lrlab.engine.handles import Following
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.live import LiveRuns
+from lrlab.engine.results import LocalResults, collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import Trial, run_trial
 
@@ -43,7 +43,7 @@ def first_iterate(engine: Engine, run: Job) -> float:
     return passed
 
 
-def wait_for_rows(following: Following) -> None:
+def wait_for_rows(following: LiveRuns) -> None:
     """Refresh until there is a row."""
     while not following.runs[0].trace.rows and following.alive:
         time.sleep(0.001)
@@ -125,7 +125,7 @@ def main() -> None:
     )
 
     trials = [Trial(make_job(SPEC.replace(noise=0.1), "pairwise-moment"), number) for number in range(1000)]
-    here = seconds(lambda: collect(LocalStream(run_trial, trials))) / len(trials)
+    here = seconds(lambda: collect(LocalResults(run_trial, trials))) / len(trials)
     there = seconds(lambda: collect(engine.map(run_trial, trials))) / len(trials)
     rows.append(("a trial, here and on all workers", f"{here * 1e3:.2f}, {there * 1e3:.2f} ms"))
     idle = seconds(lambda: collect(engine.map(abs, range(100_000)))) / 100_000

@@ -18,13 +18,13 @@ import lrlab
 from lrlab import catalog
 from lrlab.catalog import model_entry
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import LocalStream, StartStream
+from lrlab.engine.results import LocalResults, Start
 from lrlab.store.store import Store
 from lrlab.sweeps.adaptive import INFERRED_TRIALS, SolverGrid, rounds
 from lrlab.sweeps.contour_search import ContourSearch, crossings
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import Span
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import run
 
 POINTS, TRIALS, WORKERS = (12, 10), 5, 2
@@ -44,10 +44,10 @@ def first_map(model: str) -> Sweep:
     )  # fmt: skip
 
 
-def timed(sweep: Sweep, store: Store, start: StartStream) -> tuple[Results, float, float, float]:
+def timed(sweep: Sweep, store: Store, start: Start) -> tuple[SweepResults, float, float, float]:
     """Return the results, the seconds to the first picture and to the end, and the processor time of this process."""
     began, used, times = time.perf_counter(), time.process_time(), []
-    look = sum(map(len, next(rounds(sweep, Results(sweep))).values()))
+    look = sum(map(len, next(rounds(sweep, SweepResults(sweep))).values()))
 
     def progress(done: int, total: int) -> None:
         if done >= look:
@@ -57,7 +57,7 @@ def timed(sweep: Sweep, store: Store, start: StartStream) -> tuple[Results, floa
     return results, times[0], time.perf_counter() - began, time.process_time() - used
 
 
-def searched(results: Results) -> ContourSearch:
+def searched(results: SweepResults) -> ContourSearch:
     """Return the contour search of the first solver with all results."""
     grid = SolverGrid(results.sweep, results.sweep.solvers[0])
     grid.infer(results)
@@ -82,7 +82,7 @@ def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
     """Return a line of figures."""
     with Store() as there, Store() as here:
         _, picture, wall, _ = timed(sweep, there, engine.map)
-        results, *_, cpu = timed(sweep, here, LocalStream)
+        results, *_, cpu = timed(sweep, here, LocalResults)
         search = searched(results)
         line = (
             f"{sweep.spec.model:<24}{search.trials.sum() / sweep.total:6.1%} of the trials, "
@@ -92,7 +92,7 @@ def measure(sweep: Sweep, engine: Engine, whole: bool) -> str:
         )
         if whole:
             full = replace(sweep, adaptive=False)
-            apart = distance(search, searched(run(full, here, LocalStream)))
+            apart = distance(search, searched(run(full, here, LocalResults)))
             line += f"; {apart.max():.2f} cells from the whole grid's contour, {np.median(apart):.2f} in the median"
     return line
 

@@ -26,8 +26,7 @@ from distributed import Client
 import lrlab
 from benchmarks.peers.report import machine, write_section
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import collect
-from lrlab.engine.worker_stream import WorkerStream
+from lrlab.engine.results import WorkerResults, collect
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
@@ -109,9 +108,9 @@ class Streams:
     """Starts streams on an engine, and remembers them; function: computes items in the place of what it is given."""
 
     def __init__(self, engine: Engine, function: Callable[[Any], Any] | None = None) -> None:
-        self._engine, self._function, self.started = engine, function, list[WorkerStream]()
+        self._engine, self._function, self.started = engine, function, list[WorkerResults]()
 
-    def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerStream:
+    def start(self, function: Callable[[Any], Any], items: Iterable[Any]) -> WorkerResults:
         """Start a stream."""
         self.started.append(self._engine.map(self._function or function, items))
         return self.started[-1]
@@ -194,7 +193,7 @@ def measured(case: Case) -> Iterator[str]:
         with Client(started.address, set_as_default=False) as client:
             client.wait_for_workers(case.workers)
         trials = [Trial(case.sweep.jobs[0], number) for number in range(20 * case.workers)]
-        collect(engine.map(run_trial, trials, chunk_seconds=1e-4))
+        collect(engine.map(run_trial, trials, batch_seconds=1e-4))
         yield from (really(case, started, engine), computing(case, started, engine))
         engine.close()
 

@@ -24,7 +24,7 @@ import pandas as pd
 
 from lrlab import __version__, presets
 from lrlab.engine.messages import Failure
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
@@ -71,7 +71,7 @@ def computed(function: Callable[[Any], Any], items: Sequence[Any], store: Store)
     keys = [key(function, item) for item in items]
     known, failed = store.items(keys), 0.0
     missing = [number for number, own in enumerate(keys) if own not in known]
-    stream, began = LocalStream(function, [items[number] for number in missing]), time.process_time()
+    stream, began = LocalResults(function, [items[number] for number in missing]), time.process_time()
     while stream.alive:
         results = stream.take()
         seconds, began = (time.process_time() - began) / max(1, len(results)), time.process_time()

@@ -10,7 +10,7 @@ from typing import Any
 
 from lrlab import catalog, lessons
 from lrlab.engine.engine import close_engines, on_workers
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.lessons.figures import scores
 from lrlab.lessons.trials import job
 from lrlab.models.index_family import FAMILY

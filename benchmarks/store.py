@@ -19,7 +19,7 @@ import psutil
 
 import lrlab
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.store import Store, export
@@ -115,7 +115,7 @@ def processor_time() -> float:
 
 def _here(sweep: Sweep, store: Store) -> float:
     used = time.process_time()
-    run(sweep, store, LocalStream)
+    run(sweep, store, LocalResults)
     return time.process_time() - used
 
 

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits
 import lrlab
 from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.runs.trial import Trial, run_trial, trial_spec
 from lrlab.store import code_version
 from lrlab.store.store import Store
@@ -74,7 +74,7 @@ def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> t
         return sum(pool.map(one_by_one, [run_trial] * cores(), shares))
 
     # All workers and this process read files and make tables at the first trial of a solver.
-    collect(engine.map(run_trial, each[: 20 * cores()], chunk_seconds=1e-4))
+    collect(engine.map(run_trial, each[: 20 * cores()], batch_seconds=1e-4))
     code_version.key(each[0].job)
     # Before and after, for the machine may change its pace.
     loop, apart = looped(), plain()

@@ -11,7 +11,7 @@ from typing import Any
 
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
-from lrlab.engine.handles import Following, LiveRun
+from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.figures import convergence, theme
 from lrlab.parameters import InputError, require_known
 from lrlab.plugins import AnySolver
@@ -72,7 +72,7 @@ def _widget() -> Any:
         _esm, _css = script(), STYLE
         figure, label, words, template = (traitlets.Unicode("").tag(sync=True) for _ in range(4))
 
-        def __init__(self, following: Following, measure: str) -> None:
+        def __init__(self, following: LiveRuns, measure: str) -> None:
             super().__init__(template=theme.TEMPLATE.json, label=f"{measure} of {len(following.runs)} runs")
             self.following, self._measure = following, measure
             self._show()

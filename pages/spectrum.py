@@ -4,7 +4,6 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import Collection
 from lrlab.ui.live import parts
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import histogram_view, results_view
@@ -49,7 +48,7 @@ else:
         """Show the buttons and the figures of what is measured."""
         ready, moment = isinstance(plan, SpectrumPlan), "auto"
         with page.row():
-            live.buttons("spectrum", lambda: Collection(on_workers(plan.measure, plan.draws)), ready=ready, about=plan)
+            live.buttons("spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan)
             if is_pairwise(model):
                 meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")

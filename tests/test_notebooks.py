@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from plotly.graph_objects import Figure
 
 import lrlab
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.figures import convergence
 from lrlab.parameters import InputError
 from lrlab.runs.drawn import Run, comparison, recoveries, verdict
@@ -35,7 +35,7 @@ def table():
     axes = {"m": [24, 48, 72], "noise": [0.0, 0.1]}
     spec = lrlab.spec("phase-retrieval", p=12)
     solvers = ["wirtinger-flow", "truncated-amplitude-flow"]
-    return lrlab.sweep(spec, axes, solvers, trials=4, max_iter=40, start=LocalStream)
+    return lrlab.sweep(spec, axes, solvers, trials=4, max_iter=40, start=LocalResults)
 
 
 def numbers(values):
@@ -118,7 +118,7 @@ def test_a_table_along_one_axis_has_lines_and_names_what_failed():
         yield from ()
         raise ValueError("no such luck")
 
-    table = lrlab.sweep(SPEC, {"n": [100, 200, 400]}, ["logistic", failing], trials=3, start=LocalStream)
+    table = lrlab.sweep(SPEC, {"n": [100, 200, 400]}, ["logistic", failing], trials=3, start=LocalResults)
     html = table._repr_html_()
     assert "9 trials failed. The first: The job failed inside the solver (ValueError: no such luck)." in html
     assert isinstance(lrlab.map(table, show="error"), Figure)

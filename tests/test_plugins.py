@@ -16,7 +16,7 @@ from lrlab.__main__ import main
 from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
 from lrlab.engine.messages import Failure
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
@@ -142,7 +142,7 @@ def test_a_failure_is_its_sentence_here_and_a_row_of_a_sweep_on_workers(engine, 
     assert set(failed["solver"]) == {"own-failure", "failing"} and set(failed["refused"]) == {SENTENCE}
     good = table[table["stop"] == "FINISHED"]
     assert len(failed) == len(good) == 12 and set(good["solver"]) == {"own-mean", "mean"}
-    here = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=LocalStream)
+    here = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=LocalResults)
     assert here.drop(columns="seconds").equals(table.drop(columns="seconds"))
 
 
@@ -197,7 +197,7 @@ def version(solver="own-mean"):
 
 def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_do(own):
     with Store() as store:
-        lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalStream)
+        lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalResults)
         [before] = store.groups()
         words = FILE.replace("Yield the mean of the rows with their signs.", "Yield a mean.")
         own.write_text(words.replace('models="one-bit-sensing"', 'models="one-bit-sensing", memory=0.5'))
@@ -206,7 +206,7 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
         own.write_text(FILE.replace("FACTOR = 1.0", "FACTOR = 2.0"))
         lrlab.register(own)
         assert store.groups()[0].stale
-        table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalStream)
+        table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalResults)
         assert len(store.groups()) == 2 and len(table) == 2
 
 

@@ -1,178 +1,405 @@
-"""Runs jobs on dask.distributed: embedded by default, or an existing scheduler by its address.
+"""Runs jobs on dask.distributed: on embedded workers by default, or on an existing scheduler by its address.
 
-Embedded, a scheduler and one single-threaded worker per core are processes of their own, bound to 127.0.0.1, each
-worker with a memory limit whose breach ends the job that caused it, and nothing else. One thread owns everything that
-is under way (`dispatch`); sessions put `orders` in its queue and read their own inboxes (`handles`, `worker_stream`).
+Dask places tasks on free workers, starts workers again and says what was lost. The engine decides who is next (module
+`calls`), and ends what is late. All of it happens under one lock, mostly in the thread of dask's client.
 """
 
+import asyncio
 import atexit
+import json
 import logging
-import math
 import os
-import queue
+import pickle
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+import uuid
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
+from math import inf
 from typing import Any
 
-from lrlab import extras
-from lrlab.engine.cluster import Cluster
-from lrlab.engine.dispatch import Dispatcher
-from lrlab.engine.follow_work import FollowWork
-from lrlab.engine.handles import Following
-from lrlab.engine.inbox import Inbox
-from lrlab.engine.orders import AddWork, CancelWork, Close, Order, Warm
-from lrlab.engine.stream import CHUNK_SECONDS, ResultStream
-from lrlab.engine.work import MapWork
-from lrlab.engine.worker_stream import WorkerStream
+from lrlab import extras, plugins
+from lrlab.engine import worker as worker_side
+from lrlab.engine.calls import Batch, Call, next_call, turn
+from lrlab.engine.live import LiveRuns
+from lrlab.engine.local_cluster import LocalCluster, client_of
+from lrlab.engine.messages import BatchDone, Failed, Finished, Queued, Started, one_line
+from lrlab.engine.results import BATCH_SECONDS, Results, Together, WorkerResults
+from lrlab.engine.worker import OVERTIME_SECONDS
 from lrlab.parameters import InputError
+from lrlab.protocol import Stop
 from lrlab.runs.job import Job
+from lrlab.runs.memory import GIB
 
-POLL_SECONDS, IDLE_POLL_SECONDS = 0.1, 0.5
-"""Between two looks at what is late; where nothing is under way only the end of the scheduler is looked for."""
-WARM_SECONDS = 60.0
-CLOSE_SECONDS = 5.0
+POLL_SECONDS, IDLE_SECONDS = 0.1, 0.5
+"""Pause between two checks for late batches; pause while nothing is under way."""
+CONNECT_SECONDS, WARM_SECONDS, CLOSE_SECONDS = 5.0, 60.0, 1.0
+CANCEL_SECONDS = 0.4
+"""Time that a cancelled batch has to end by itself; then its worker is killed."""
+REASON_SECONDS = 0.3
+"""Time to wait for the reason of a worker's death."""
+LONGER, WORKERS = 4.0, 20.0
+"""Most usual durations of a batch that holds up nobody; number of workers whose batches have the usual duration."""
 SHORTAGE_SECONDS = 30.0
-"""How often it is said that work waits for an existing cluster that has no workers."""
-LOG = logging.getLogger("lrlab.engine")
+"""Pause between two warnings that work waits for an existing cluster without workers."""
+LOG, JOBS_LOG = logging.getLogger("lrlab.engine"), logging.getLogger("lrlab.jobs")
 ENDED = "The engine that ran the job has ended: run it again."
+LOST = "The worker that ran the job was lost, and so was a second one: lower n or p, or run it again."
 
 
 class Engine:
-    """One connection to a scheduler; safe to use from many threads (sessions) at once.
-
-    shortage: the sentence where work would wait because an existing cluster has no workers, else nothing.
-    """
+    """One connection to a scheduler; safe to use from many threads (sessions) at once."""
 
     def __init__(self, address: str | None = None, workers: int = 0) -> None:
         """Start the embedded scheduler and workers (one per core if 0), or connect to the scheduler at `address`.
 
-        Embedded, this returns at once and orders wait until the workers are there. Raises InputError when no scheduler
-        answers at the address, or where the engine is not installed.
+        The embedded engine returns at once, and work waits until its workers are there. InputError if no scheduler
+        answers at the address, or if the engine is not installed.
         """
-        # Here, so that the engine's thread does not import it while a page holds the interpreter.
+        # Here, so that no other thread imports it while a page holds the interpreter.
         with extras.named():
             import distributed  # noqa: F401
 
-        self._orders: queue.SimpleQueue[Order] = queue.SimpleQueue()
-        self._address, self._workers = address, workers
-        self._refused: Exception | None = None
-        self.shortage = ""
-        self._started, self._has_workers = threading.Event(), threading.Event()
-        # Between the two the thread says to what was under way that it ended: who then asks again needs another engine.
-        self._ending, self._closed = threading.Event(), threading.Event()
-        threading.Thread(target=self._serve, name="lrlab-engine", daemon=True).start()
+        self.address, self._ended, self._client = address or "", "", None
+        self._lock, self._has_workers = threading.RLock(), threading.Event()
+        self._cluster: LocalCluster | None = None
+        self._calls, self._batches, self._outgrown = list[Call](), dict[str, Batch](), set[str]()
+        self._soon_calls = deque[tuple[Callable[..., None], tuple[Any, ...]]]()
+        self._workers, self._changed = 0, True
+        self._topic = f"lrlab-{uuid.uuid4().hex}"
         if address:
-            self._started.wait()
-            if self._refused:
-                raise self._refused
+            try:
+                self._serve(client_of(address, CONNECT_SECONDS))
+                self._workers = sum(self._client.ncores().values())
+            except (OSError, ValueError, TypeError) as error:
+                remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
+                expected = "an address at which a dask scheduler answers"
+                raise InputError("scheduler", expected, address, remedy) from error
+        else:
+            threading.Thread(target=self._start, args=(workers,), name="lrlab-engine", daemon=True).start()
 
     @property
     def alive(self) -> bool:
-        """Whether it takes orders."""
-        return not self._ending.is_set()
+        """Whether it takes work."""
+        return not self._ended
 
     @property
     def local(self) -> bool:
         """Whether its workers see the files of this machine."""
-        return not self._address
+        return not self.address
+
+    @property
+    def shortage(self) -> str:
+        """The sentence that an existing cluster has no workers, or nothing."""
+        sentence = f"The cluster has no workers: start one with `dask worker {self.address}`."
+        return sentence if self.address and not self._workers and self.alive else ""
 
     def warm(self) -> None:
-        """Return when a worker is there, with everything imported that a job needs; at most after a minute."""
-        self._post(Warm())
-        self._has_workers.wait(WARM_SECONDS)
+        """Return when a worker is there that has imported all that a job needs; at most after a minute."""
+        if self._has_workers.wait(WARM_SECONDS) and self.address and self.alive:
+            self._client.run(worker_side.cancel, [], on_error="ignore")
 
-    def follow(self, jobs: Sequence[Job], threads: int = 1) -> Following:
-        """Start jobs that send their iterates; turns are fair between calls.
+    def follow(self, jobs: Sequence[Job], threads: int = 1) -> LiveRuns:
+        """Start jobs that send their iterates; callers take fair turns.
 
         threads: of BLAS for each; one, unless a job is alone on this machine.
         """
-        inbox = Inbox()
-        work = FollowWork(inbox, threads)
-        self._post(AddWork(work, list(enumerate(jobs))))
-        return Following(jobs, inbox, lambda: self._post(CancelWork(work)))
+        call = Call(None, 0.0, inf, threads)
+        self._add(call, list(enumerate(jobs)))
+        return LiveRuns(jobs, call.inbox, lambda: self._soon(self._cancel, call))
 
     def map(
         self,
         function: Callable[[Any], Any],
         items: Iterable[Any],
-        chunk_seconds: float = CHUNK_SECONDS,
-        item_seconds: float = float("inf"),
-    ) -> WorkerStream:
-        """Start function(item) for all items, in chunks of about `chunk_seconds`.
+        batch_seconds: float = BATCH_SECONDS,
+        item_seconds: float = inf,
+    ) -> WorkerResults:
+        """Start function(item) for all items, in batches of about `batch_seconds`.
 
         An item that takes longer than `item_seconds` is ended by force.
         """
-        inbox = Inbox()
-        work = MapWork(function, chunk_seconds, item_seconds, inbox)
-        add, cancel = lambda part: self._post(AddWork(work, part)), lambda: self._post(CancelWork(work))
-        return WorkerStream(items, inbox, add, cancel, lambda: work.demand)
+        call = Call(function, batch_seconds, item_seconds, 1)
+        add, cancel = lambda part: self._add(call, part), lambda: self._soon(self._cancel, call)
+        return WorkerResults(items, call.inbox, add, cancel, lambda: 4 * self._workers * call.size)
 
     def close(self) -> None:
         """End what is under way and the embedded processes; an existing scheduler continues."""
-        self._post(Close())
-        self._closed.wait(CLOSE_SECONDS)
+        self._end("")
+        with suppress(Exception):
+            self._client.close(timeout=CLOSE_SECONDS)
+        if self._cluster is not None:
+            self._cluster.close()
 
-    def _post(self, order: Order) -> None:
-        self._orders.put(order)
-        # The thread may have ended in between: then the queue is not read any more.
-        if self._closed.is_set():
-            self._refuse_all()
-
-    def _refuse_all(self) -> None:
-        with suppress(queue.Empty):
-            while order := self._orders.get_nowait():
-                if isinstance(order, AddWork):
-                    order.work.add(order.items)
-                    order.work.close(str(self._refused or ENDED))
-
-    def _serve(self) -> None:
+    def _start(self, workers: int) -> None:
         try:
-            cluster = Cluster(self._address, self._workers, self._post)
+            self._cluster = LocalCluster(workers)
+            client = self._cluster.client()
         except (InputError, RuntimeError, OSError) as error:
-            self._refused = error
+            self._end(str(error))
         else:
-            dispatcher = Dispatcher(cluster)
-            self.shortage = dispatcher.shortage
-            self._started.set()
-            try:
-                self._carry_out_orders(cluster, dispatcher)
-            finally:
-                self._ending.set()
-                dispatcher.close(cluster.ended(self._has_workers.is_set()))
-                cluster.close()
-        finally:
-            for event in (self._ending, self._closed, self._started, self._has_workers):
-                event.set()
-            self._refuse_all()
+            self._serve(client)
+        if not self.alive:
+            # It was closed meanwhile.
+            self.close()
 
-    def _carry_out_orders(self, cluster: Cluster, dispatcher: Dispatcher) -> None:
-        last_check, last_warning = 0.0, -math.inf
-        while True:
-            with suppress(queue.Empty):
-                match self._orders.get(timeout=POLL_SECONDS if any(dispatcher.load) else IDLE_POLL_SECONDS):
-                    case Close():
-                        dispatcher.close()
-                        return
-                    case Warm():
-                        cluster.warm()
-                    case order:
-                        dispatcher.handle(order)
-            now = time.monotonic()
-            if now > last_check + POLL_SECONDS:
-                last_check = now
-                if not cluster.alive:
-                    return
-            dispatcher.step()
-            if dispatcher.workers:
-                self._has_workers.set()
-            self.shortage = dispatcher.shortage
-            if self.shortage and dispatcher.load[0] and now > last_warning + SHORTAGE_SECONDS:
-                last_warning = now
+    def _serve(self, client: Any) -> None:
+        client.subscribe_topic(self._topic, self._receive)
+        client.subscribe_topic("worker-restart-memory", lambda event: self._outgrown.add(event[1]["worker"]))
+        client.subscribe_topic("all", self._note_workers)
+        self._client = client
+        self._in_loop(self._watch())
+
+    def _note_workers(self, event: tuple[float, dict[str, Any]]) -> None:
+        self._changed |= event[1].get("action") in ("add-worker", "remove-worker")
+
+    async def _watch(self) -> None:
+        warned = -inf
+        while self.alive and self._client.status == "running" and (self._cluster is None or self._cluster.alive):
+            if self._changed:
+                self._changed = False
+                with suppress(OSError):
+                    self._workers = sum((await self._client.scheduler.ncores()).values())
+                if self._workers:
+                    self._has_workers.set()
+            self._end_late(time.monotonic())
+            self._run_soon()
+            self._fill()
+            if self.shortage and self._calls and time.monotonic() > warned + SHORTAGE_SECONDS:
+                warned = time.monotonic()
                 LOG.warning(self.shortage)
+            await asyncio.sleep(POLL_SECONDS if self._calls or not self._workers else IDLE_SECONDS)
+        if self.alive:
+            if self._cluster is not None and not self._has_workers.is_set():
+                self._end(str(self._cluster.not_started()))
+            reason = self._cluster.logged_error() if self._cluster is not None else ""
+            self._end(f"The engine that ran the job has ended{reason and ': ' + reason}. Run it again.")
+            # Closed in this thread, a client waits for itself.
+            threading.Thread(target=self.close, daemon=True).start()
+
+    def _add(self, call: Call, items: Sequence[tuple[int, Any]]) -> None:
+        with self._lock:
+            call.add(items)
+            if not self.alive:
+                call.give_up(call.items, self._ended)
+            elif items and call not in self._calls:
+                self._calls.append(call)
+        # Not in this thread: one of many that draw pages would hold the lock while it waits for the interpreter.
+        self._soon(self._fill)
+
+    def _fill(self) -> None:
+        """Send what can be sent, and tell callers that wait how many come first."""
+        with self._lock:
+            while self._workers and (call := next_call(self._calls, self._workers, self._spare, time.monotonic())):
+                self._send(call)
+            self._calls = [call for call in self._calls if call.waiting or call.running]
+            waiting = sorted((call for call in self._calls if call.urgent and call.waiting), key=turn)
+            for ahead, call in enumerate(waiting):
+                for number in call.items if ahead != call.ahead else ():
+                    call.put(number, Queued(ahead))
+                call.ahead = ahead
+
+    @property
+    def _spare(self) -> int:
+        return self._cluster.spare if self._cluster is not None else 0
+
+    def _send(self, call: Call) -> None:
+        # Longer batches if they hold up nobody, since a spare worker waits for what comes; and if many workers share a
+        # scheduler.
+        alone = self._spare and len(self._calls) == 1
+        longer = max(min(max(call.computed, 1.0), LONGER) if alone else 1.0, self._workers / WORKERS)
+        work, now = call.next_batch(max(self._workers - self._spare, 1), longer), time.monotonic()
+        # On an existing scheduler a batch may wait for its worker.
+        seconds, began = call.limit(work.numbers) + 2.0 * longer * call.batch_seconds, inf if self.address else now
+        key, batch = f"lrlab-{uuid.uuid4().hex}", Batch(call, work.numbers, seconds, began)
+        try:
+            import cloudpickle
+
+            # By value if necessary: functions of a notebook or script travel too. The work is read last, since it needs
+            # the plugins.
+            payload = cloudpickle.dumps((self._topic, key, plugins.sources(), cloudpickle.dumps(work)))
+            batch.future = self._client.submit(PERFORM, payload, key=key, pure=False, priority=int(call.urgent))
+        except Exception as error:
+            # Pickle refuses in many ways.
+            batch.lose(f"The job cannot be sent to a worker: {one_line(error)}.")
+            return
+        self._batches[key] = batch
+        call.running, call.sent_at = call.running + 1, now
+        batch.future.add_done_callback(lambda future: self._done(key, future))
+        if call.urgent and not self.address:
+            # It is the only task of its worker, which cannot say so while a call holds the interpreter.
+            call.put(work.numbers[0], Started())
+
+    def _receive(self, event: tuple[float, bytes]) -> None:
+        key, message = pickle.loads(event[1])
+        with self._lock:
+            batch = self._batches.get(key)
+            if batch is None or batch.settled:
+                return
+            call, batch.last_message_at = batch.call, time.monotonic()
+            if isinstance(message, Started):
+                batch.began, batch.starts = batch.last_message_at, batch.starts + 1
+            if batch.starts > 2:
+                # An existing scheduler restarts a task by itself when its worker is lost; once is enough.
+                self._forget(key)
+                batch.lose(LOST, retry=True)
+                return
+            if isinstance(message, Finished | Failed):
+                log_end(call.items.get(batch.numbers[0]), message)
+            if self.address or not isinstance(message, Started):
+                call.put(batch.numbers[0], message)
+            batch.settled = isinstance(message, Finished | Failed | BatchDone)
+            if isinstance(message, BatchDone):
+                call.pace(message)
+                call.put_back(batch.numbers)
+                if message.overdue:
+                    self._kill([key])
+
+    def _done(self, key: str, future: Any) -> None:
+        """Take note of the end of a task, whose messages have come before; in dask's thread for this."""
+        from distributed import KilledWorker
+
+        error: BaseException | None = None
+        if future.status == "error":
+            try:
+                error = future.exception(timeout=CONNECT_SECONDS)
+            except Exception as unreadable:
+                # An exception of a class that this process does not have.
+                error = unreadable
+        worker = error.last_worker.address if isinstance(error, KilledWorker) else ""
+        batch = self._batches.get(key)
+        if batch and not batch.settled and worker and worker not in self._outgrown:
+            time.sleep(REASON_SECONDS)
+        with self._lock:
+            if batch is None or self._batches.pop(key, None) is None:
+                return
+            batch.call.running -= 1
+            if worker:
+                self._workers, self._changed = max(self._workers - 1, 0), True
+            if worker in self._outgrown:
+                batch.lose(self._out_of_memory)
+            elif worker or error is None:
+                batch.lose(LOST, retry=True)
+            else:
+                # What a worker says of its own errors, it says as a RuntimeError.
+                kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "
+                batch.lose(f"The workers cannot run the job ({kind}{one_line(error)}).")
+        self._soon(self._fill)
+
+    @property
+    def _out_of_memory(self) -> str:
+        if self._cluster is None:
+            return "The job needed more memory than its worker has: lower n or p, or give the workers more."
+        limit = self._cluster.memory / GIB
+        return f"The job needed more than {limit:.3g} GiB of memory: lower n or p, or set LRLAB_MEMORY_GIB."
+
+    def _cancel(self, call: Call) -> None:
+        with self._lock:
+            own = {key: batch for key, batch in self._batches.items() if batch.call is call and not batch.settled}
+            for key, batch in own.items():
+                batch.deadline, batch.stop = time.monotonic() + CANCEL_SECONDS, Stop.CANCELLED
+                if self.address and not batch.starts:
+                    # It waits on its worker behind tasks of others.
+                    self._forget(key)
+            running = {number for key in own.keys() & self._batches for number in own[key].numbers}
+            call.give_up(call.items.keys() - running)
+        if running:
+            self._in_loop(self._tell(own, worker_side.cancel, list(own)))
+        self._fill()
+
+    def _end_late(self, now: float) -> None:
+        with self._lock:
+            late = list[str]()
+            for key, batch in self._batches.items():
+                limit = inf if batch.settled else max(batch.began + batch.seconds, batch.last_message_at)
+                if now <= min(batch.deadline, limit + OVERTIME_SECONDS):
+                    continue
+                late.append(key)
+                batch.deadline = inf
+                if batch.call.urgent and not batch.settled:
+                    ended = Finished(batch.stop, None, now - batch.began)
+                    log_end(batch.call.items.get(batch.numbers[0]), ended)
+                    batch.call.put(batch.numbers[0], ended)
+                batch.lose(batch.stop.value)
+        if late:
+            self._kill(late)
+
+    def _kill(self, keys: Sequence[str]) -> None:
+        self._in_loop(self._tell(keys, KILL, nanny=True))
+
+    async def _tell(self, keys: Iterable[str], function: Callable[..., Any], *given: Any, nanny: bool = False) -> None:
+        """Call a function on the workers that have some of these tasks, or by their nannies."""
+        having = (await self._client.scheduler.processing()).items()
+        if where := [worker for worker, tasks in having if set(keys).intersection(tasks)]:
+            await self._client.run(function, *given, workers=where, nanny=nanny, on_error="ignore")
+
+    def _forget(self, key: str) -> None:
+        batch = self._batches.pop(key)
+        batch.call.running -= 1
+        batch.future.release()
+
+    def _end(self, sentence: str) -> None:
+        with self._lock:
+            self._ended = self._ended or sentence or ENDED
+            for call in {id(call): call for call in self._calls}.values():
+                call.give_up(call.items, sentence)
+            self._calls.clear()
+            self._batches.clear()
+        self._has_workers.set()
+
+    def _soon(self, call: Callable[..., None], *given: Any) -> None:
+        """Call in the thread of dask's client: not here, where the garbage collector may ask for it, under any lock."""
+        self._soon_calls.append((call, given))
+        if self._client is not None:
+            self._client.loop.add_callback(self._run_soon)
+
+    def _run_soon(self) -> None:
+        while self.alive and self._soon_calls:
+            call, given = self._soon_calls.popleft()
+            call(*given)
+
+    def _in_loop(self, work: Coroutine[Any, Any, None]) -> None:
+        """Carry out a call to workers or the scheduler, which may be gone by now."""
+
+        async def quietly() -> None:
+            try:
+                await work
+            except Exception:
+                LOG.debug("the cluster did not answer", exc_info=True)
+
+        asyncio.run_coroutine_threadsafe(quietly(), self._client.loop.asyncio_loop)
 
 
+def log_end(job: Job | None, message: Finished | Failed) -> None:
+    """Log one line of JSON at the end of a followed job."""
+    if job is not None:
+        end, error = ("FAILED", message.sentence) if isinstance(message, Failed) else (message.stop.name, "")
+        entry = {"model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "end": end, "error": error}
+        JOBS_LOG.info(json.dumps(entry))
+
+
+def _by_value() -> tuple[Any, Any]:
+    """Return what dask calls on a worker, and on a nanny that kills its worker.
+
+    Nested, so that they are pickled by value: to unpickle a function of this module the scheduler and the nannies would
+    import the package, a second in which nothing else happens there.
+    """
+
+    def lrlab_task(payload: bytes) -> None:
+        from lrlab.engine.worker import perform
+
+        perform(payload)
+
+    def kill(dask_worker: Any) -> None:
+        import os
+
+        os.kill(dask_worker.pid, 9)
+
+    return lrlab_task, kill
+
+
+PERFORM, KILL = _by_value()
 _engines: dict[str, Engine] = {}
 _starting = threading.Lock()
 
@@ -180,7 +407,7 @@ _starting = threading.Lock()
 def get_engine(address: str | None = None) -> Engine:
     """Return the engine of this process for an address (default: LRLAB_SCHEDULER, or embedded), started once.
 
-    Raises InputError when no scheduler answers there.
+    InputError if no scheduler answers there.
     """
     chosen = address or os.environ.get("LRLAB_SCHEDULER", "")
     with _starting:
@@ -190,14 +417,18 @@ def get_engine(address: str | None = None) -> Engine:
 
 
 def shortage() -> str:
-    """Return the sentence where the engine that pages use has no workers, else nothing; starts none."""
+    """Return the sentence that the engine of the pages has no workers, or nothing; starts no engine."""
     engine = _engines.get(os.environ.get("LRLAB_SCHEDULER", ""))
     return engine.shortage if engine is not None else ""
 
 
-def on_workers(function: Callable[[Any], Any], items: Iterable[Any]) -> ResultStream:
-    """Start function(item) for all items on the engine of this process: a `stream.StartStream`."""
+def on_workers(function: Callable[[Any], Any], items: Iterable[Any]) -> Results:
+    """Start function(item) for all items on the engine of this process: a `results.Start`."""
     return get_engine().map(function, items)
+
+
+together = Together(on_workers)
+"""The small requests of this process."""
 
 
 @atexit.register

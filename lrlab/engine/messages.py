@@ -1,5 +1,9 @@
-"""Messages of a task on a worker, and what takes the place of a value that could not be computed."""
+"""Messages between workers and callers, the inbox in which they wait, and the value of an item that failed."""
 
+import threading
+import time
+import weakref
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +17,7 @@ from lrlab.runs.trace import Row
 
 @dataclass(frozen=True)
 class Failure:
-    """Takes the place of a value: the sentence that says why there is none, and the InputError where it was one."""
+    """The sentence that says why an item has no value, and its InputError if it was one."""
 
     sentence: str
     error: InputError | None = None
@@ -28,13 +32,17 @@ class Failure:
         return cls(f"The job failed inside the solver ({type(error).__name__}: {one_line(error)}).")
 
 
+TIMED_OUT = Failure(Stop.TIMEOUT.value)
+"""The value of an item that a worker ended by force."""
+
+
 def one_line(error: BaseException) -> str:
     """Return the message of an exception on one line of at most 200 characters."""
     return " ".join(str(error).split())[:200]
 
 
 class EngineClosed(RuntimeError):
-    """The engine was closed while it computed, as at the end of a server: what is left can be requested again."""
+    """The engine was closed while it computed, for example by a server that ended."""
 
     def __init__(self) -> None:
         """Say what can be done."""
@@ -42,13 +50,11 @@ class EngineClosed(RuntimeError):
 
 
 class Started(NamedTuple):
-    """The task has begun on the worker with this address."""
-
-    worker: str
+    """A worker has begun."""
 
 
 class Queued(NamedTuple):
-    """The task waits for a worker; so many others come first."""
+    """The job waits for a worker, behind so many other callers."""
 
     ahead: int
 
@@ -56,9 +62,9 @@ class Queued(NamedTuple):
 class NewIterates(NamedTuple):
     """What a run has recorded since the last message.
 
-    rows, history: new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
-    precision until the run has ended; None where the model's estimates are not shown. progress: fraction of the pass
-    over the data. intervals: of the newest estimate.
+    rows, history: the new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
+    precision until the run has ended; None if the model does not show estimates. progress: fraction of the pass over
+    the data. intervals: of the newest estimate.
     """
 
     rows: list[Row]
@@ -71,9 +77,9 @@ class NewIterates(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """The run has ended; `iterates` are the last ones, None where it was ended by force or never began.
+    """The run has ended; `iterates` are the last ones, None if it was ended by force or never began.
 
-    seconds: how long it took, where it had no iterate.
+    seconds: duration of a run without an iterate.
     """
 
     stop: Stop
@@ -82,15 +88,15 @@ class Finished(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """A run, or all work that belongs together, cannot continue; the sentence says why ("" where it was cancelled)."""
+    """A run, or everything that one call asked for, cannot continue; the sentence says why ("" after a cancel)."""
 
     sentence: str
 
 
-class ChunkDone(NamedTuple):
-    """(number of the item, value or Failure) of the items that were computed, and the seconds they took together.
+class BatchDone(NamedTuple):
+    """(number of the item, value or Failure) of the items that were computed, and their seconds in all.
 
-    overdue: the last of them has not come back in time; its value is what it had so far, and its worker is to end.
+    overdue: the last item has not come back in time, and its worker is to be ended.
     """
 
     results: list[tuple[int, Any]]
@@ -98,5 +104,37 @@ class ChunkDone(NamedTuple):
     overdue: bool = False
 
 
-Message = Started | Queued | NewIterates | Finished | Failed | ChunkDone
+Message = Started | Queued | NewIterates | Finished | Failed | BatchDone
 Send = Callable[[Message], None]
+
+
+class Inbox:
+    """Messages that wait for their reader. first_message_at: time of the first. received: how many have come."""
+
+    def __init__(self) -> None:
+        self._messages: deque[tuple[int, Message]] = deque()
+        self._arrived = threading.Event()
+        self.first_message_at: float | None = None
+        self.received = 0
+
+    def put(self, message: Message, number: int = 0) -> None:
+        """Add a message about the job with this number."""
+        self.first_message_at = self.first_message_at or time.monotonic()
+        self._messages.append((number, message))
+        self.received += 1
+        self._arrived.set()
+
+    def take(self) -> list[tuple[int, Message]]:
+        """Return (number, message) of all messages, the oldest first, and remove them."""
+        self._arrived.clear()
+        return [self._messages.popleft() for _ in range(len(self._messages))]
+
+    def wait(self, seconds: float) -> None:
+        """Return when there is a message, or after so many seconds."""
+        self._arrived.wait(seconds)
+
+
+def call_when_dropped(holder: object, function: Callable[[], None]) -> None:
+    """Call the function when nobody holds this object any more, but not at the end of the program."""
+    finalizer: Any = weakref.finalize(holder, function)
+    finalizer.atexit = False

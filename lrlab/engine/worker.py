@@ -1,7 +1,6 @@
-"""Carries out tasks on a worker: a followed job that sends its iterates, or a chunk of items.
+"""Tasks on a worker: a followed job that sends its iterates, or a batch of items.
 
-Results are sent in time even where an item does not come back. Embedded workers load this module before their first
-task, so that a click does not pay for imports.
+Embedded workers import this module before their first task, so that a click does not pay for imports.
 """
 
 import math
@@ -15,33 +14,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrlab import plugins
-from lrlab.engine.iterate_sender import IterateSender
-from lrlab.engine.messages import ChunkDone, Failed, Failure, Finished, Message, Send, Started
-from lrlab.protocol import Stop
+from lrlab.engine.live import IterateSender
+from lrlab.engine.messages import TIMED_OUT, BatchDone, Failed, Failure, Finished, Message, Send, Started
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
-from lrlab.runs.trial import result_so_far
 
 NICENESS = 5
 SWITCH_SECONDS = 0.0005
 OVERTIME_SECONDS = 2.0
-"""How long an item may outlast its time limit; then its worker is to end."""
-GRACE_SECONDS = 2.0 * OVERTIME_SECONDS
-"""After how long the engine ends a worker that cannot say so itself, as where a call holds the interpreter's lock."""
+"""Seconds, at least, by which an item may exceed its time limit; one with a longer limit may take twice its limit."""
 BUSY = 8.0
-"""How many seconds of the wall a second of processor time takes at most, on a machine that does much else."""
+"""Most seconds of wall time per second of processor time, on a machine that does much else."""
 WATCH_SECONDS = 0.25
-
-_tasks: set[str] = set()
-"""Tasks that this process carries out."""
-_cancelled_tasks: set[str] = set()
+_cancelled: set[str] = set()
+"""Names of tasks that are to end."""
 
 
 @dataclass(frozen=True)
 class FollowJob:
-    """Run one job of several on so many BLAS threads, and send its iterates."""
+    """Run one job on so many BLAS threads, and send its iterates."""
 
-    number: int
+    numbers: list[int]
     job: Job
     threads: int = 1
 
@@ -58,11 +51,11 @@ class FollowJob:
 
 
 @dataclass(frozen=True)
-class ComputeChunk:
-    """Compute some items of many; those not begun after `seconds` are handed back.
+class ComputeBatch:
+    """Compute some items of many; those that have not begun after `seconds` are handed back.
 
-    An item may say by `max_seconds` after how much processor time it is to end. Where it does not, as inside one long
-    decomposition, what it has so far is sent, and the engine ends this worker.
+    An item may give its limit of processor time as `max_seconds`. If an item ignores it, for example inside one long
+    decomposition, the results so far are sent, and the engine ends this worker.
     """
 
     function: Callable[[Any], Any]
@@ -71,14 +64,54 @@ class ComputeChunk:
     seconds: float
 
     def run(self, send: Send) -> None:
-        """Send ChunkDone with the items that were computed."""
-        with ChunkSender(send) as sender:
+        """Send BatchDone with the items that were computed."""
+        began, results = time.perf_counter(), list[tuple[int, Any]]()
+        with Watchdog(lambda number: send(BatchDone([*results, (number, TIMED_OUT)], 0.0, overdue=True))) as watchdog:
             for number, item in zip(self.numbers, self.items, strict=True):
-                if cancelled() or (sender.results and sender.elapsed > self.seconds):
+                if cancelled() or (results and time.perf_counter() > began + self.seconds):
                     break
-                sender.begin(number, getattr(item, "max_seconds", math.inf))
-                if not sender.end(number, computed(self.function, item)):
-                    break
+                watchdog.begin(number, getattr(item, "max_seconds", math.inf))
+                value = computed(self.function, item)
+                if not watchdog.end():
+                    return
+                results.append((number, value))
+        send(BatchDone(results, time.perf_counter() - began))
+
+
+class Watchdog:
+    """Calls a function, from a thread of its own, with the number of an item that has not ended in time."""
+
+    def __init__(self, late: Callable[[int], None]) -> None:
+        self._late, self._number = late, 0
+        self._wall = self._processor = math.inf
+        self._lock, self._over = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> "Watchdog":
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._over.set()
+
+    def begin(self, number: int, max_seconds: float) -> None:
+        """Begin an item."""
+        limit = max_seconds + max(max_seconds, OVERTIME_SECONDS)
+        with self._lock:
+            self._number = number
+            self._wall, self._processor = time.perf_counter() + BUSY * limit, time.process_time() + limit
+
+    def end(self) -> bool:
+        """End the item, and return whether it has come back in time."""
+        with self._lock:
+            self._wall = self._processor = math.inf
+            return not self._over.is_set()
+
+    def _watch(self) -> None:
+        while not self._over.wait(WATCH_SECONDS):
+            with self._lock:
+                if time.perf_counter() > self._wall or time.process_time() > self._processor:
+                    self._over.set()
+                    self._late(self._number)
 
 
 def computed(function: Callable[[Any], Any], item: Any) -> Any:
@@ -89,94 +122,32 @@ def computed(function: Callable[[Any], Any], item: Any) -> Any:
         return Failure.of(error)
 
 
-class ChunkSender:
-    """Sends the results of a chunk at its end, or when one of its items is overdue."""
-
-    def __init__(self, send: Send) -> None:
-        self.results = list[tuple[int, Any]]()
-        self._send, self._started, self._thread = send, time.perf_counter(), threading.get_ident()
-        self._number, self._deadline, self._processor_deadline = 0, math.inf, math.inf
-        self._lock, self._over = threading.Lock(), threading.Event()
-        self._watch = threading.Thread(target=self._watch_deadline, daemon=True)
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self._started
-
-    def __enter__(self) -> "ChunkSender":
-        self._watch.start()
-        return self
-
-    def __exit__(self, kind: object, *error: object) -> None:
-        with self._lock:
-            # Where an error ends a chunk without a result the task fails: handed back, its items would come again.
-            if not self._over.is_set() and (kind is None or self.results):
-                self._send(ChunkDone(self.results, self.elapsed))
-            self._over.set()
-
-    def begin(self, number: int, max_seconds: float) -> None:
-        """Begin an item."""
-        with self._lock:
-            self._number, self._deadline = number, time.perf_counter() + BUSY * max_seconds + OVERTIME_SECONDS
-            self._processor_deadline = time.process_time() + max_seconds + OVERTIME_SECONDS
-
-    def end(self, number: int, value: Any) -> bool:
-        """Take the value of an item, and return whether it has come in time."""
-        with self._lock:
-            self._deadline = self._processor_deadline = math.inf
-            if not self._over.is_set():
-                self.results.append((number, value))
-            return not self._over.is_set()
-
-    def _watch_deadline(self) -> None:
-        while not self._over.wait(WATCH_SECONDS):
-            with self._lock:
-                in_time = time.perf_counter() < self._deadline and time.process_time() < self._processor_deadline
-                if in_time or self._over.is_set():
-                    continue
-                value = result_so_far(self._thread)
-                late = Failure(Stop.TIMEOUT.value) if value is None else value
-                self._over.set()
-                self._send(ChunkDone([*self.results, (self._number, late)], self.elapsed, overdue=True))
-
-
-Assignment = FollowJob | ComputeChunk
-"""What a task does."""
-
-
 def perform(payload: bytes) -> None:
-    """Carry out a pickled (topic, task, assignment); its messages go to the topic as pickled (task, message)."""
+    """Carry out a pickled (topic, task, plugins, work); messages go to the topic as pickled (task, message)."""
     from distributed import get_worker
 
     worker = get_worker()
     topic, task, own, pickled = pickle.loads(payload)
 
     def send(message: Message) -> None:
-        # Topics carry plain values, so the message travels as bytes; the scheduler need not know our types.
+        # Topics carry plain values, so messages travel as bytes; the scheduler need not know our types.
         worker.log_event(topic, pickle.dumps((task, message)))
 
-    _tasks.add(task)
-    send(Started(worker.address))
+    send(Started())
     try:
         plugins.install(own)
-        with cancellable(lambda: task in _cancelled_tasks):
+        with cancellable(lambda: task in _cancelled):
             pickle.loads(pickled).run(send)
     except Exception as error:
         # As text: the engine may not have the error's class.
         raise RuntimeError(plugins.described(error)) from None
     finally:
-        _tasks.discard(task)
-        _cancelled_tasks.discard(task)
+        _cancelled.discard(task)
 
 
 def cancel(tasks: Sequence[str]) -> None:
-    """Let those of the tasks that run here end at their next iterates, items or checkpoints (beside the tasks)."""
-    _cancelled_tasks.update(_tasks.intersection(tasks))
-
-
-def warm() -> None:
-    """Have been imported: with this module come numpy, scipy, pandas and the catalogue."""
+    """Let tasks end at their next iterates, items or checkpoints."""
+    _cancelled.update(tasks)
 
 
 def dask_setup(worker: Any) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import StartStream, collect
+from lrlab.engine.results import Start, collect
 from lrlab.parameters import InputError, require_known
 from lrlab.runs.trial import Progress, silent
 
@@ -79,7 +79,7 @@ def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[s
 def compute(
     preset: "Preset",
     progress: Progress = silent,
-    start: StartStream = on_workers,
+    start: Start = on_workers,
     trials: int | None = None,
     data: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -97,7 +97,7 @@ def run(
     name: str,
     out: str | os.PathLike[str],
     progress: Progress = silent,
-    start: StartStream = on_workers,
+    start: Start = on_workers,
     trials: int | None = None,
     data: str | os.PathLike[str] | None = None,
     quick: bool = False,

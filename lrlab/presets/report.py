@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from lrlab import presets
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import StartStream
+from lrlab.engine.results import Start
 from lrlab.parameters import InputError
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
@@ -20,7 +20,7 @@ def write(
     out: str | os.PathLike[str],
     quick: bool = False,
     stored: bool = False,
-    start: StartStream = on_workers,
+    start: Start = on_workers,
     data: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     progress: Progress = silent,
@@ -64,7 +64,7 @@ def _shipped(name: str) -> tuple[Result, str]:
 
 def _computed(
     preset: Preset,
-    start: StartStream,
+    start: Start,
     data: str | os.PathLike[str] | None,
     store: str | os.PathLike[str],
     progress: Progress,

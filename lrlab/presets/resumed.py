@@ -15,18 +15,18 @@ from typing import Any
 
 from lrlab import catalog
 from lrlab.engine.messages import Failure
-from lrlab.engine.stream import POLL_SECONDS, ItemResult, ResultStream, StartStream
+from lrlab.engine.results import POLL_SECONDS, ItemResult, Results, Start
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Trial, TrialResult, run_trial
 from lrlab.store import code_version
 from lrlab.store.store import Store
 
 
-class Resumed(ResultStream):
+class Resumed(Results):
     """The results that a store has, then those of the other items as they are computed."""
 
     def __init__(
-        self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: Callable[[], Store], start: StartStream
+        self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: Callable[[], Store], start: Start
     ) -> None:
         """Read the store, and begin to compute what it does not have."""
         super().__init__(wanted)
@@ -67,7 +67,7 @@ class Resumed(ResultStream):
         self.done += len(new)
         return new
 
-    def cancel(self) -> list[ItemResult]:
+    def _end(self) -> list[ItemResult]:
         """End it; return, and store, what was computed and not taken."""
         new, self._stored = self._stored, []
         if self._inner is not None:

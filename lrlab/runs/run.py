@@ -90,7 +90,6 @@ class Newest:
     """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
 
     held: tuple[int, float, Iterate] | None = None
-    trace: Trace | None = None
     problem: Any = None
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
@@ -101,14 +100,6 @@ class Newest:
     def iterations(self) -> int:
         """Number of iterates."""
         return self.held[0] if self.held else 0
-
-    def scored(self) -> Row:
-        """Return the row of the newest iterate, empty where there is none, while the run does not come back in time."""
-        if self.held is None or self.trace is None:
-            return {}
-        # Lets the data be read, see `run_job`.
-        self.trace.stop = Stop.TIMEOUT
-        return scored_row(self.problem, *self.held)
 
 
 @extras.named()
@@ -146,7 +137,7 @@ def run_job(
     try:
         problem, rng = opened(job, checkpoint)
         if newest is not None:
-            newest.trace, newest.problem = trace, problem
+            newest.problem = problem
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
         trace.stop = drive(
             iterates, newest.hold if newest else score, **job.limits._asdict(), cancelled=cancelled, clock=clock

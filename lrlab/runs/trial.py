@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from lrlab.parameters import declared
@@ -13,7 +11,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.runs.run import Newest, run_job
-from lrlab.runs.trace import Row, Trace
+from lrlab.runs.trace import Row
 
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
@@ -35,7 +33,7 @@ class Trial(NamedTuple):
 
     @property
     def max_seconds(self) -> float:
-        """After how much processor time it is to end; where it does not, a worker ends it by force."""
+        """Limit of processor time; at twice this limit a worker ends the trial by force."""
         return self.job.limits.max_seconds
 
 
@@ -60,32 +58,10 @@ class TrialResult(NamedTuple):
         return {**about, **self.scores, **shares, **theory.known(trial.job, draw=False), **ending}
 
 
-_under_way: dict[int, Callable[[], Any]] = {}
-"""What gives the result so far of what a thread computes, by the thread's number."""
-
-
-@contextmanager
-def interruptible(result_so_far: Callable[[], Any]) -> Iterator[None]:
-    """Let another thread have the result so far of what is computed here, for it may not come back in time."""
-    thread = threading.get_ident()
-    _under_way[thread] = result_so_far
-    try:
-        yield
-    finally:
-        del _under_way[thread]
-
-
-def result_so_far(thread: int) -> Any:
-    """Return the result so far of what a thread computes; None where nothing is known of it."""
-    result = _under_way.get(thread)
-    return None if result is None else result()
-
-
 def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
-    job, newest = trial.seeded, Newest()
-    with interruptible(lambda: result_of(job, Stop.TIMEOUT, newest.scored())):
-        trace = run_job(job, newest=newest, clock=time.thread_time)
+    job = trial.seeded
+    trace = run_job(job, newest=Newest(), clock=time.thread_time)
     return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {"seconds": trace.seconds})
 
 
@@ -99,13 +75,14 @@ def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
 def run_traced(trial: Trial) -> list[dict[str, Any]]:
     """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
     job = trial.seeded
-    about, trace = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}, Trace(job)
+    trace = run_job(job, clock=time.thread_time)
+    about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
+    return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
 
-    def table(stop: Stop | None) -> list[dict[str, Any]]:
-        return [{**about, **row, "stop": stop.name if stop else ""} for row in trace.rows]
 
-    with interruptible(lambda: table(Stop.TIMEOUT)):
-        return table(run_job(job, clock=time.thread_time, trace=trace).stop)
+def timed_out(trial: Trial) -> TrialResult:
+    """Return the result of a trial that its worker ended by force: no iterate came back in time."""
+    return result_of(trial.seeded, Stop.TIMEOUT, {"seconds": trial.max_seconds})
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

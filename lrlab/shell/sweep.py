@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.store.store import Store
     from lrlab.sweeps.adaptive import contour
     from lrlab.sweeps.pace import Pace, size_words
-    from lrlab.sweeps.results import Results
+    from lrlab.sweeps.results import SweepResults
     from lrlab.sweeps.run import run as run_sweep
     from lrlab.sweeps.statistics import midpoint_words
     from lrlab.sweeps.tables import cell_rows, success_midpoints
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
 
     sweep = read(options.file)
     with Store(options.store) as store:
-        results, paces = Results(sweep), list[Pace]()
+        results, paces = SweepResults(sweep), list[Pace]()
         if sys.stderr.isatty():
             say(f"{size_words(sweep)}.", file=sys.stderr)
 

@@ -19,7 +19,7 @@ from lrlab.catalog import model_entry
 from lrlab.runs.job import Job
 from lrlab.sweeps.contour_search import ContourSearch, Directions, crossings, interpolate_missing
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import wilson_bounds
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Requested = Mapping[Job, range]
 """Numbers of the trials that are requested of each job."""
 
 
-def rounds(sweep: Sweep, results: Results) -> Iterator[Requested]:
+def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     """Yield the trials of each round; before the next one is taken, the results have to have them.
 
     A trial that is not there then has failed: it is not requested again.
@@ -61,13 +61,13 @@ def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     return [own + each + (k < more) for k, own in enumerate(used)]
 
 
-def infer(results: Results, table: "pd.DataFrame | None" = None) -> "pd.DataFrame":
+def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.DataFrame":
     """Return one row per cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
 
     y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
     high: the share's 95% Wilson interval, pooled as in `contour_search.bounds` where it is inferred; nan of a mean.
     inferred: an adaptive sweep has no trials there, and its mean lies between those around it. What is not known yet is
-    nan. table: `Results.table` of the metric of the contour, where it is there already.
+    nan. table: `SweepResults.table` of the metric of the contour, where it is there already.
     """
     import pandas as pd
 
@@ -86,7 +86,7 @@ def infer(results: Results, table: "pd.DataFrame | None" = None) -> "pd.DataFram
     return pd.concat(parts, ignore_index=True)
 
 
-def contour(results: Results) -> list[dict[str, Any]]:
+def contour(results: SweepResults) -> list[dict[str, Any]]:
     """Return points where half of the trials succeed, by axis and `solver`: one in each line along one axis.
 
     That axis is the second one, or the first where only its direction is declared; without one there are none. See
@@ -139,7 +139,7 @@ class SolverGrid:
             requested[job] = range(min(first, known.start), max(first + int(extra[place]), known.stop))
         return requested
 
-    def count(self, results: Results) -> None:
+    def count(self, results: SweepResults) -> None:
         """Count the results of the trials that were requested."""
         new, self._counted = self.search.requested != self._counted, self.search.requested.copy()
         for place in map(tuple, np.argwhere(new)):
@@ -150,7 +150,7 @@ class SolverGrid:
             self._take(place, results.values(job, self._rule.metric, below))
 
     def infer(self, table: "pd.DataFrame") -> tuple[Array, Array, Array]:
-        """Return mean, low and high of each cell, see `infer`; table: `Results.table` of the metric of the contour."""
+        """Return mean, low and high of each cell, see `infer`; table: of `SweepResults.table`."""
         search, own = self.search, table[table["solver"] == self._solver]
         mean = self._placed(own["mean"].to_numpy(dtype=float))
         search.trials = self._placed(own["trials"].to_numpy(dtype=np.int64))

@@ -11,7 +11,7 @@ from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 
 CHECK_SECONDS = 60.0
 """Between two looks at whether a sweep takes too long; before the first one its pace isn't steady."""
@@ -23,7 +23,7 @@ class Pace:
     What was not measured yet follows from the bytes of its data.
     """
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: SweepResults) -> None:
         self._results, self._sweep = results, results.sweep
         self._bytes = {job: float(max(1, job.spec.data_bytes)) for job in results.sweep.jobs}
         self._before, self._begun = self._counts(), time.monotonic()

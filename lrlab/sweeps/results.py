@@ -39,7 +39,7 @@ COLUMNS = (
 )
 
 
-class Results:
+class SweepResults:
     """The finished trials of a sweep's cells; a million of them take about 100 MB. Safe to use from many threads.
 
     cells: all cells of the sweep. changes: grows whenever trials are added. failures: the sentences of trials that

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from lrlab import catalog
 from lrlab.engine.engine import on_workers
-from lrlab.engine.messages import Failure
-from lrlab.engine.stream import ItemResult, ResultStream, StartStream, collect
+from lrlab.engine.messages import TIMED_OUT, Failure
+from lrlab.engine.results import ItemResult, Results, Start, collect
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent
+from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent, timed_out
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import trial_table
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def sweep(
     trials: int = 20,
     *,
     store: Store | str | PathLike[str] | None = None,
-    start: StartStream = on_workers,
+    start: Start = on_workers,
     progress: Progress = silent,
     **settings: object,
 ) -> "SweepTable":
@@ -67,11 +67,11 @@ def sweep(
 def run(
     sweep: Sweep,
     store: Store,
-    start: StartStream = on_workers,
+    start: Start = on_workers,
     progress: Progress = silent,
     stop: Callable[[], bool] = lambda: False,
-    results: Results | None = None,
-) -> Results:
+    results: SweepResults | None = None,
+) -> SweepResults:
     """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
 
     A trial that another sweep of this process computes for the same store is left to it, and read when it is stored.
@@ -81,7 +81,7 @@ def run(
     trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails,
     InputError where the store is damaged.
     """
-    results = Results(sweep) if results is None else results
+    results = SweepResults(sweep) if results is None else results
     results.computed = results.reused = 0
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
@@ -103,7 +103,7 @@ def run(
     return results
 
 
-def _compute_bounds(sweep: Sweep, start: StartStream) -> None:
+def _compute_bounds(sweep: Sweep, start: Start) -> None:
     """Compute the bounds of all methods where success is a share of one; they are remembered."""
     rule = sweep.success
     if rule is None or not catalog.family(sweep.spec.model).measures[rule.metric].quotient[0]:
@@ -113,12 +113,12 @@ def _compute_bounds(sweep: Sweep, start: StartStream) -> None:
         theory.remember(spec, {} if isinstance(numbers, Failure) else numbers)
 
 
-def read(sweep: Sweep, store: Store) -> Results:
+def read(sweep: Sweep, store: Store) -> SweepResults:
     """Return the trials that a store has of a sweep: of an adaptive one up to the first round that is incomplete."""
     return run(sweep, store, stop=lambda: True)
 
 
-def _load(requested: Requested, store: Store, results: Results) -> None:
+def _load(requested: Requested, store: Store, results: SweepResults) -> None:
     for job, numbers in requested.items():
         stored = store.results(job, numbers.stop)
         finished = {Trial(job, number): result for number, result in stored.items() if number in numbers}
@@ -179,7 +179,7 @@ class _Round:
     def __init__(
         self,
         store: Store,
-        results: Results,
+        results: SweepResults,
         claims: _Claims,
         progress: Progress,
         total: int,
@@ -189,7 +189,7 @@ class _Round:
         self._progress, self._total, self._stop = progress, total, stop
         self._pending: dict[Trial, TrialResult] = {}
 
-    def complete(self, requested: Requested, start: StartStream) -> None:
+    def complete(self, requested: Requested, start: Start) -> None:
         """Compute what nobody else does until every trial is stored, or has failed here."""
         while requested and not self._stop():
             own = self._claims.granted(missing(requested, self._store))
@@ -201,7 +201,7 @@ class _Round:
                 requested = self._without_finished(requested)
                 self._progress(self._results.done, self._total)
 
-    def _compute(self, stream: ResultStream) -> None:
+    def _compute(self, stream: Results) -> None:
         try:
             while stream.alive and not self._stop():
                 if new := stream.take():
@@ -213,7 +213,8 @@ class _Round:
 
     def _take(self, new: list[ItemResult]) -> None:
         """Store what is new, in one transaction with what an interruption has left."""
-        for _, trial, result in new:
+        for _, trial, value in new:
+            result = timed_out(trial) if value == TIMED_OUT else value
             if isinstance(result, Failure):
                 self._results.failures[trial] = result.sentence
                 self._claims.release(trial)

@@ -1,7 +1,7 @@
 """Sweeps that run in threads of a server against its store: paused, resumed, and followed again after a reload.
 
 A sweep belongs to the server and not to the page that began it: it continues when a browser is closed, and the next
-page that asks for it gets the same one. Finished trials are in the store, and in memory as `Results`, for the pages.
+page that asks for it gets the same one. Finished trials are in the store, and in memory as `SweepResults`.
 The store has the list of past sweeps of each browser session, too.
 """
 
@@ -13,13 +13,13 @@ from weakref import WeakValueDictionary
 
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import EngineClosed, Failure
-from lrlab.engine.stream import StartStream
+from lrlab.engine.results import Start
 from lrlab.parameters import InputError, require_known
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import Pace
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import parse, to_toml
 
@@ -89,7 +89,7 @@ class SweepRun:
         self, sweep: Sweep, shared: SharedStore, *, session: str = "", page: str = "", title: str = ""
     ) -> None:
         """Prepare a sweep; InputError where every cell of it is refused."""
-        self.sweep, self.results = sweep, Results(sweep)
+        self.sweep, self.results = sweep, SweepResults(sweep)
         self.state: State | Literal["new"] = "new"
         self.done, self.error = 0, ""
         self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
@@ -127,7 +127,7 @@ class SweepRun:
             return 0.0
         return self._pace.seconds_left(self.total - self.done) if self._pace else None
 
-    def go_on(self, start: StartStream = on_workers) -> None:
+    def go_on(self, start: Start = on_workers) -> None:
         """Compute what the store does not have; nothing happens where that is under way."""
         if self.alive and not self.computing:
             self.wait(ENDING_SECONDS)
@@ -185,7 +185,7 @@ class SweepRun:
     def _read(self, store: Store) -> None:
         run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
 
-    def _compute(self, store: Store, start: StartStream) -> None:
+    def _compute(self, store: Store, start: Start) -> None:
         def progress(done: int, total: int) -> None:
             self._progress(done, total)
             self._pace = self._pace or Pace(self.results)

@@ -163,8 +163,8 @@ def midpoint(
 def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
     """Return where half of the trials succeed along the second axis, or the only one, as rows for each solver.
 
-    table: of `Results.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval); no
-    row where there is no such place among the values.
+    table: of `SweepResults.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval);
+    no row where there is no such place among the values.
     """
     import pandas as pd
 

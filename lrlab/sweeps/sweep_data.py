@@ -17,7 +17,7 @@ from lrlab.sweeps import theory_contours, theory_lines, theory_regions
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.theory_lines import Limit
 
 SHARE = "share"
@@ -34,7 +34,7 @@ T = TypeVar("T")
 class SweepData:
     """Tables, lines and inferred cells of the results of a sweep."""
 
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: SweepResults) -> None:
         self.results, self.sweep = results, results.sweep
         self._memory: dict[str, Any] = {}
 
@@ -57,7 +57,7 @@ class SweepData:
         return self.sweep.contour.metric if show == SHARE else show
 
     def table(self, show: str) -> pd.DataFrame:
-        """Return a row per cell, see `Results.table`."""
+        """Return a row per cell, see `SweepResults.table`."""
         metric = self.metric(show)
         share = metrics(self.sweep)[metric].quotient[0] if show != SHARE else ""
         unknown = len(bounds_of.missing_bounds(job.spec for job in self.sweep.jobs)) if share else 0

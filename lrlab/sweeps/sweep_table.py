@@ -15,7 +15,7 @@ from lrlab.runs.trial import Trial, TrialResult
 from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoint_words, midpoints
 from lrlab.sweeps.sweep_data import SHARE, SweepData, first_shown, metrics
 
@@ -64,12 +64,12 @@ def map(
     return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
 
 
-def _figure(results: Results, show: str, *, apart: bool, theory: bool) -> Figure:
+def _figure(results: SweepResults, show: str, *, apart: bool, theory: bool) -> Figure:
     data, view = SweepData(results), View(show, apart, theory, False)
     return drawn.maps(data, view) if len(results.sweep.grid) == 2 else drawn.lines(data, view).figure
 
 
-def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> Results:
+def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:
     """Return the results that the rows of a table are, over the axes in some order."""
     sweep: Sweep | None = getattr(table, "sweep", None)
     if not isinstance(sweep, Sweep):
@@ -83,7 +83,7 @@ def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> Results:
         raise InputError(
             "table", f"one with the column {missing[0]}", ", ".join(str(name) for name in table), "keep its columns"
         )
-    results = Results(sweep)
+    results = SweepResults(sweep)
     jobs = {(*cell.axes.values(), cell.solver): cell.job for cell in results.cells if cell.job}
     scores = [name for name in table if name not in (*required, "refused")]
     finished = dict[Trial, TrialResult]()
@@ -99,7 +99,7 @@ def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> Results:
     return results
 
 
-def verdict(results: Results) -> list[str]:
+def verdict(results: SweepResults) -> list[str]:
     """Return what came of the trials: how many of each solver succeed, where half of them do, and what failed."""
     sweep, words, failures = results.sweep, list[str](), list(results.failures.values())
     failed = [f"{len(failures)} trials failed. The first: {failures[0]}"] if failures else []

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from lrlab.runs.trial import Trial, trial_spec
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Cell, Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoints, wilson
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 
-def cell_rows(results: Results) -> list[Row]:
+def cell_rows(results: SweepResults) -> list[Row]:
     """Return a row per cell.
 
     Each has `axes`, `solver`, `trials` (finished), `successes`, their `share` and its 95% Wilson `interval` (None where
@@ -48,14 +48,14 @@ def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame
     return table
 
 
-def success_midpoints(results: Results) -> "pd.DataFrame":
+def success_midpoints(results: SweepResults) -> "pd.DataFrame":
     """Return where half of the trials succeed, see `statistics.midpoints`; no rows where the sweep has no rule."""
     sweep = results.sweep
     points = midpoints(sweep, results.table(sweep.contour.metric))
     return points if sweep.success else points[:0]
 
 
-def _cell_row(results: Results, cell: Cell) -> Row:
+def _cell_row(results: SweepResults, cell: Cell) -> Row:
     sweep, job = results.sweep, cell.job
     trials = results.finished(job) if job else 0
     successes = (results.successes(job) if job else 0) if sweep.success else None
@@ -74,7 +74,7 @@ def _cell_row(results: Results, cell: Cell) -> Row:
     }
 
 
-def trial_rows(results: Results) -> Iterator[Row]:
+def trial_rows(results: SweepResults) -> Iterator[Row]:
     """Yield a row per trial: the cell's values, solver, trial, seed, all scores and predictions, how it ended, refused.
 
     A trial that failed has `stop` "FAILED" and the reason in `refused`; so has a cell that was refused, in one row.
@@ -93,7 +93,7 @@ def trial_rows(results: Results) -> Iterator[Row]:
                 yield {**axes, **about, "stop": "FAILED", "refused": sentence}
 
 
-def trial_table(results: Results) -> "pd.DataFrame":
+def trial_table(results: SweepResults) -> "pd.DataFrame":
     """Return `trial_rows` as a table, the refused cells at its end."""
     import pandas as pd
 

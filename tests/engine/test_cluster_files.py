@@ -19,7 +19,7 @@ import yaml
 
 from lrlab import Iterate, register, spec
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
@@ -110,5 +110,5 @@ def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
                 client.wait_for_workers(2)
             there = run(sweep, store, engine.map)
             engine.close()
-            assert cell_rows(there) == cell_rows(run(sweep, other, LocalStream))
+            assert cell_rows(there) == cell_rows(run(sweep, other, LocalResults))
             assert len(there.failures) == 40 and set(there.failures.values()) == {SENTENCE}

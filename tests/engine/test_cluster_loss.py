@@ -12,7 +12,7 @@ import pytest
 
 from lrlab import spec
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import LocalStream, StartStream
+from lrlab.engine.results import LocalResults, Start
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.run import run as run_sweep
@@ -38,7 +38,7 @@ def lossy(tmp_path: Path) -> Iterator[Cluster]:
         yield started
 
 
-def expected(sweep: Sweep, start: StartStream = LocalStream) -> str:
+def expected(sweep: Sweep, start: Start = LocalResults) -> str:
     """Return the table of a sweep that ran elsewhere, or here."""
     with Store() as store:
         return json.dumps(cell_rows(run_sweep(sweep, store, start)))

@@ -11,10 +11,10 @@ import psutil
 import pytest
 from distributed import Security
 
-from lrlab.engine import cluster, connect
-from lrlab.engine.embedded import Embedded
+from lrlab.engine import local_cluster
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import collect
+from lrlab.engine.local_cluster import LocalCluster, client_of
+from lrlab.engine.results import collect
 from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 FEW_FILES = """
 import resource
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
 try:
     print(collect(Engine(workers=1).map(abs, [-1])))
@@ -39,56 +39,57 @@ def test_what_cannot_start_says_why():
     assert "address" not in done.stdout and "Traceback" not in done.stdout
 
 
-class Stopped(Embedded):
+class Stopped(LocalCluster):
     """Processes that stand still for a while once they have said where they listen, as on a busy machine."""
 
-    def address(self):
+    def listening(self):
         """Return the address, and stop."""
-        found = super().address()
-        os.kill(self._process.pid, signal.SIGSTOP)
-        threading.Timer(2.0, os.kill, (self._process.pid, signal.SIGCONT)).start()
+        found = super().listening()
+        os.kill(self.process.pid, signal.SIGSTOP)
+        threading.Timer(2.0, os.kill, (self.process.pid, signal.SIGCONT)).start()
         return found
 
 
 @pytest.mark.attempt("a machine on which the engine takes long to start", "waited for")
 def test_a_slow_start_is_waited_for(monkeypatch):
-    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr(local_cluster, "CONNECT_SECONDS", 0.3)
     embedded = Stopped(1)
     try:
-        client = connect.reach(embedded)
+        client = embedded.client()
         assert client.status == "running"
         client.close()
     finally:
         embedded.close()
 
 
-class Ended(Embedded):
+class Ended(LocalCluster):
     """Processes that end once they have said where they listen."""
 
-    def address(self):
+    def listening(self):
         """Return the address, and end them."""
-        found = super().address()
-        self._process.kill()
+        found = super().listening()
+        self.process.kill()
         return found
 
 
 def test_an_end_before_the_connection_says_so(monkeypatch):
-    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr(local_cluster, "CONNECT_SECONDS", 0.3)
     with pytest.raises(RuntimeError, match="The engine could not be started"):
-        connect.reach(Ended(1))
+        Ended(1).client()
 
 
 def test_an_end_before_the_first_worker_says_so(monkeypatch):
     """The engine is connected when its processes fail, as where the files that are left are enough for that alone."""
 
-    def reach_and_end(embedded):
-        client = connect.reach(embedded)
-        with embedded._log.open("a") as log:
+    def reach_and_end(cluster):
+        client = whole(cluster)
+        with cluster._log.open("a") as log:
             log.write("OSError: [Errno 24] Too many open files\nRuntimeError: Nanny failed to start.\n")
-        embedded._process.kill()
+        cluster.process.kill()
         return client
 
-    monkeypatch.setattr(cluster, "reach", reach_and_end)
+    whole = LocalCluster.client
+    monkeypatch.setattr(LocalCluster, "client", reach_and_end)
     with pytest.raises(RuntimeError, match="could not be started: OSError: .Errno 24. Too many open files.$"):
         collect(Engine(workers=1).map(abs, [-1]))
 
@@ -98,21 +99,21 @@ def test_without_shared_memory_the_sentence_names_it(number, monkeypatch):
     def refuse():
         raise OSError(number, os.strerror(number))
 
-    embedded = Embedded(1)
+    embedded = LocalCluster(1)
     monkeypatch.setattr("multiprocessing.Lock", refuse)
     assert f"need /dev/shm ({os.strerror(number)}); mount it writable" in str(embedded.not_started())
 
 
 def test_clients_that_cannot_connect_leave_no_thread():
     """They are closed at once: by the garbage collector they would be within the start of the next one, for ever."""
-    embedded = Embedded(1)
+    embedded = LocalCluster(1)
     try:
-        address, tls = embedded.address()
+        address, tls = embedded.listening()
         for security in (None, Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
             before = threading.active_count()
             for _ in range(3):
                 with pytest.raises((OSError, TypeError)):
-                    connect.client_of(address, security)
+                    client_of(address, 0.5, security)
             assert threading.active_count() <= before
     finally:
         embedded.close()
@@ -122,23 +123,21 @@ def test_clients_that_cannot_connect_leave_no_thread():
     "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
     "refused in the handshake, nothing is unpickled",
 )
-def test_nobody_else_reaches_the_scheduler(monkeypatch):
+def test_nobody_else_reaches_the_scheduler():
     """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
-    monkeypatch.setattr(connect, "CONNECT_SECONDS", 0.5)
-    embedded = Embedded(1)
+    embedded = LocalCluster(1)
     try:
-        address, tls = embedded.address()
+        address, tls = embedded.listening()
         assert address.startswith("tls://127.0.0.1:")
         for security in (Security.temporary(), Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
             with pytest.raises((OSError, TypeError)):
-                connect.client_of(address, security)
+                client_of(address, 0.5, security)
         with pytest.raises(OSError):
-            connect.client_of(address.replace("tls", "tcp"))
-        monkeypatch.undo()
-        client = connect.client_of(address, Security(require_encryption=True, **tls))
+            client_of(address.replace("tls", "tcp"), 0.5)
+        client = client_of(address, 5.0, Security(require_encryption=True, **tls))
         assert client.status == "running"
         client.close()
-        processes = psutil.Process(embedded._process.pid)
+        processes = psutil.Process(embedded.process.pid)
         for process in (processes, *processes.children(recursive=True)):
             assert "PRIVATE KEY" not in f"{process.cmdline()} {process.environ()}"
     finally:

@@ -22,18 +22,17 @@ import pytest
 
 from lrlab import InputError, Stop, solve, spec
 from lrlab.engine import worker as worker_side
+from lrlab.engine.calls import Call
 from lrlab.engine.engine import Engine, on_workers
-from lrlab.engine.handles import Following
-from lrlab.engine.inbox import Inbox
-from lrlab.engine.messages import ChunkDone, Failure
-from lrlab.engine.stream import Collection, LocalStream, collect
-from lrlab.engine.work import MapWork, TaskLoss
+from lrlab.engine.live import LiveRuns
+from lrlab.engine.messages import TIMED_OUT, BatchDone, Failure
+from lrlab.engine.results import LocalResults, collect
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trace import Trace
-from lrlab.runs.trial import Trial, interruptible, run_trial
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.run import sweep
 
 # Workers cannot import this file: what it defines travels by value.
@@ -161,7 +160,7 @@ def stuck(**limits: float) -> Job:
     return replace(on(StopsLater, **limits), solver="gamp", options=(("kept", 0),))
 
 
-def until(condition: Callable[[], bool], following: Following | None = None) -> None:
+def until(condition: Callable[[], bool], following: LiveRuns | None = None) -> None:
     """Wait, refreshing, until the condition holds."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
@@ -251,7 +250,7 @@ class Limited(NamedTuple):
     max_seconds: float
 
 
-def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
+def test_a_batch_with_an_item_that_is_overdue_keeps_the_results_before(monkeypatch):
     monkeypatch.setattr(worker_side, "OVERTIME_SECONDS", 0.0)
     monkeypatch.setattr(worker_side, "WATCH_SECONDS", 0.01)
     sent, arrived = [], threading.Event()
@@ -261,26 +260,18 @@ def test_an_item_that_is_overdue_leaves_what_it_has_so_far(monkeypatch):
         arrived.set()
 
     def function(item):
-        with interruptible(lambda: ("so far", item.number)):
-            if item.number == 1:
-                arrived.wait(PATIENCE)
+        if item.number == 1:
+            arrived.wait(PATIENCE)
         return "whole"
 
     items = [Limited(0, PATIENCE), Limited(1, 0.0), Limited(2, PATIENCE)]
-    worker_side.ComputeChunk(function, [5, 6, 7], items, PATIENCE).run(send)
-    (message,) = sent
-    assert message.results == [(5, "whole"), (6, ("so far", 1))] and message.overdue
-    inbox = Inbox()
-    work = MapWork(function, PATIENCE, float("inf"), inbox)
-    work.add(list(enumerate(items)))
-    assert work.max_seconds(worker_side.ComputeChunk(function, [0], items[:1], PATIENCE)) >= PATIENCE
+    worker_side.ComputeBatch(function, [5, 6, 7], items, PATIENCE).run(send)
+    assert sent == [BatchDone([(5, "whole"), (6, TIMED_OUT)], 0.0, overdue=True)]
 
 
 @pytest.mark.slow
-def test_a_trial_that_does_not_check_the_time_ends_with_its_newest_iterate(engine):
-    (result,) = collect(engine.map(run_trial, [Trial(stuck(max_seconds=0.2), 0)]))
-    assert result.stop == Stop.TIMEOUT.name and result.iterations >= 1
-    assert 0.0 < result.scores["overlap"] <= 1.0
+def test_a_trial_that_does_not_check_the_time_ends_with_its_worker(engine):
+    assert collect(engine.map(run_trial, [Trial(stuck(max_seconds=0.2), 0)]), failures=True) == [TIMED_OUT]
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
 
 
@@ -303,7 +294,7 @@ def test_a_job_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine
 
 @pytest.mark.soak
 def test_an_item_that_outgrows_its_worker_does_not_lose_the_others(small_engine):
-    results = collect(small_engine.map(allocated_bytes, [0, 0, 2**30, 0, 0, 0], chunk_seconds=5.0), failures=True)
+    results = collect(small_engine.map(allocated_bytes, [0, 0, 2**30, 0, 0, 0], batch_seconds=5.0), failures=True)
     assert "needed more than 0.25 GiB of memory" in results.pop(2).sentence
     assert results == [0] * 5
 
@@ -331,7 +322,7 @@ def test_an_item_that_kills_every_worker_is_given_up(engine):
 
 
 def test_an_item_that_fails_does_not_lose_the_others(engine):
-    for start in (engine.map, LocalStream):
+    for start in (engine.map, LocalResults):
         with pytest.raises(InputError, match="item must be even, got 1: take another"):
             collect(start(refuse_odd, range(5)))
         results = collect(start(refuse_odd, range(5)), failures=True)
@@ -361,7 +352,7 @@ def test_results_arrive_in_order_with_progress_and_time_left(engine):
 
 
 def test_short_work_runs_beside_a_long_sweep(engine):
-    sweep = Collection(engine.map(time.sleep, [0.01] * 100_000))
+    sweep = engine.map(time.sleep, [0.01] * 100_000)
     until(lambda: bool(sweep.refresh()))
     following = engine.follow([short(), short(seed=1)])
     assert following.wait(PATIENCE) and following.runs[0].trace.stop is Stop.CONVERGED
@@ -371,7 +362,7 @@ def test_short_work_runs_beside_a_long_sweep(engine):
     sweep.cancel()
     assert not sweep.alive
     with pytest.raises(RuntimeError, match="Cancelled"):
-        collect(sweep.stream)
+        collect(sweep)
 
 
 def test_sessions_get_their_own_results(engine):
@@ -401,7 +392,7 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
 
 
 def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
-    where = {"here": LocalStream, "one worker": small_engine.map, "all workers": engine.map, "by default": on_workers}
+    where = {"here": LocalResults, "one worker": small_engine.map, "all workers": engine.map, "by default": on_workers}
     axes, solvers = {"noise": [0.1, 1.0], "ratio": [1, 20]}, ["pairwise-moment", "marginal-mean"]
     tables = [
         sweep(spec("one-bit-sensing", p=100), axes, solvers, trials=2, start=run).drop(columns="seconds")
@@ -429,37 +420,36 @@ def test_a_trial_that_fails_does_not_lose_the_table(engine):
     assert "ZeroDivisionError" in table["refused"][1] and np.isnan(table["error"][1])
 
 
-def test_chunks_grow_with_the_pace_and_items_not_begun_are_sent_again():
-    work = MapWork(abs, 0.2, math.inf, Inbox())
-    work.add(list(enumerate(range(100))))
-    first = work.next(1)
-    assert first.numbers == [0]
-    work.receive(first, ChunkDone([(0, 0)], 0.01))
-    second = work.next(1)
-    assert second.numbers == list(range(1, 17))
-    work.receive(second, ChunkDone([(1, 1)], 0.4))
-    assert work.next(1).numbers == [2]
+def call_of(items: int) -> Call:
+    """Return a call of many items."""
+    call = Call(abs, 0.2, math.inf, 1)
+    call.add(list(enumerate(range(items))))
+    return call
 
 
-def test_work_that_is_alone_is_sent_in_longer_chunks_once_it_has_run_for_a_while():
-    work = MapWork(abs, 0.2, math.inf, Inbox())
-    work.add(list(enumerate(range(1000))))
-    for computed, size in ((0.0, 1), (0.5, 2), (0.8, 4), (60.0, 8)):
-        work._computed_seconds = computed
-        chunk = work.next(1, alone=True)
-        assert len(chunk.numbers) == size
-        work.receive(chunk, ChunkDone([(number, 0) for number in chunk.numbers], 0.1 * size))
-    assert len(work.next(1).numbers) == 2
+def test_batches_grow_with_the_pace_and_items_not_begun_are_sent_again():
+    call = call_of(1000)
+    assert call.next_batch(1, 1.0).numbers == [0]
+    done = BatchDone([(0, 0)], 0.01)
+    call.put(0, done)
+    call.pace(done)
+    second = call.next_batch(1, 1.0)
+    assert second.numbers == list(range(1, 9))
+    done = BatchDone([(1, 1)], 0.4)
+    call.put(0, done)
+    call.pace(done)
+    call.put_back(second.numbers)
+    assert call.next_batch(1, 1.0).numbers == [2]
+    assert call.next_batch(1, 4.0).numbers == [3, 4, 5, 6], "longer if it holds up nobody"
+    call.size = 600
+    assert len(call.next_batch(100, 1.0).numbers) == 300, "less at the end of many workers"
 
 
-def test_items_of_a_lost_chunk_are_tried_alone_and_once():
-    inbox = Inbox()
-    work = MapWork(abs, 0.2, math.inf, inbox)
-    work.add(list(enumerate(range(16))))
-    work.receive(work.next(1), ChunkDone([(0, 0)], 0.01))
-    work.lose(work.next(1), TaskLoss("lost", retry=True))
-    alone = work.next(1)
-    assert alone.numbers == [1]
-    work.lose(alone, TaskLoss("lost", retry=True))
-    assert [work.next(1).numbers for _ in range(3)] == [[2], [3], [4]]
-    assert inbox.take()[-1] == (0, ChunkDone([(1, Failure("lost"))], 0.0))
+def test_items_of_a_lost_batch_are_tried_alone_and_once():
+    call = call_of(16)
+    call.size = 4
+    call.lose(call.next_batch(1, 1.0).numbers, "lost", retry=True)
+    assert (alone := call.next_batch(1, 1.0).numbers) == [0]
+    call.lose(alone, "lost", retry=True)
+    assert [call.next_batch(1, 1.0).numbers for _ in range(3)] == [[1], [2], [3]]
+    assert call.inbox.take() == [(0, BatchDone([(0, Failure("lost"))], 0.0))]

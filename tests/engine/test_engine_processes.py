@@ -13,7 +13,7 @@ import pytest
 from lrlab import InputError, Stop, spec
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.messages import EngineClosed
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from tests.clusters import cluster

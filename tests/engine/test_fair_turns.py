@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 import lrlab
+from lrlab.engine.calls import SHORT_SECONDS, next_call
 from lrlab.engine.engine import Engine
-from lrlab.engine.turns import SHORT_SECONDS, next_work
 from lrlab.runs.job import make_job
 
 LONG = {"tol": 0, "max_iter": 1_000_000}
@@ -50,7 +50,7 @@ def test_a_job_that_waits_says_how_many_come_first(engine: Engine):
 def of_works(*works: tuple[bool, int]) -> list[SimpleNamespace]:
     """Return works that wait: whether of followed jobs, and how many tasks run; the k-th was sent one at k seconds."""
     return [
-        SimpleNamespace(urgent=urgent, waiting=True, running=running, last_sent_at=float(k))
+        SimpleNamespace(urgent=urgent, waiting=True, running=running, sent_at=float(k))
         for k, (urgent, running) in enumerate(works)
     ]
 
@@ -74,9 +74,9 @@ def of_works(*works: tuple[bool, int]) -> list[SimpleNamespace]:
 def test_of_people_who_follow_jobs_one_more_than_cores_begins_within_seconds(workers, spare, works, chosen):
     waiting = of_works(*works)
     now = SHORT_SECONDS - 0.1
-    assert next_work(waiting, workers, spare, now) is (None if chosen is None else waiting[chosen])
+    assert next_call(waiting, workers, spare, now) is (None if chosen is None else waiting[chosen])
 
 
 def test_nobody_waits_for_long_jobs_where_a_worker_is_free():
     waiting = of_works((True, 1), (True, 1), (True, 1), (True, 0))
-    assert next_work(waiting, 4, 2, SHORT_SECONDS + 0.1) is waiting[3], "the first has run for longer"
+    assert next_call(waiting, 4, 2, SHORT_SECONDS + 0.1) is waiting[3], "the first has run for longer"

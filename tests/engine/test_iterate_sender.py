@@ -6,7 +6,7 @@ import time
 import numpy as np
 
 import lrlab
-from lrlab.engine.iterate_sender import SEND_SECONDS, IterateSender
+from lrlab.engine.live import SEND_SECONDS, IterateSender
 from lrlab.protocol import Iterate
 from lrlab.runs.job import make_job
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from lrlab.engine import engine as engines
-from lrlab.engine.stream import Collection, collect
+from lrlab.engine.results import collect
 from lrlab.ui.shared.progress import batch_bar
 from tests.clusters import cluster
 from tests.waiting import PATIENCE, until
@@ -25,7 +25,7 @@ def test_it_is_said_at_once_and_while_work_waits(tmp_path, monkeypatch, caplog):
         sentence = f"The cluster has no workers: start one with `dask worker {alone.address}`."
         assert engine.shortage == engines.shortage() == sentence and not caplog.messages
         stream = engine.map(abs, [-1, -2])
-        assert f"0 of 2 trials. {sentence}" in batch_bar(Collection(stream)).replace("&#x27;", "'")
+        assert f"0 of 2 trials. {sentence}" in batch_bar(stream).replace("&#x27;", "'")
         until(lambda: caplog.messages.count(sentence) >= 2)
         command = [sys.executable, "-m", "dask", "worker", alone.address, "--no-dashboard", "--no-nanny"]
         worker = subprocess.Popen([*command, "--local-directory", str(tmp_path)], stderr=subprocess.DEVNULL)

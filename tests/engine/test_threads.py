@@ -40,7 +40,7 @@ def test_a_small_job_has_one_thread_and_leaves_the_others_as_they_were(recorded)
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_task_has_the_threads_that_it_was_sent_with(recorded, threads):
-    worker.FollowJob(0, JOB, threads).run(lambda message: None)
+    worker.FollowJob([0], JOB, threads).run(lambda message: None)
     assert recorded == [{threads}] and threads_now() == {1}
 
 

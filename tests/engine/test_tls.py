@@ -11,7 +11,7 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.engine.engine import Engine
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
 from tests.clusters import cluster

@@ -12,7 +12,7 @@ import pytest
 from lrlab import spec
 from lrlab.engine import engine as engines
 from lrlab.engine.engine import get_engine, on_workers
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.job import make_job
 from lrlab.store import connection as connections
 from lrlab.store.location import SharedStore
@@ -23,7 +23,7 @@ from lrlab.sweeps.toml import to_toml
 
 PATIENCE = 60.0
 SWEEP = Sweep(spec=spec("one-bit-sensing", n=200, p=5), axes={"noise": [0.1, 1.0]}, solvers=["sir"], trials=100)
-QUICK = {"chunk_seconds": 0.01}
+QUICK = {"batch_seconds": 0.01}
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def home(tmp_path):
 
 def in_small_batches(function, items):
     """Start a stream with many transactions."""
-    return LocalStream(function, items, **QUICK)
+    return LocalResults(function, items, **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again
     command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path)]
     script = "import sys; from lrlab.__main__ import main; import lrlab.shell.sweep as s; "
     # In this process, so that the limit holds for what writes the store alone.
-    script += "import lrlab.engine.engine as e; from lrlab.engine.stream import LocalStream; "
-    script += "e.get_engine = lambda address: type('Here', (), {'map': staticmethod(LocalStream)}); sys.exit(main())"
+    script += "import lrlab.engine.engine as e; from lrlab.engine.results import LocalResults; "
+    script += "e.get_engine = lambda address: type('Here', (), {'map': staticmethod(LocalResults)}); sys.exit(main())"
     command[1:3] = ["-c", script]
     limit = (90_000, 90_000)
     full = subprocess.run(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lrlab import presets, solve
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.presets import comparison
 from lrlab.presets.reading import read
@@ -36,7 +36,7 @@ panels = [
 def result():
     plan = comparison.plan(read("small", TEXT))
     assert len(plan.items) == 2 * 2 * 2
-    return plan.finish(collect(LocalStream(plan.function, plan.items)))
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
 def test_runs_are_those_of_the_file_and_solvers_see_the_same_data():

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lrlab import presets
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.models.axes import place
 from lrlab.presets import claims, curves, traces
 from lrlab.runs import trial
@@ -24,7 +24,7 @@ def small_plan(name, **changes):
 
 def small(name, **changes):
     plan = small_plan(name, **changes)
-    return plan.finish(collect(LocalStream(plan.function, plan.items)))
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
 def test_a_figure_of_successes_tells_where_half_of_them_succeed():
@@ -49,7 +49,7 @@ def test_a_local_minimum_is_no_success():
     """A trial at one may have an error below the level of a paper, with its weakest unit missing."""
     spec, one = {"p": 10, "r": 2, "signs": "positive"}, {"label": "one", "solver": "tangent-descent"}
     plan = small_plan("soltani2018-fig2a", axes={"m": [200]}, trials=4, series=[one], spec=spec, claims=[])
-    results = collect(LocalStream(plan.function, plan.items))
+    results = collect(LocalResults(plan.function, plan.items))
     beaten = [result._replace(stop="LOCAL_MINIMUM") for result in results[:3]]
     shares = [
         plan.finish(own).table.query("level == 'point'")["share"].item() for own in (results, [*beaten, results[3]])
@@ -84,7 +84,7 @@ def test_figures_of_traces_share_their_runs_between_panels():
     plan = small_plan("soltani2018-fig2b", spec=spec, trials=2, settings={"max_iter": 5, "tol": 0})
     values = sum(len(one.get("grid", {"": [1]}).popitem()[1]) for one in copy.deepcopy(content["series"]))
     assert len(plan.items) == 2 * values > 2 * len(content["series"])
-    result = plan.finish(collect(LocalStream(plan.function, plan.items)))
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     misfit, error = result.panels
     assert "misfit" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
     assert set(result.table["panel"]) == {misfit.title, error.title}

@@ -7,7 +7,7 @@ import lrlab
 from lrlab import presets
 from lrlab.data.dataset import Dataset
 from lrlab.data.npz import save_npz
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, fits, shipped
@@ -61,7 +61,7 @@ def folder(tmp_path_factory):
 def ran(folder):
     """Return how many fits the small preset has, and what all of them have found."""
     plan = fits.plan(read("small", TEXT), data=folder)
-    return len(plan.items), plan.finish(collect(LocalStream(plan.function, plan.items)))
+    return len(plan.items), plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
 def test_files_are_found_by_name_in_any_spelling_and_place(folder, tmp_path, monkeypatch):

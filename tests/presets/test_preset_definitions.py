@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 
 from lrlab import InputError, presets
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.presets import sweeps
 from lrlab.presets.reading import read
 from lrlab.sweeps.toml import titled
@@ -74,7 +74,7 @@ def test_a_sweep_definition_with_a_figure_is_a_preset():
     assert titled(texts + head).sweep.total == 8
     preset = read("one", texts + head + '[figure]\nkind = "curves"\nmeasure = "error"\nmeasure_title = "error"\n')
     plan = presets.plan(preset)
-    result = plan.finish(collect(LocalStream(plan.function, plan.items)))
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     assert [panel.title for panel in result.panels] == ["T"]
     assert set(result.trials["series"]) == {
         "pairwise-moment",

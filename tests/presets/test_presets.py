@@ -9,7 +9,7 @@ import pytest
 
 import lrlab
 from lrlab import presets
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.presets import page, rates, result
 from lrlab.presets.definition import Preset
 from lrlab.runs.run import solve
@@ -22,7 +22,7 @@ FIGURES = {name: presets.load(name) for name in presets.names()}
 @pytest.fixture(scope="module")
 def first_figure():
     plan = presets.plan(FIGURES["yi2015-fig1"])
-    return plan.finish(collect(LocalStream(plan.function, plan.items)))
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
 def number(item):
@@ -111,7 +111,7 @@ def small(name, values, trials, series):
     panels = [panel for panel in content["panels"] if panel["model"] in values]
     content["panels"] = [{**panel, "axes": {axis: values[panel["model"]]}, "trials": trials} for panel in panels]
     plan = rates.plan(changed(FIGURES[name], content))
-    return plan.finish(collect(LocalStream(plan.function, plan.items)))
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
 def fits(table):
@@ -189,7 +189,7 @@ def test_a_row_of_rates_is_a_run_of_the_library():
     }
     plan = rates.plan(changed(FIGURES["yi2015-fig3"], content))
     item = plan.items[1]
-    [*_, row] = plan.finish(collect(LocalStream(plan.function, plan.items))).trials.to_dict("records")
+    [*_, row] = plan.finish(collect(LocalResults(plan.function, plan.items))).trials.to_dict("records")
     trace = solve(item.seeded.spec, "sparse-pairwise-moment", **content["settings"])
     assert row["error"] == trace.metrics["error"] and row["iterations"] == len(trace.rows)
     assert row["seed"] == item.seeded.spec.seed and row["stop"] == trace.stop.name
@@ -217,7 +217,7 @@ def test_the_region_of_the_fit_starts_at_the_stated_multiple_of_the_threshold():
 
 def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
     steps = []
-    paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalStream, trials=2)
+    paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalResults, trials=2)
     assert [p.name for p in paths] == ["yi2015-fig1.html", "yi2015-fig1.csv", "yi2015-fig1-trials.csv"]
     text = paths[0].read_text(encoding="utf-8")
     assert text.count('<div id="panel-') == 3 and "(c) One-bit phase retrieval" in text

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, presets
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.presets import report, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quick import quick
@@ -127,7 +127,7 @@ def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, 
 
     def start(function, items):
         started.extend(items)
-        return LocalStream(result_of, items)
+        return LocalResults(result_of, items)
 
     monkeypatch.delenv("LRLAB_DATA", raising=False)
     monkeypatch.setattr(report.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lrlab import presets
-from lrlab.engine.stream import Collection, LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.presets.reading import read
 from lrlab.presets.resumed import Resumed, key
 from lrlab.spectra import pairwise
@@ -17,7 +17,7 @@ SMALL_SPECTRUM = SPECTRUM.replace("n = 3000", "n = 300").replace("trials = 10", 
 
 def one_at_a_time(function, items):
     """Take one result with each look."""
-    return LocalStream(function, items, chunk_seconds=0.0)
+    return LocalResults(function, items, batch_seconds=0.0)
 
 
 @pytest.mark.parametrize("text", [CURVES, TRACES, SMALL_SPECTRUM], ids=["trials", "traces", "spectra"])
@@ -28,20 +28,20 @@ def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypat
     def opened():
         return Store(tmp_path / "trials.sqlite")
 
-    first = Collection(Resumed(plan.function, plan.items, opened, one_at_a_time))
+    first = Resumed(plan.function, plan.items, opened, one_at_a_time)
     first.refresh()
     first.refresh()
     assert first.done == 2 and first.alive
     assert first.seconds_left > 0.0
-    figure = plan.finish([first.results.get(k) for k in range(len(plan.items))])
+    figure = plan.finish([first.values.get(k) for k in range(len(plan.items))])
     assert figure.panels, "points are there before the last trial"
     first.cancel()
     again = Resumed(plan.function, plan.items, opened, one_at_a_time)
-    assert again.reused == 2 and again.take()[0].value == first.results[0]
-    second = Collection(again)
+    assert again.reused == 2 and again.take()[0].value == first.values[0]
+    second = again
     while second.alive:
         second.refresh()
-    assert second.results.keys() | {0, 1} == set(range(len(plan.items))) and not second.error
+    assert second.values.keys() | {0, 1} == set(range(len(plan.items))) and not second.error
     last = Resumed(plan.function, plan.items, opened, one_at_a_time)
     assert last.reused == len(plan.items) and len(last.take()) == last.reused and not last.alive
 
@@ -55,5 +55,5 @@ def test_keys_tell_items_apart_by_their_values_and_their_code():
 
 def test_a_theorem_is_resumed_with_the_same_numbers(tmp_path):
     preset, store = presets.load("jain2013-theorem1", quick=True), tmp_path / "store.sqlite"
-    first, second = (presets.compute(preset, start=LocalStream, store=store).table for _ in range(2))
+    first, second = (presets.compute(preset, start=LocalResults, store=store).table for _ in range(2))
     pd.testing.assert_frame_equal(first, second)

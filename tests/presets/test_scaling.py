@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lrlab import InputError, presets
-from lrlab.engine.stream import LocalStream, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.presets import growth
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.rules import exponent
@@ -102,7 +102,7 @@ def test_table_1_in_small():
     source.content = {**preset.content, "panels": panels, "spec": {"r": 1}, "settings": {"max_iter": 20}}
     plan = presets.plan(dataclasses.replace(preset, source=source), 2)
     assert len(plan.items) == 2 * 5 * len(preset.series), "panels share their runs"
-    result = plan.finish(collect(LocalStream(plan.function, plan.items)))
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     series = result.table[result.table["level"] == "series"]
     claimed = series[series["claimed"].notna()]
     assert len(series) == 4 * len(preset.series) and set(claimed["verdict"]) <= {

@@ -28,8 +28,8 @@ def test_what_was_computed_before_an_interruption_is_not_computed_again(few, tmp
         streamed.append(list(items))
         return local(function, items)
 
-    local = ship.LocalStream
-    monkeypatch.setattr(ship, "LocalStream", stream)
+    local = ship.LocalResults
+    monkeypatch.setattr(ship, "LocalResults", stream)
     with Store(path) as store:
         results, seconds = ship.computed(run_trial, few, store)
     assert streamed == [[few[2]]] and results[:2] == first and seconds > before > 0
@@ -37,13 +37,13 @@ def test_what_was_computed_before_an_interruption_is_not_computed_again(few, tmp
 
 
 def test_a_trial_that_fails_is_none_and_tried_again(few, monkeypatch, capsys):
-    computed, failing = ship.LocalStream, [True]
+    computed, failing = ship.LocalResults, [True]
 
     class Stream(computed):
         def take(self, wait_seconds=0.0):
             return [one._replace(value=Failure("It failed.")) if failing else one for one in super().take()]
 
-    monkeypatch.setattr(ship, "LocalStream", Stream)
+    monkeypatch.setattr(ship, "LocalResults", Stream)
     with Store(None) as store:
         assert ship.computed(run_trial, few[:1], store)[0] == [None]
         assert "It failed." in capsys.readouterr().err

@@ -7,7 +7,7 @@ import pytest
 
 import lrlab
 from lrlab import presets
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import claims, shipped, theorem_items
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
@@ -242,7 +242,7 @@ def test_both_sides_of_the_lemma_are_means_over_draws_of_all_g(distance):
 
 def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
     preset = presets.load("jain2013-theorem1-steps", quick=True)
-    result = presets.compute(preset, start=LocalStream, trials=2)
+    result = presets.compute(preset, start=LocalResults, trials=2)
     (panel,) = result.panels
     (verdict,) = panel.judged
     values = verdict.samples.values
@@ -332,7 +332,7 @@ def test_at_another_position_everything_is_of_that_spec():
 
 
 def test_the_page_and_tables_of_a_position_are_written(tmp_path):
-    written = presets.run("yu2014-claims7-8", tmp_path, start=LocalStream, quick=True, at=5)
+    written = presets.run("yu2014-claims7-8", tmp_path, start=LocalResults, quick=True, at=5)
     text = written[0].read_text("utf-8")
     assert r"\Omega\Big(\lambda" in text and "python -m lrlab paper yu2014-claims7-8 --quick --at 5" in text
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import lrlab
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.figures import spectrum as drawn
 from lrlab.models.axes import axes, place
 from lrlab.models.flipped_logistic import FlippedLogistic
@@ -95,7 +95,7 @@ def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
     assert len(table) == 2 * 3 * 2 * 2 and steps[-1] == (6, 6)
     assert table.groupby(["at", "trial"])["seed"].nunique().eq(1).all() and table["seed"].nunique() == 6
 
-    class Backwards(LocalStream):
+    class Backwards(LocalResults):
         def __init__(self, function, items):
             super().__init__(function, items)
             self._items = iter(list(self._items)[::-1])

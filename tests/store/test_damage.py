@@ -8,7 +8,7 @@ import pytest
 
 from lrlab import spec
 from lrlab.__main__ import main
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
@@ -24,7 +24,7 @@ def path(tmp_path):
     """Return a store whose trials fill several pages."""
     path = tmp_path / "store.sqlite"
     with Store(path) as store:
-        run(SWEEP, store, LocalStream)
+        run(SWEEP, store, LocalResults)
     return path
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from lrlab import spec
 from lrlab.__main__ import main
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.trial import run_trial
 from lrlab.store import connection
 from lrlab.store.store import Store
@@ -42,7 +42,7 @@ def path(tmp_path):
 
 
 def one_by_one(function, items):
-    return LocalStream(function, items, chunk_seconds=0.0)
+    return LocalResults(function, items, batch_seconds=0.0)
 
 
 def remove_one(path):
@@ -120,7 +120,7 @@ def test_a_locked_store_is_waited_for_with_a_word(path, lock, monkeypatch, caplo
     with Store(path) as store:
         lock(1.0)
         with caplog.at_level(logging.WARNING, "lrlab.store"):
-            assert run(SWEEP, store, LocalStream).computed == TOTAL
+            assert run(SWEEP, store, LocalResults).computed == TOTAL
     (record,) = caplog.records
     assert record.getMessage() == f"The store {path} is locked by another program: waiting up to 600 s."
 
@@ -163,12 +163,12 @@ def slow(function, items):
         time.sleep(0.002)
         return function(item)
 
-    return LocalStream(later, items, chunk_seconds=0.01)
+    return LocalResults(later, items, batch_seconds=0.01)
 
 
 def test_thirty_of_one_process_divide_a_sweep(path):
     with Store() as store:
-        expected = json.dumps(cell_rows(run(SWEEP, store, LocalStream)))
+        expected = json.dumps(cell_rows(run(SWEEP, store, LocalResults)))
     Store(path).close()
     done = together(path, *[slow] * 30)
     assert sum(results.computed for results in done) == TOTAL
@@ -179,7 +179,7 @@ def test_thirty_of_one_process_divide_a_sweep(path):
 def test_what_a_sweep_leaves_another_one_computes(path):
     with Store(path) as first, Store(path) as second:
         left = run(SWEEP, first, one_by_one, stop=lambda: stored_trials(path) > 9)
-        done = run(SWEEP, second, LocalStream)
+        done = run(SWEEP, second, LocalResults)
         assert (done.computed, done.reused) == (TOTAL - left.computed, left.computed)
 
 
@@ -189,7 +189,7 @@ def test_a_trial_that_failed_elsewhere_is_tried_here(path):
             time.sleep(0.002)
             return function(item) if item.number else 1 / 0
 
-        return LocalStream(fails, items, chunk_seconds=0.01)
+        return LocalResults(fails, items, batch_seconds=0.01)
 
     Store(path).close()
     first, second = together(path, failing, slow)

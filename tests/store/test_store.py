@@ -23,13 +23,13 @@ import pytest
 import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store, export
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import missing, run
 from lrlab.sweeps.tables import cell_rows, trial_table
 from lrlab.sweeps.toml import parse, to_toml
@@ -53,7 +53,7 @@ def path(tmp_path):
 
 def swept(sweep, store):
     """Run a sweep here; return trials computed and reused, and the table."""
-    results = run(sweep, store, LocalStream)
+    results = run(sweep, store, LocalResults)
     return results.computed, results.reused, plain(cell_rows(results))
 
 
@@ -99,9 +99,9 @@ def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path)
 
 def test_the_trials_are_those_of_a_sweep_without_a_store():
     with Store() as store:
-        rows = trial_table(run(SWEEP, store, LocalStream))
+        rows = trial_table(run(SWEEP, store, LocalResults))
     axes = {name: list(values) for name, values in SWEEP.grid.items()}
-    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, start=LocalStream)
+    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, start=LocalResults)
     order = [*axes, "solver", "trial"]
     first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
     pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True, check_frame_type=False)
@@ -109,7 +109,7 @@ def test_the_trials_are_those_of_a_sweep_without_a_store():
 
 def test_cells_count_what_was_measured():
     with Store() as store:
-        rows = cell_rows(run(SWEEP, store, LocalStream))
+        rows = cell_rows(run(SWEEP, store, LocalResults))
         job = next(job for job in SWEEP.jobs if job.solver == "pairwise-moment")
         traces = [solve(trial_spec(job.spec, t), job.solver) for t in range(3)]
         errors = [trace.metrics["error"] for trace in traces]
@@ -172,7 +172,7 @@ def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
 
     with Store() as store:
         monkeypatch.setattr(running, "run_trial", fragile)
-        done = run(SWEEP, store, LocalStream)
+        done = run(SWEEP, store, LocalResults)
         assert (done.computed, done.reused, len(done.failures)) == (TOTAL - 6, 0, 6)
         rows = cell_rows(done)
         assert [(row["trials"], row["failed"]) for row in rows] == [(0, 0), (2, 1), (2, 1), (2, 1)] * 2
@@ -190,7 +190,7 @@ def test_an_interruption_keeps_what_was_computed(monkeypatch):
     with Store() as store:
         monkeypatch.setattr(running, "run_trial", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            run(SWEEP, store, LocalStream)
+            run(SWEEP, store, LocalResults)
         monkeypatch.undo()
         assert swept(SWEEP, store)[:2] == (TOTAL - 1, 1)
 
@@ -397,7 +397,7 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
     assert done.stderr == "" and 0 < before < total
     assert (document["trials_run"], document["trials_reused"]) == (total - before, before)
     with Store() as whole:
-        results = run(parse(LARGE), whole, LocalStream)
+        results = run(parse(LARGE), whole, LocalResults)
         assert (results.computed, results.reused) == (total, 0)
         expected = cell_rows(results)
     assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
@@ -408,12 +408,12 @@ def test_results_get_first_what_was_there_and_then_what_arrives(path):
         swept(replace(SWEEP, trials=1), store)
         states = []
 
-        class Recorded(Results):
+        class Recorded(SweepResults):
             def add(self, finished):
                 states.append(dict(finished))
                 super().add(finished)
 
-        done = run(SWEEP, store, LocalStream, results=Recorded(SWEEP))
+        done = run(SWEEP, store, LocalResults, results=Recorded(SWEEP))
         assert [len(finished) for finished in states[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
         assert sum(map(len, states)) == done.computed + done.reused == TOTAL
         together = {trial: result for finished in states for trial, result in finished.items()}
@@ -423,10 +423,10 @@ def test_results_get_first_what_was_there_and_then_what_arrives(path):
 
 def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
     with Store() as store:
-        done = run(SWEEP, store, LocalStream, stop=lambda: True)
+        done = run(SWEEP, store, LocalResults, stop=lambda: True)
         assert (done.computed, done.reused, done.complete) == (0, 0, False)
-        results = Results(SWEEP)
-        one_by_one = partial(LocalStream, chunk_seconds=0.0)
+        results = SweepResults(SWEEP)
+        one_by_one = partial(LocalResults, batch_seconds=0.0)
         done = run(SWEEP, store, one_by_one, stop=lambda: results.changes == 2, results=results)
         assert done.computed == 2 == sum(group.trials for group in store.groups())
         assert swept(SWEEP, store)[:2] == (TOTAL - 2, 2)

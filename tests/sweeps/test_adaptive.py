@@ -14,7 +14,7 @@ from scipy.special import expit
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.catalog import MODELS, model_entry, solvers_for
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes
 from lrlab.protocol import limits
 from lrlab.runs.trial import Trial, TrialResult
@@ -25,7 +25,7 @@ from lrlab.sweeps.adaptive import SolverGrid, infer, rounds
 from lrlab.sweeps.adaptive import contour as contour_of
 from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import run
 from lrlab.sweeps.statistics import wilson
 from lrlab.sweeps.tables import cell_rows
@@ -177,7 +177,7 @@ def test_directions_are_those_that_hold_while_the_other_axis_stays():
     assert found("one-bit-sensing", {"sparsity": [0, 1, 5], "n": [60, 90]}, "nbiht") == (0, 1), "0 is all entries"
 
 
-def swept(sweep, store, start=LocalStream):
+def swept(sweep, store, start=LocalResults):
     results = run(sweep, store, start)
     return results, json.dumps(cell_rows(results))
 
@@ -187,13 +187,13 @@ def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_piece
         done, expected = swept(SWEEP, here)
         assert done.computed <= SWEEP.most == int(0.3 * SWEEP.total) and done.reused == 0
         assert swept(SWEEP, there, engine.map)[1] == expected
-        results = Results(SWEEP)
+        results = SweepResults(SWEEP)
         for number in range(8):
-            run(SWEEP, pieces, LocalStream, stop=lambda number=number: results.changes > 3 * number, results=results)
+            run(SWEEP, pieces, LocalResults, stop=lambda number=number: results.changes > 3 * number, results=results)
         assert 0 < sum(group.trials for group in pieces.groups()) < done.computed
         assert swept(SWEEP, pieces)[1] == expected
         assert swept(SWEEP, pieces)[0].reused == done.computed
-        run(replace(SWEEP, adaptive=False), rich, LocalStream)
+        run(replace(SWEEP, adaptive=False), rich, LocalResults)
         again, rows = swept(SWEEP, rich)
         assert (again.computed, again.reused, again.failures) == (0, done.computed, done.failures)
         assert rows == expected, "more in the store is left out"
@@ -202,7 +202,7 @@ def test_the_trials_are_the_same_whoever_computes_them_and_in_however_many_piece
 def test_what_one_solver_does_not_need_another_may_use():
     wide = replace(SWEEP, budget=150)
     with Store() as store:
-        done = run(wide, store, LocalStream)
+        done = run(wide, store, LocalResults)
         used = dict.fromkeys(wide.solvers, 0)
         for job in wide.jobs:
             used[job.solver] += done.finished(job)
@@ -216,16 +216,16 @@ def test_rounds_end_though_trials_fail(monkeypatch):
     true = running.run_trial
     monkeypatch.setattr(running, "run_trial", lambda item: true(item) if item[1] else 1 / 0)
     with Store() as store:
-        done = run(SWEEP, store, LocalStream)
+        done = run(SWEEP, store, LocalResults)
         assert done.failures and (done.computed, done.reused) == (0, 0), "with nothing known there is nothing to go on"
-        assert run(SWEEP, store, LocalStream).failures.keys() == done.failures.keys()
+        assert run(SWEEP, store, LocalResults).failures.keys() == done.failures.keys()
 
 
 def test_a_picture_shows_what_was_measured_and_what_is_inferred():
     with Store() as store:
-        blank = infer(Results(SWEEP))
+        blank = infer(SweepResults(SWEEP))
         assert blank["mean"].isna().all() and not blank["inferred"].any()
-        results = run(SWEEP, store, LocalStream)
+        results = run(SWEEP, store, LocalResults)
         picture = infer(results)
         rows = {(*cell["axes"].values(), cell["solver"]): cell for cell in cell_rows(results)}
     assert len(picture) == sum(cell.job is not None for cell in SWEEP.cells) and picture["mean"].between(0, 1).all()
@@ -243,10 +243,10 @@ def test_a_mean_has_its_contour_at_the_level_of_its_model():
     sweep = replace(SWEEP, success=None, solvers=["pairwise-moment"])
     assert sweep.contour == Success("overlap", above=0.5)
     with Store() as store:
-        results = run(sweep, store, LocalStream)
+        results = run(sweep, store, LocalResults)
         picture = infer(results)
         assert picture["inferred"].any() and picture["mean"].between(0, 1).all() and picture["low"].isna().all()
-        everywhere = Results(replace(sweep, adaptive=False))
+        everywhere = SweepResults(replace(sweep, adaptive=False))
         everywhere.add({Trial(job, n): result for job in sweep.jobs for n, result in results.results(job).items()})
         whole = infer(everywhere)
         assert whole["mean"].isna().sum() == picture["inferred"].sum(), "only adaptive sweeps infer"
@@ -278,12 +278,12 @@ def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):
     one = replace(SWEEP, axes={"variance": [0.0, 0.5, 1.0, 20.0]}, spec=spec("one-bit-sensing", p=10, n=1000))
     assert [set(p) for p in contour_of(filled(one, lambda job: job.spec.noise < 2))] == [{"variance", "solver"}] * 2
     island = replace(one, spec=spec("one-bit-phase-retrieval", p=10), axes={"threshold": [0.5, 1.0]}, solvers=["save"])
-    assert contour_of(filled(island, lambda job: 1.0)) == [] == contour_of(Results(one))
+    assert contour_of(filled(island, lambda job: 1.0)) == [] == contour_of(SweepResults(one))
 
 
 def filled(sweep, overlap):
     """Return results with a trial in each cell."""
-    results = Results(sweep)
+    results = SweepResults(sweep)
     for job in sweep.jobs:
         results.add({Trial(job, 0): TrialResult(0, "CONVERGED", 1, 0.1, {"overlap": float(overlap(job))})})
     return results
@@ -292,7 +292,7 @@ def filled(sweep, overlap):
 def test_one_axis_and_values_in_any_order():
     sweep = replace(SWEEP, axes={"ratio": [200, 2, 50, 100, 5, 20, 10, 30, 70]}, solvers=["pairwise-moment"], trials=9)
     with Store() as store:
-        done = run(sweep, store, LocalStream)
+        done = run(sweep, store, LocalResults)
         picture = infer(done)
     assert picture["x"].is_monotonic_increasing and picture["y"].isna().all() and done.computed < 0.5 * sweep.total
     assert picture["mean"].iloc[0] < 0.5 < picture["mean"].iloc[-1] and picture["trials"].iloc[[0, -1]].gt(0).all()
@@ -301,13 +301,13 @@ def test_one_axis_and_values_in_any_order():
 def test_places_that_are_the_same_problem_share_their_rounds():
     sweep = replace(SWEEP, axes={"ratio": [20.0, 20.04, 20.08, 30.0]}, solvers=["marginal-mean"])
     with Store() as store:
-        assert run(sweep, store, LocalStream).failures == {} and len(sweep.jobs) == 3
+        assert run(sweep, store, LocalResults).failures == {} and len(sweep.jobs) == 3
 
 
 def test_a_budget_is_kept_and_goes_to_the_contour():
     small = replace(SWEEP, budget=90, solvers=["pairwise-moment"])
     with Store() as store:
-        assert run(small, store, LocalStream).computed <= 90
+        assert run(small, store, LocalResults).computed <= 90
     assert replace(SWEEP, budget=1).most == 2 * 4 * 4, "enough for a first look"
     with pytest.raises(InputError, match="budget must be left out where adaptive is false"):
         replace(SWEEP, adaptive=False, budget=5)
@@ -315,7 +315,7 @@ def test_a_budget_is_kept_and_goes_to_the_contour():
 
 def test_rounds_depend_on_nothing_but_results():
     with Store() as store:
-        results = run(SWEEP, store, LocalStream)
+        results = run(SWEEP, store, LocalResults)
     first, second = ([dict(requests) for requests in rounds(SWEEP, results)] for _ in range(2))
     assert first == second and len(first) > 2
     numbers = pd.DataFrame([(job, n) for requests in first for job, part in requests.items() for n in part])
@@ -323,7 +323,7 @@ def test_rounds_depend_on_nothing_but_results():
 
 
 def test_a_trial_without_a_number_is_no_success():
-    job, results = SWEEP.jobs[0], Results(SWEEP)
+    job, results = SWEEP.jobs[0], SweepResults(SWEEP)
     results.add({Trial(job, 0): TrialResult(1, "NONFINITE", 0, 0.0, {})})
     grid = SolverGrid(SWEEP, job.solver)
     grid.search.requested[tuple(np.argwhere(grid.jobs == job)[0])] = 1

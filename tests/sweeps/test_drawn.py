@@ -10,7 +10,7 @@ from lrlab.runs.trial import Trial, TrialResult
 from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.drawn import View
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
 from lrlab.sweeps.tables import described
 
@@ -30,7 +30,7 @@ def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
     one = sweep((("noise", [0.1, 0.5]),))
     expected = styles("one-bit-sensing", SOLVERS).values()
     assert list(drawn.looks(one).items()) == [(look.title, look) for look in expected]
-    lines = drawn.lines(SweepData(Results(one)), View("overlap", False, True, False)).figure
+    lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True, False)).figure
     colours = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
     assert colours == {title: look.colour for title, look in drawn.looks(one).items()}
 
@@ -38,14 +38,14 @@ def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
 def test_lines_say_how_each_series_begins_and_ends():
     points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
     assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
-    empty = drawn.lines(SweepData(Results(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True, False))
+    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True, False))
     assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "wide end")
 
 
 def finished(scores):
     """Return a sweep over m of which every trial has these scores, but for a factor of at most 2."""
     one = Sweep(spec=spec("rank-one-sensing", d1=6, d2=6, rank=1), axes={"m": [50, 99]}, solvers=["altmin"], trials=2)
-    results = Results(one)
+    results = SweepResults(one)
     for k, job in enumerate(one.jobs):
         own = {name: value * (1 + k) for name, value in scores.items()}
         results.add({Trial(job, number): TrialResult(number, "CONVERGED", 7 + k, 0.25, own) for number in (0, 1)})

@@ -6,7 +6,7 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.store.location import SharedStore
@@ -14,7 +14,7 @@ from lrlab.store.store import Store
 from lrlab.sweeps import pace
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.pace import Pace, require_time, size_words
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml
 
@@ -39,7 +39,7 @@ def add(results, job, seconds, numbers=range(SWEEP.trials)):
 
 
 def test_the_time_that_is_left_goes_by_the_data_of_the_cells(clock):
-    results, costs = Results(SWEEP), {job: 1e-6 * job.spec.data_bytes for job in SWEEP.jobs}
+    results, costs = SweepResults(SWEEP), {job: 1e-6 * job.spec.data_bytes for job in SWEEP.jobs}
     left = Pace(results)
     assert left.seconds_left(SWEEP.total) is None
     for number, job in enumerate(SWEEP.jobs):
@@ -50,7 +50,7 @@ def test_the_time_that_is_left_goes_by_the_data_of_the_cells(clock):
 
 
 def test_cells_that_were_measured_count_by_their_times(clock):
-    results, costs = Results(SWEEP), {job: 10.0 ** (k % 3) for k, job in enumerate(SWEEP.jobs)}
+    results, costs = SweepResults(SWEEP), {job: 10.0 ** (k % 3) for k, job in enumerate(SWEEP.jobs)}
     left = Pace(results)
     # As a sweep does: a first trial of each cell, then the others.
     for job in SWEEP.jobs:
@@ -61,7 +61,7 @@ def test_cells_that_were_measured_count_by_their_times(clock):
 
 def test_an_adaptive_sweep_has_its_budget_where_trials_are_long(clock):
     adaptive = replace(SWEEP, adaptive=True, trials=50)
-    results = Results(adaptive)
+    results = SweepResults(adaptive)
     left = Pace(results)
     for k, job in enumerate(adaptive.jobs):
         add(results, job, 1.0 + 9.0 * (k % 2), range(1))
@@ -94,7 +94,7 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
 
 def test_the_pace_is_looked_at_once_a_minute_after_the_first_results(clock, monkeypatch):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1")
-    results = Results(SWEEP)
+    results = SweepResults(SWEEP)
     left = Pace(results)
     for clock[0], job in zip((1000.0, 1059.0), SWEEP.jobs, strict=False):
         add(results, job, 1.0)
@@ -129,6 +129,6 @@ def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, ca
 @pytest.mark.usefixtures("hasty")
 def test_a_page_says_what_takes_too_long(tmp_path):
     run = SweepRun(SWEEP, SharedStore(tmp_path / "trials.sqlite"))
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     assert run.wait(30.0) and run.state == "failed" and "within 1e-12 hours" in run.error
     assert run.results.done > 0

@@ -12,12 +12,12 @@ from scipy.optimize import minimize
 from scipy.special import log_expit
 
 from lrlab import spec
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.definition_parts import spacing
-from lrlab.sweeps.results import COLUMNS, Results
+from lrlab.sweeps.results import COLUMNS, SweepResults
 from lrlab.sweeps.run import run
 from lrlab.sweeps.statistics import FLATTEST, midpoint, midpoint_words, midpoints
 from lrlab.sweeps.tables import cell_rows, success_midpoints
@@ -34,7 +34,7 @@ SWEEP = Sweep(
 @pytest.fixture(scope="module")
 def swept():
     with Store() as store:
-        return run(SWEEP, store, LocalStream)
+        return run(SWEEP, store, LocalResults)
 
 
 def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
@@ -53,7 +53,7 @@ def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
 
 
 def test_a_run_that_ends_where_the_truth_fits_better_is_no_success():
-    results = Results(replace(SWEEP, trials=3))
+    results = SweepResults(replace(SWEEP, trials=3))
     job = results.cells[-1].job
     for number, stop in enumerate(("CONVERGED", "LOCAL_MINIMUM", "MAX_ITER")):
         results.add({Trial(job, number): TrialResult(number, stop, 3, 0.1, {"error": 0.25})})
@@ -62,7 +62,7 @@ def test_a_run_that_ends_where_the_truth_fits_better_is_no_success():
 
 
 def test_only_cells_with_new_trials_are_summed_up_again():
-    results = Results(replace(SWEEP, trials=2))
+    results = SweepResults(replace(SWEEP, trials=2))
     job = results.cells[-1].job
     assert results.table("error")["trials"].sum() == 0 and results.table("error")["share"].isna().all()
     results.add({Trial(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
@@ -82,7 +82,7 @@ def test_axes_are_spaced_as_they_were_given():
 
 
 def test_midpoints_are_found_in_each_column_of_each_solver():
-    results = Results(SWEEP)
+    results = SweepResults(SWEEP)
     for cell in SWEEP.cells:
         if cell.job:
             good = cell.axes["ratio"] == 40 or (cell.axes["noise"] == 0.1 and cell.solver == "marginal-mean")
@@ -99,7 +99,7 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
     records = success_midpoints(results).to_dict("records")
     assert records == found.to_dict("records") and {"half", "low", "high"} <= records[0].keys()
     along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
-    assert list(midpoints(along, Results(along).table("error")).columns)[0] == "solver"
+    assert list(midpoints(along, SweepResults(along).table("error")).columns)[0] == "solver"
 
 
 PLACES = np.linspace(1.0, 10.0, 10)
@@ -154,7 +154,7 @@ def test_results_hold_what_a_store_holds(swept):
     assert sum(map(swept.finished, SWEEP.jobs)) == 10 * SWEEP.trials
     assert json.dumps(swept.values(SWEEP.jobs[0], "no such score").tolist()) == "[NaN, NaN, NaN, NaN]"
     with Store() as store:
-        run(SWEEP, store, LocalStream)
+        run(SWEEP, store, LocalResults)
         for job in SWEEP.jobs:
             pairs = zip(store.results(job, 4).values(), swept.results(job).values(), strict=True)
             assert all(repr(a._replace(seconds=0)) == repr(b._replace(seconds=0)) for a, b in pairs)

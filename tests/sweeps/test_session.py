@@ -9,7 +9,7 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.engine.messages import EngineClosed
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.store import location
 from lrlab.store.location import SharedStore, default_path, get_shared_store
 from lrlab.store.store import Store
@@ -45,12 +45,12 @@ class Gate:
         return Gated(self, function, items)
 
 
-class Gated(LocalStream):
+class Gated(LocalResults):
     """What goes through a gate."""
 
     def __init__(self, gate, function, items):
         """Nothing was asked for yet."""
-        super().__init__(function, items, chunk_seconds=0.0)
+        super().__init__(function, items, batch_seconds=0.0)
         self.gate, self.given = gate, 0
 
     def take(self, wait_seconds=0.05):
@@ -96,7 +96,7 @@ def test_a_sweep_is_paused_and_gone_on_with(home):
 def test_what_arrives_as_a_sweep_is_stopped_is_counted(home):
     class Late(Gated):
         def cancel(self):
-            return [*LocalStream.take(self), *super().cancel()]
+            return [*LocalResults.take(self), *super().cancel()]
 
     gate = Gate()
     run = get_run(SWEEP, home, "me", "sweep", "Mine")
@@ -138,7 +138,7 @@ def test_a_sweep_that_is_being_read_is_not_under_way_and_can_be_begun(home, monk
     run.look()
     assert run.alive and not run.computing
     threading.Timer(0.1, read.set).start()
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     # It may be over at once.
     assert run.wait(PATIENCE) and run.state == "done"
 
@@ -157,7 +157,7 @@ def test_a_page_that_comes_back_finds_the_run_of_its_own_session(home):
 
 def test_what_is_looked_at_is_read_and_not_computed(home):
     run = SweepRun(replace(SWEEP, trials=2), home)
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     assert run.wait(PATIENCE) and run.state == "done" and listed(home) == []
     again = SweepRun(SWEEP, home)
     again.look("running")
@@ -186,7 +186,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     assert run.wait(PATIENCE) and run.error.startswith("scheduler must be") and run.state == "failed"
     assert listed(home) == [("", "", "failed", 0, TOTAL)]
     monkeypatch.setattr(Store, "add", lambda self, batch: 1 / 0)
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
     with pytest.raises(InputError, match="axes must be such that a solver accepts some cell"):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
@@ -194,7 +194,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
 
 @pytest.mark.attempt("`SIGTERM` of the server during a sweep", "*interrupted*, with Resume")
 def test_a_sweep_whose_server_ends_is_interrupted_and_can_be_resumed(home):
-    class Closed(LocalStream):
+    class Closed(LocalResults):
         def take(self, wait_seconds=0.05):
             raise EngineClosed
 
@@ -202,7 +202,7 @@ def test_a_sweep_whose_server_ends_is_interrupted_and_can_be_resumed(home):
     run.go_on(Closed)
     assert run.wait(PATIENCE) and run.state == "paused" and "run it again" in run.error
     assert listed(home) == [("", "", "running", 0, TOTAL)], "which the list calls interrupted where nothing runs"
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", TOTAL, "")
 
 
@@ -213,7 +213,7 @@ def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
     assert home.warning.startswith("store must be a store of lrlab, got") and home.path != thesis
     assert home.warning.endswith("Until then sweeps are stored only while this server runs.")
     run = SweepRun(SWEEP, home)
-    run.go_on(LocalStream)
+    run.go_on(LocalResults)
     assert run.wait(PATIENCE) and run.state == "done" and thesis.read_text() == "my thesis"
     assert SharedStore(tmp_path / "no" / "trials.sqlite").warning and not SharedStore(tmp_path / "new.sqlite").warning
 

@@ -8,7 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 import lrlab
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.messages import TIMED_OUT
+from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes, place
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
@@ -16,8 +17,7 @@ from lrlab.parameters import InputError
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.statistics import summarise, wilson
-from lrlab.sweeps.theory_lines import lines
-from lrlab.sweeps.theory_regions import grid_nodes
+from lrlab.sweeps.theory import grid_nodes, lines
 from lrlab.theory import spiked
 
 SPEC = OneBitSensing(n=400, p=10)
@@ -25,7 +25,7 @@ SPEC = OneBitSensing(n=400, p=10)
 
 def table(**settings):
     solvers = ["pairwise-moment", "marginal-mean"]
-    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, start=LocalStream, **settings)
+    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, start=LocalResults, **settings)
 
 
 def test_a_table_has_a_row_a_trial_and_a_reason_a_refusal():
@@ -53,12 +53,12 @@ def test_any_trial_can_be_run_again_by_its_seed():
 
 def test_the_order_of_trials_does_not_matter():
     def backwards(function, items):
-        return LocalStream(function, list(items)[::-1])
+        return LocalResults(function, list(items)[::-1])
 
     def keep(rows):
         return rows.drop(columns="seconds")
 
-    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=LocalStream)
+    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=LocalResults)
     second = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=backwards)
     pd.testing.assert_frame_equal(keep(first), keep(second))
 
@@ -73,8 +73,8 @@ def test_settings_reach_the_solvers_that_know_them():
     ("call", "sentence"),
     [
         (lambda: table(pair="all"), 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
-        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], start=LocalStream), "axis must be one of"),
-        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], start=LocalStream), "axes must be such that"),
+        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], start=LocalResults), "axis must be one of"),
+        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], start=LocalResults), "axes must be such that"),
         (lambda: place(SPEC, "ratio", -1), "ratio must be a finite number, above 0, got -1"),
     ],
 )
@@ -156,3 +156,12 @@ def test_places_along_an_axis_are_spaced_as_its_values_are():
     sweep = Sweep(spec=OneBitSensing(p=50), axes=axes, solvers=["sir"])
     assert grid_nodes(sweep, "ratio", 3) == pytest.approx([1, 10, 100])
     assert grid_nodes(sweep, "noise", 3).tolist() == [0, 2, 4], "a log scale needs numbers above 0"
+
+
+def test_a_trial_that_its_worker_ended_is_a_time_out():
+    def ended(function, items):
+        return LocalResults(lambda trial: TIMED_OUT if trial.number == 1 else function(trial), items)
+
+    rows = lrlab.sweep(SPEC, {"noise": [0.1]}, ["pairwise-moment"], trials=3, start=ended)
+    assert rows["stop"].tolist() == ["CONVERGED", "TIMEOUT", "CONVERGED"]
+    assert rows["iterations"].tolist()[1] == 0 and np.isnan(rows["error"][1]) and not rows["refused"].any()

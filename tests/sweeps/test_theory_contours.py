@@ -6,8 +6,7 @@ import pytest
 import lrlab
 from lrlab.runs import theory
 from lrlab.sweeps.definition import Success, Sweep
-from lrlab.sweeps.theory_contours import contours
-from lrlab.sweeps.theory_lines import lines
+from lrlab.sweeps.theory import contours, lines
 
 NOISES, RATIOS = (0.2, 0.5, 1.0, 2.0), (2.0, 4.0, 8.0, 16.0, 32.0)
 

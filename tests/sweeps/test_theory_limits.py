@@ -5,7 +5,7 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.runs import theory
 from lrlab.shell.sweep import show
 from lrlab.store.store import Store
@@ -13,7 +13,7 @@ from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.definition_parts import Success
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
-from lrlab.sweeps.theory_lines import limits
+from lrlab.sweeps.theory import limits
 from lrlab.theory.predicted_overlap import best_overlap
 
 
@@ -48,16 +48,16 @@ def test_where_theory_says_nothing_there_is_no_limit_and_no_share(more):
 
 def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell(capsys):
     spec, axes = lrlab.spec("one-bit-sensing", p=20), {"ratio": [5, 20]}
-    plain = lrlab.sweep(spec, axes, ["sir"], trials=1, start=LocalStream)
+    plain = lrlab.sweep(spec, axes, ["sir"], trials=1, start=LocalResults)
     assert "share_of_best" not in plain, "bounds take seconds, and are computed where they are asked for"
     for ratio, bound in ((5, 0.9), (20, 0.99)):
         theory.remember(spec.replace(n=20 * ratio), {"best_overlap": bound})
-    rows = lrlab.sweep(spec, axes, ["marginal-mean", "sir"], trials=2, start=LocalStream)
+    rows = lrlab.sweep(spec, axes, ["marginal-mean", "sir"], trials=2, start=LocalResults)
     assert rows["share_of_best"].to_numpy() == pytest.approx((rows["overlap"] / rows["best_overlap"]).to_numpy())
     rule = Success("share_of_best", above=0.8)
     sweep = Sweep(spec=spec, axes=axes, solvers=["marginal-mean"], trials=2, success=rule)
     with Store(None) as store:
-        results = run(sweep, store, LocalStream)
+        results = run(sweep, store, LocalResults)
     own = rows[rows["solver"] == "marginal-mean"].groupby("ratio")["share_of_best"]
     assert results.table("share_of_best")["mean"].to_numpy() == pytest.approx(own.mean().to_numpy())
     assert list(results.table("error")["successes"]) == list(own.apply(lambda shares: (shares > 0.8).sum()))
@@ -70,5 +70,5 @@ def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell
 def test_where_nothing_is_possible_there_is_no_share():
     spec = lrlab.spec("one-bit-phase-retrieval", n=40, p=100)
     assert best_overlap(spec).best == 0.0 and theory.quotients(spec) == {}
-    rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalStream)
+    rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalResults)
     assert "share_of_best" not in rows and np.isfinite(rows["overlap"]).all()

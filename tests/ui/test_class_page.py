@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
-from lrlab.engine.stream import Collection, LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import run_trial
@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[2] / "pages" / "classroom.py"
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
     """Compute in this process, without workers, and forget all classes afterwards."""
-    monkeypatch.setattr(polls, "on_workers", lambda function, items: LocalStream(function, items, math.inf))
+    monkeypatch.setattr(polls, "on_workers", lambda function, items: LocalResults(function, items, math.inf))
     yield
     room._rooms.clear()
 
@@ -65,12 +65,12 @@ def test_the_place_where_recovery_begins_is_found_by_trials():
     assert list(truth.shares) == list(range(len(poll.options))) and truth.shares[len(poll.options) - 1] == 1.0
     assert all(truth.shares[k] < 0.5 for k in range(truth.right)) and truth.shares[truth.right] >= 0.5
     number = truth.right * 2 % computed.total
-    trial = Collection(LocalStream(run_trial, [poll.trials[number]], math.inf))
+    trial = LocalResults(run_trial, [poll.trials[number]], math.inf)
     trial.refresh()
-    assert trial.results[0].scores["overlap"] == computed.results[number].scores["overlap"]
+    assert trial.values[0].scores["overlap"] == computed.values[number].scores["overlap"]
     # Where no trial succeeds, nothing is called right.
     failed = {k: SimpleNamespace(scores={"overlap": 0.0}) for k in range(len(poll.options))}
-    assert poll.truth(SimpleNamespace(results=failed, alive=False)).right == -1
+    assert poll.truth(SimpleNamespace(values=failed, alive=False)).right == -1
 
 
 @pytest.mark.parametrize("model", list(catalog.MODELS))

@@ -9,9 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
-from lrlab.engine.handles import Following
-from lrlab.engine.inbox import Inbox
-from lrlab.engine.messages import NewIterates, Queued, Started
+from lrlab.engine.live import LiveRuns
+from lrlab.engine.messages import Inbox, NewIterates, Queued, Started
 from lrlab.figures.build import Figure
 from lrlab.parameters import declared
 from lrlab.runs.job import make_job
@@ -170,7 +169,7 @@ def test_the_time_to_an_accuracy_is_that_of_the_first_iterate_that_has_it():
 
 
 def test_a_run_that_waits_sends_words_alone_and_its_figures_with_its_first_iterate(monkeypatch):
-    following = Following(
+    following = LiveRuns(
         [make_job(catalog.spec("one-bit-sensing", n=200, p=5), "pairwise-moment")], inbox := Inbox(), lambda: None
     )
     monkeypatch.setattr(results_view.live, "current", lambda page: following)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lrlab import catalog
-from lrlab.engine.handles import LiveRun
+from lrlab.engine.live import LiveRun
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
 from lrlab.ui.converge import dragged

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from lrlab import presets
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.presets import moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.printed import redrawn
@@ -83,7 +83,7 @@ def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatc
 
 def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, own_store):
     # One trial with every look of the page.
-    monkeypatch.setattr(papers_view, "on_workers", lambda function, items: LocalStream(function, items, 0.0))
+    monkeypatch.setattr(papers_view, "on_workers", lambda function, items: LocalResults(function, items, 0.0))
     at = opened("papers", paper=SMALL, trials="quick")
     at.button(key="papers-run").click().run()
     at.run()
@@ -100,7 +100,7 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     at.button(key="papers-cancel").click().run()
     assert not at.session_state["papers:run"].alive
     at.button(key="papers-run").click().run()
-    assert at.session_state["papers:run"].stream.reused >= done
+    assert at.session_state["papers:run"].reused >= done
     at.button(key="papers-cancel").click().run()
     at.session_state["papers.trials"] = "full"
     at.run()
@@ -109,12 +109,12 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
 
 def test_figures_of_trials_that_arrive_are_made_for_a_share_of_the_time(monkeypatch):
     monkeypatch.setattr(computed, "MAKING_SHARE", 1e-12)
-    batch = SimpleNamespace(alive=True, total=3, results={})
+    batch = SimpleNamespace(alive=True, total=3, values={})
     figures_so_far = computed.Computed(batch, Plan(abs, range(3), list))
     assert not figures_so_far.result().panels
-    batch.results = {0: "a"}
+    batch.values = {0: "a"}
     assert figures_so_far.result() == ["a", None, None]
-    batch.results = {0: "a", 1: "b"}
+    batch.values = {0: "a", 1: "b"}
     assert figures_so_far.result() == ["a", None, None], "not yet"
     batch.alive = False
     assert figures_so_far.result() == ["a", "b", None]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import lrlab
-from lrlab.engine.handles import LiveRun
+from lrlab.engine.live import LiveRun
 from lrlab.figures import theme
 from lrlab.widget import STYLE, script, shown
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from lrlab import catalog, lessons
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Question, Step
 from lrlab.models.axes import axes, place
@@ -45,10 +45,10 @@ class Poll(Protocol):
     options: list[str]
     axis: str
 
-    def begin(self) -> Collection:
+    def begin(self) -> Results:
         """Have the workers compute the truth."""
 
-    def truth(self, computed: Collection) -> Truth:
+    def truth(self, computed: Results) -> Truth:
         """Return what is known of it so far."""
 
 
@@ -63,10 +63,10 @@ class LessonPoll:
         self.title, self.text, self.axis = self.step.title, self.step.filled(self.question.text), ""
         self.options = [choice.text for choice in self.question.choices]
 
-    def begin(self) -> Collection:  # noqa: D102
-        return Collection(on_workers(answer, [(self.lesson, self.number)]))
+    def begin(self) -> Results:  # noqa: D102
+        return on_workers(answer, [(self.lesson, self.number)])
 
-    def truth(self, computed: Collection) -> Truth:  # noqa: D102
+    def truth(self, computed: Results) -> Truth:  # noqa: D102
         number = progress.computed(computed).get(0)
         if number is None:
             return Truth(-1, "", {})
@@ -110,10 +110,10 @@ class PlacePoll:
         # All positions have their first trials before any has its last.
         self.trials = [Trial(one, number) for number in range(TRIALS) for one in jobs]
 
-    def begin(self) -> Collection:  # noqa: D102
-        return Collection(on_workers(run_trial, self.trials))
+    def begin(self) -> Results:  # noqa: D102
+        return on_workers(run_trial, self.trials)
 
-    def truth(self, computed: Collection) -> Truth:  # noqa: D102
+    def truth(self, computed: Results) -> Truth:  # noqa: D102
         values: dict[int, list[float]] = {}
         for number, result in progress.computed(computed).items():
             score = result.scores.get(self.rule.metric, float("nan"))

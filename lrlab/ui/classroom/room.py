@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.parameters import InputError
 from lrlab.ui.classroom.polls import Poll, Truth
 
@@ -23,7 +23,7 @@ class Round:
 
     def __init__(self, poll: Poll) -> None:
         self.poll, self.answers = poll, dict[str, int]()
-        self.computed: Collection | None = None
+        self.computed: Results | None = None
 
     @property
     def counts(self) -> list[int]:

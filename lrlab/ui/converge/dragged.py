@@ -6,9 +6,9 @@ from concurrent.futures import wait
 from typing import Any
 
 from lrlab.catalog import family
-from lrlab.engine.handles import LiveRun
+from lrlab.engine.engine import together
+from lrlab.engine.live import LiveRun
 from lrlab.engine.messages import Failure
-from lrlab.engine.together import together
 from lrlab.figures import theme
 from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.parameters import display_name
@@ -58,12 +58,12 @@ def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
         live.follow(PAGE, lambda: draw(settings, float(level), about), live_view(settings, float(level), about))
 
 
-def begin(jobs: Sequence[Job], seeds: int) -> Collection:
+def begin(jobs: Sequence[Job], seeds: int) -> Results:
     """Start the trials that the store does not have; all solvers see the same data in a trial."""
     from lrlab.presets.resumed import Resumed
 
     trials = [Trial(job, number) for number in range(seeds) for job in jobs]
-    return Collection(Resumed(run_traced, trials, get_shared_store().open, on_workers))
+    return Resumed(run_traced, trials, get_shared_store().open, on_workers)
 
 
 def draw(settings: CurveSettings, level: float, about: tuple[tuple[Job, ...], int]) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.shared import live
@@ -26,7 +26,7 @@ class Refinement:
 
     def __init__(self, items: list[Any]) -> None:
         self.items, self._since = items, time.monotonic()
-        self._results: Collection | None = None
+        self._results: Results | None = None
 
     @property
     def alive(self) -> bool:
@@ -42,7 +42,7 @@ class Refinement:
         """Begin once the page has been shown for a while, and take what has arrived."""
         if self._results is None:
             if time.monotonic() > self._since + PATIENCE_SECONDS:
-                self._results = Collection(on_workers(theory.refined, self.items))
+                self._results = on_workers(theory.refined, self.items)
             return
         for result in self._results.refresh():
             # What fails here is not known: the limits for large sizes stay.

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.engine.handles import LiveRun
+from lrlab.engine.live import LiveRun
 from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
 from lrlab.figures.ends import name_ends

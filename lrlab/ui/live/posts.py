@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from lrlab.engine.engine import get_engine
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.parameters import InputError
 from lrlab.ui.live import pdf
 from lrlab.ui.live.channel import get_channel

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
@@ -21,7 +21,7 @@ MAKING_SHARE = 0.05
 class Computed:
     """Figures and tables of a batch so far; while trials arrive they are made for a twentieth of the time at most."""
 
-    def __init__(self, batch: Collection, plan: Plan) -> None:
+    def __init__(self, batch: Results, plan: Plan) -> None:
         self._batch, self._plan = batch, plan
         self._trials, self._result, self._due = 0, Result([], pd.DataFrame(), pd.DataFrame()), 0.0
 

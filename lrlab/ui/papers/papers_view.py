@@ -6,7 +6,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.engine.engine import on_workers
-from lrlab.engine.stream import Collection
+from lrlab.engine.results import Results
 from lrlab.parameters import InputError, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
@@ -44,10 +44,10 @@ def plan_or_error(preset: Preset) -> Plan | InputError:
     return planned() if preset.data else live.once("papers:plan", (preset.name, preset.quick, preset.at), planned)
 
 
-def begin(plan: Plan) -> Collection:
+def begin(plan: Plan) -> Results:
     """Start to compute what the store does not have."""
     shared = get_shared_store()
-    return Collection(Resumed(plan.function, plan.items, shared.open, on_workers))
+    return Resumed(plan.function, plan.items, shared.open, on_workers)
 
 
 def head(preset: Preset) -> None:
@@ -150,7 +150,7 @@ def live_view(chosen: Preset) -> View | None:
     return parts
 
 
-def _computed(batch: Collection, plan: Plan) -> Computed:
+def _computed(batch: Results, plan: Plan) -> Computed:
     computed: Computed = live.once("papers:computed", batch, lambda: Computed(batch, plan))
     return computed
 

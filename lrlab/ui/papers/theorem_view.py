@@ -6,8 +6,8 @@ from functools import lru_cache
 import streamlit as st
 
 from lrlab import presets
+from lrlab.engine.engine import together
 from lrlab.engine.messages import Failure
-from lrlab.engine.together import together
 from lrlab.models.axes import axes
 from lrlab.parameters import Parameter
 from lrlab.presets import moved, shipped

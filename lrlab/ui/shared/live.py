@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Running(Protocol):
-    """A run that can be followed: the engine's Following, a Collection, a sweep."""
+    """A run that can be followed: `LiveRuns`, `Results`, or a sweep."""
 
     def refresh(self) -> object:
         """Read the results that have arrived."""

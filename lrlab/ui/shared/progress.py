@@ -71,7 +71,7 @@ def batch_results(batch: Any, name: str) -> dict[int, Any]:
 
 def computed(batch: Any) -> dict[int, Any]:
     """Return the results by number of the item, without what could not be computed; none where there is no batch."""
-    results = {} if batch is None else dict(batch.results)
+    results = {} if batch is None else dict(batch.values)
     return {k: results[k] for k in sorted(results) if not isinstance(results[k], Failure)}
 
 
@@ -84,7 +84,7 @@ def failures(batch: Any) -> list[str]:
     """Return what of a batch could not be computed, and why, as sentences."""
     if batch is None:
         return []
-    failed = [result.sentence for result in list(batch.results.values()) if isinstance(result, Failure)]
+    failed = [result.sentence for result in list(batch.values.values()) if isinstance(result, Failure)]
     return failure_sentences(failed, batch.total, batch.error)
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from lrlab.engine.engine import get_engine
-from lrlab.engine.stream import collect
+from lrlab.engine.results import collect
 from lrlab.parameters import InputError
 from lrlab.ui.shared import live
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
-from lrlab.engine.handles import Following
+from lrlab.engine.live import LiveRuns
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.map_layers import Scale
@@ -84,7 +84,7 @@ def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
     return [job.on(trial_spec(job.spec, 0)) for job in jobs]
 
 
-def begun(page: str, jobs: Sequence[Job]) -> Following:
+def begun(page: str, jobs: Sequence[Job]) -> LiveRuns:
     """Begin the jobs of a cell in the place of those of the one before."""
     if before := st.session_state.get(f"{page}:cell"):
         before[1].cancel()

@@ -9,7 +9,7 @@ from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import size_words
-from lrlab.sweeps.results import Results
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.live.channel import get_channel
@@ -19,17 +19,17 @@ from lrlab.ui.widgets.text import show_error, show_warning
 COMPUTED = "Nothing is left to compute: Run shows the stored trials."
 
 
-def results(page: str, sweep: Sweep | None) -> Results | None:
+def results(page: str, sweep: Sweep | None) -> SweepResults | None:
     """Return the results of the sweep that a page follows, or, before the first one, of this one, without trials."""
     if run := live.current(page):
         return run.results
     if sweep is None:
         # The last one that could be drawn stays where a setting is refused.
         return st.session_state.get(f"{page}:empty", (None, None))[1]
-    return live.once(f"{page}:empty", sweep, lambda: Results(sweep))
+    return live.once(f"{page}:empty", sweep, lambda: SweepResults(sweep))
 
 
-def data_of(page: str, results: Results) -> SweepData:
+def data_of(page: str, results: SweepResults) -> SweepData:
     """Return the data of the results that a page shows."""
     return live.once(f"{page}:data", results, lambda: SweepData(results))
 

@@ -5,10 +5,8 @@ from functools import partial
 
 import pytest
 
-from lrlab.engine.inbox import Inbox
-from lrlab.engine.messages import ChunkDone, Failed
-from lrlab.engine.stream import Collection, LocalStream, collect
-from lrlab.engine.worker_stream import LOOK_AHEAD_MAX_ITEMS, WorkerStream
+from lrlab.engine.messages import BatchDone, Failed, Inbox
+from lrlab.engine.results import LONGEST_PAUSE_SECONDS, MOST_AHEAD, LocalResults, WorkerResults, collect
 
 
 def prompt_stream(items, parts):
@@ -17,9 +15,9 @@ def prompt_stream(items, parts):
 
     def add(part):
         parts.append(len(part))
-        inbox.put(ChunkDone(part, 0.0))
+        inbox.put(BatchDone(part, 0.0))
 
-    return WorkerStream(items, inbox, add, lambda: None, lambda: 0)
+    return WorkerResults(items, inbox, add, lambda: None, lambda: 0)
 
 
 def test_items_that_are_generated_are_taken_a_part_at_a_time():
@@ -29,7 +27,7 @@ def test_items_that_are_generated_are_taken_a_part_at_a_time():
         before = len(taken)
         while not (results := stream.take()):
             pass
-        assert len(results) <= LOOK_AHEAD_MAX_ITEMS and len(taken) - before <= LOOK_AHEAD_MAX_ITEMS
+        assert len(results) <= MOST_AHEAD and len(taken) - before <= MOST_AHEAD
     assert stream.alive and stream.total is None and stream.seconds_left is None and stream.done == sum(parts[:4])
     assert not prompt_stream(iter([]), parts).alive and len(parts) == 5
 
@@ -44,7 +42,7 @@ def test_a_collection_is_handed_over_whole():
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
-        stream = WorkerStream([5, 6], inbox, lambda part: inbox.put(ChunkDone([(1, 6)], 0.0)), lambda: None, int)
+        stream = WorkerResults([5, 6], inbox, lambda part: inbox.put(BatchDone([(1, 6)], 0.0)), lambda: None, int)
         inbox.put(Failed("The engine has ended."))
         return stream
 
@@ -55,15 +53,15 @@ def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     assert not stream.alive and stream.take() == []
     with pytest.raises(RuntimeError, match="The engine has ended"):
         collect(ended())
-    collection = Collection(ended())
-    collection.refresh()
-    collection.refresh()
-    assert (collection.results, collection.error, collection.alive) == ({1: 6}, "The engine has ended.", False)
+    results = ended()
+    results.refresh()
+    results.refresh()
+    assert (results.values, results.error, results.alive) == ({1: 6}, "The engine has ended.", False)
 
 
 @pytest.mark.parametrize("items", [[[1], [1], [4]], iter([[1], [1], [4]])])
 def test_results_here_have_the_number_of_items_that_repeat_and_have_no_hash(items):
-    stream = LocalStream(lambda item: item[0] / (item[0] - 4), items, chunk_seconds=0.0)
+    stream = LocalResults(lambda item: item[0] / (item[0] - 4), items, batch_seconds=0.0)
     results = []
     while stream.alive:
         results += stream.take()
@@ -74,11 +72,12 @@ def test_results_here_have_the_number_of_items_that_repeat_and_have_no_hash(item
 
 @pytest.mark.parametrize("where", ["engine", "here"])
 def test_a_cancelled_stream_returns_what_was_not_taken_and_nothing_more(where, engine):
-    start = engine.map if where == "engine" else partial(LocalStream, chunk_seconds=0.0)
+    start = engine.map if where == "engine" else partial(LocalResults, batch_seconds=0.0)
     stream = start(math.sqrt, (k for k in range(10**6)))
     while not (taken := stream.take()):
         pass
     rest = stream.cancel()
+    assert stream.values == {number: value for number, _, value in rest}
     numbers = [number for number, *_ in taken + rest]
     assert len(set(numbers)) == len(numbers) == stream.done
     assert not stream.alive and stream.take() == [] == stream.cancel() and stream.seconds_left == 0.0
@@ -90,3 +89,31 @@ def test_items_may_be_generated_for_workers(engine):
     progress = []
     values = collect(engine.map(math.sqrt, (k for k in range(3000))), lambda *step: progress.append(step))
     assert values == [math.sqrt(k) for k in range(3000)] and progress[-1] == (3000, 3000)
+
+
+def test_the_engine_is_given_as_many_items_as_its_workers_need():
+    parts, wanted = [], [0]
+    inbox = Inbox()
+
+    def add(part):
+        parts.append(len(part))
+        inbox.put(BatchDone(part[:3000], 0.0))
+
+    results = WorkerResults(iter(range(10**6)), inbox, add, lambda: None, lambda: wanted[0])
+    wanted[0] = 50_000
+    results.take()
+    assert parts == [64, 50_000]
+    wanted[0] = 10**9
+    results.take()
+    assert sum(parts) - 3064 == 100_000
+
+
+def test_a_slow_reader_gets_more_results_at_a_time(monkeypatch):
+    pauses, inbox = [], Inbox()
+    results = WorkerResults(range(4), inbox, lambda part: None, lambda: None, int)
+    inbox.put(BatchDone([(0, 0)], 0.0))
+    results.take(0.05)
+    results._handed_on_at -= 600.0
+    monkeypatch.setattr("time.sleep", pauses.append)
+    inbox.put(BatchDone([(1, 0), (2, 0)], 0.0))
+    assert len(results.take(1.0)) == 2 and pauses == [LONGEST_PAUSE_SECONDS]

@@ -1,0 +1,164 @@
+"""What callers ask of an engine, what of it is under way, and who is next.
+
+Dask knows of no people. A task with priority 100 behind eight tasks of 3 s begins after 2.7 s, because the scheduler
+has assigned those already. So the engine submits no more tasks than there are workers, and decides here who is next.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from lrlab.engine.messages import BatchDone, Failed, Failure, Finished, Inbox, Message
+from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, ComputeBatch, FollowJob
+from lrlab.protocol import Stop
+
+GROWTH, MOST_ITEMS = 8, 10_000
+"""Factor by which batches grow at a time, and their most items."""
+SHORT_SECONDS = 5.0
+"""Seconds for which further callers wait for short runs, if more of them follow runs than there are cores."""
+
+
+class Call:
+    """What one call asks for: followed jobs (no function), or a function of many items.
+
+    urgent: whether it follows jobs. running: number of tasks under way. sent_at: when the last one was sent. size: of
+    the next batch, in items. computed: seconds of all batches so far.
+    """
+
+    def __init__(
+        self, function: Callable[[Any], Any] | None, batch_seconds: float, item_seconds: float, threads: int
+    ) -> None:
+        self.inbox, self.urgent, self.batch_seconds = Inbox(), function is None, batch_seconds
+        self.running, self.sent_at, self.size, self.computed, self.ahead = 0, 0.0, 1, 0.0, 0
+        self.items = dict[int, Any]()
+        """Items without a result, by number."""
+        self._function, self._item_seconds, self._threads = function, item_seconds, threads
+        self._queue, self._alone, self._tried = deque[int](), deque[int](), set[int]()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is something to send."""
+        return bool(self._queue or self._alone)
+
+    def add(self, items: Sequence[tuple[int, Any]]) -> None:
+        """Take on (number, item) pairs."""
+        self.items.update(items)
+        self._queue.extend(number for number, _ in items)
+
+    def next_batch(self, workers: int, longer: float) -> FollowJob | ComputeBatch:
+        """Return what a worker is sent next, of up to `longer` times the usual duration."""
+        # At the end fewer items, so that no worker waits long for another.
+        last = max(2 * len(self._queue) // (3 * workers), self.size // 2)
+        most = max(1, min(int(self.size * longer), last, len(self._queue)))
+        source, size = (self._alone, 1) if self._alone else (self._queue, 1 if self.urgent else most)
+        numbers = [source.popleft() for _ in range(size)]
+        items = [self.items[number] for number in numbers]
+        if self._function is None:
+            return FollowJob(numbers, items[0], self._threads)
+        return ComputeBatch(self._function, numbers, items, 2.0 * longer * self.batch_seconds)
+
+    def limit(self, numbers: Iterable[int]) -> float:
+        """Return the seconds after which a batch of these items is ended by force."""
+        if self.urgent:
+            return max(float(self.items[number].limits.max_seconds) for number in numbers)
+        # The worker itself ends an item that is late, unless a call there holds the interpreter.
+        longest = max(getattr(self.items[number], "max_seconds", inf) for number in numbers)
+        return min(2.0 * BUSY * longest + 2.0 * OVERTIME_SECONDS, self._item_seconds)
+
+    def put(self, number: int, message: Message) -> None:
+        """Pass on a message about a followed job, or the results of items; results of given-up items are dropped."""
+        if isinstance(message, BatchDone):
+            known = [(number, value) for number, value in message.results if self.items.pop(number, self) is not self]
+            if known:
+                self.inbox.put(BatchDone(known, message.seconds))
+        elif number in self.items:
+            self.inbox.put(message, number)
+            if isinstance(message, Finished | Failed):
+                del self.items[number]
+
+    def pace(self, done: BatchDone) -> None:
+        """Set the size of the next batch by the pace of the last one."""
+        self.computed += done.seconds
+        pace = max(done.seconds, 1e-4) / max(len(done.results), 1)
+        self.size = max(1, min(GROWTH * self.size, int(self.batch_seconds / pace), MOST_ITEMS))
+
+    def put_back(self, numbers: Sequence[int]) -> None:
+        """Put items without a result, which a worker has handed back, at the front of the queue."""
+        self._queue.extendleft(number for number in reversed(numbers) if number in self.items)
+
+    def lose(self, numbers: Sequence[int], sentence: str, retry: bool = False) -> None:
+        """Try each item once more, alone, so that the one at fault fails by itself; or give it up with the sentence."""
+        for number in numbers:
+            if number in self.items and (len(numbers) > 1 or (retry and number not in self._tried)):
+                self._tried.add(number)
+                self._alone.append(number)
+            else:
+                self.put(number, Failed(sentence) if self.urgent else BatchDone([(number, Failure(sentence))], 0.0))
+
+    def give_up(self, numbers: Iterable[int], sentence: str = "") -> None:
+        """Give up what waits, and followed jobs by their numbers: cancelled, or failed with a sentence."""
+        self._queue.clear()
+        self._alone.clear()
+        if not self.urgent:
+            self.items.clear()
+            self.inbox.put(Failed(sentence))
+        for number in sorted(set(numbers) & self.items.keys()):
+            self.put(number, Failed(sentence) if sentence else Finished(Stop.CANCELLED))
+
+
+@dataclass
+class Batch:
+    """Items under way on one worker.
+
+    seconds: limit. began: when it was sent or has started. starts, last_message_at: of the worker. settled: whether
+    nothing more is expected of it. deadline, stop: when and why it is ended by force.
+    """
+
+    call: Call
+    numbers: list[int]
+    seconds: float
+    began: float
+    future: Any = None
+    starts: int = 0
+    last_message_at: float = -inf
+    settled: bool = False
+    deadline: float = inf
+    stop: Stop = Stop.TIMEOUT
+
+    def lose(self, sentence: str, retry: bool = False) -> None:
+        """Try its items again, or give them up, see `Call.lose`."""
+        if not self.settled:
+            self.settled = True
+            self.call.lose(self.numbers, sentence, retry)
+
+
+def next_call(calls: Sequence[Call], workers: int, spare: int, now: float) -> Call | None:
+    """Return the call that may have one more worker now; followed jobs first, then the call with the fewest tasks.
+
+    spare: embedded workers beyond the cores. One is for followed jobs alone, the others for calls without a task, so
+    that nobody waits for the long items of others. Followed jobs leave one worker to items that wait. At most one
+    caller more than there are cores begins to follow runs within some seconds: each of more callers would come to a
+    core so seldom that no curve grows smoothly.
+    """
+    waiting, cores = [call for call in calls if call.waiting], max(workers - spare, 0)
+    followed = sum(call.running for call in calls if call.urgent)
+    mapped = sum(call.running for call in calls if not call.urgent)
+    begun = sum(call.urgent and call.running > 0 and now < call.sent_at + SHORT_SECONDS for call in calls)
+    most_followed = max(workers - any(not call.urgent for call in waiting), 1)
+
+    def may(call: Call) -> bool:
+        if call.urgent:
+            return followed < most_followed and (not spare or begun <= cores)
+        return not spare or mapped < cores or (not call.running and mapped < workers - 1)
+
+    if followed + mapped >= workers:
+        return None
+    # A single worker alternates between the kinds.
+    return min(filter(may, waiting), key=lambda call: (not call.urgent and workers > 1, *turn(call)), default=None)
+
+
+def turn(call: Call) -> tuple[int, float]:
+    """Return a key that orders calls of one kind by their turns."""
+    return call.running, call.sent_at

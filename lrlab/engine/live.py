@@ -1,0 +1,171 @@
+"""Runs that are followed: a worker sends their iterates, and a page, a notebook or the shell holds them.
+
+The engine only fills an inbox. Traces change in `LiveRuns.refresh` alone, which the drawing thread calls.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from lrlab.engine.messages import (
+    Failed,
+    Finished,
+    Inbox,
+    Message,
+    NewIterates,
+    Queued,
+    Send,
+    Started,
+    call_when_dropped,
+)
+from lrlab.protocol import Iterate
+from lrlab.runs.job import Job
+from lrlab.runs.trace import Row, Trace, single
+
+WAIT_SECONDS = 1.0
+SEND_SECONDS, LEAST_SECONDS, PATIENCE_SECONDS = 0.05, 0.02, 0.02
+"""Period of messages; shortest pause after a message that took long; how long a due message waits for an iterate."""
+
+
+class LiveRun:
+    """One followed job; `trace` grows with every `LiveRuns.refresh`.
+
+    error: the sentence of a run that failed. ahead: how many callers come before a run that waits.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self.job, self.trace = job, Trace(job)
+        self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
+        self.progress, self.error, self.ahead = 0.0, "", 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will arrive."""
+        return self.state in ("done", "failed")
+
+    def apply(self, message: Message) -> None:
+        """Take in a message."""
+        if self.over:
+            return
+        match message:
+            case Started():
+                # A second start follows a lost worker: the same iterates come again.
+                self.state, self.progress, self.trace = "running", 0.0, Trace(self.job)
+            case Queued(ahead):
+                self.ahead = ahead
+            case NewIterates():
+                self._grow(message)
+            case Finished(stop, iterates, seconds):
+                if iterates is not None:
+                    self._grow(iterates)
+                self.state, self.trace.stop, self.trace.seconds = "done", stop, seconds
+            case Failed(sentence):
+                self.state, self.error = "failed", sentence
+
+    def _grow(self, new: NewIterates) -> None:
+        trace = self.trace
+        trace.rows.extend(new.rows)
+        trace.stride = new.stride
+        trace.history = [pair for pair in trace.history + new.history if (pair[0] - 1) % new.stride == 0]
+        if new.estimate is not None:
+            trace.estimate, trace.note, trace.intervals = new.estimate, new.note, new.intervals
+        self.progress = new.progress
+
+
+class LiveRuns:
+    """Jobs that send their iterates; they end when nobody holds this object any more."""
+
+    def __init__(self, jobs: Sequence[Job], inbox: Inbox, cancel: Callable[[], None]) -> None:
+        self.runs = [LiveRun(job) for job in jobs]
+        self._inbox, self._cancel = inbox, cancel
+        call_when_dropped(self, cancel)
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every message."""
+        return self._inbox.received
+
+    @property
+    def alive(self) -> bool:
+        """Whether a `refresh` can still change anything."""
+        return not all(run.over for run in self.runs)
+
+    def refresh(self) -> bool:
+        """Apply what has arrived since the last call, and return whether anything has."""
+        messages = self._inbox.take()
+        for number, message in messages:
+            self.runs[number].apply(message)
+        return bool(messages)
+
+    def cancel(self) -> None:
+        """End every run within half a second; computed iterates stay."""
+        if self.alive:
+            self._cancel()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Apply what arrives until all runs are over, or for `timeout` seconds; return whether they are."""
+        deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
+        self.refresh()
+        while self.alive and (left := deadline - time.monotonic()) > 0:
+            self._inbox.wait(min(left, WAIT_SECONDS))
+            self.refresh()
+        return not self.alive
+
+
+class IterateSender:
+    """Sends what a run records: its first iterate at once, later ones together, twenty times per second."""
+
+    def __init__(self, job: Job, send: Send) -> None:
+        self.trace, self._send = Trace(job), send
+        self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
+        self._due = time.monotonic()
+        self._lock, self._ended = threading.Lock(), threading.Event()
+        self._thread = threading.Thread(target=self._send_regularly, daemon=True)
+
+    def __enter__(self) -> "IterateSender":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._send_new()
+
+    def watch(self, row: Row, iterate: Iterate) -> None:
+        """Send the first iterate, and later ones when they are due."""
+        if len(self.trace.rows) == 1 or time.monotonic() >= self._due:
+            self._send_new()
+
+    def progress(self, fraction: float) -> None:
+        """Record the completed fraction of the pass over the data."""
+        self._progress = fraction
+
+    def last_iterates(self) -> NewIterates:
+        """Return what was not sent, with the final estimate in full precision."""
+        return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
+
+    def _send_regularly(self) -> None:
+        # Rows must not wait for an iteration of minutes. Between short iterations the solver's own thread is faster: it
+        # need not wait until another thread gives up the interpreter.
+        while not self._ended.wait(max(LEAST_SECONDS, self._due + PATIENCE_SECONDS - time.monotonic())):
+            if time.monotonic() >= self._due + PATIENCE_SECONDS:
+                self._send_new()
+
+    def _send_new(self) -> None:
+        with self._lock:
+            state = (len(self.trace.rows), self._progress)
+            if state != self._last_sent:
+                self._last_sent = state
+                self._send(self._new_iterates())
+            self._due = max(self._due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
+
+    def _new_iterates(self) -> NewIterates:
+        trace = self.trace
+        rows = trace.rows[self._rows_sent :]
+        history = [pair for pair in trace.history if pair[0] > self._newest_sent]
+        self._rows_sent += len(rows)
+        self._newest_sent = history[-1][0] if history else self._newest_sent
+        changed = bool(rows) and trace.job.spec.watched
+        estimate = single(trace.estimate) if changed and trace.estimate is not None else None
+        return NewIterates(rows, history, trace.stride, estimate, trace.note, self._progress, trace.intervals)

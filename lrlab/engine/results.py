@@ -1,0 +1,313 @@
+"""Results of one function for many items as they arrive, computed by workers or in this process.
+
+`engine.map(function, items)`, `on_workers(function, items)` (the engine of this process) and
+`LocalResults(function, items)` start a computation; each is a `Start`. Code that runs many items takes a `Start` and
+
+    values = collect(start(function, items), progress)        all values, in the order of the items
+
+or takes results as they arrive, each with the number of its item (items may repeat, and need not be hashable):
+
+    while results.alive:
+        for number, item, value in results.take():            value: what the function returned, or a Failure
+            ...
+    rest = results.cancel()                                   at any time: ends it, returns what was not taken
+
+Pages call `refresh()`, which does not wait, and read `values` by number, and `error`.
+"""
+
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future
+from itertools import islice
+from math import inf
+from typing import Any, NamedTuple
+
+from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox, call_when_dropped
+from lrlab.engine.worker import computed
+from lrlab.parameters import InputError
+from lrlab.protocol import Stop
+from lrlab.runs.memory import cores
+from lrlab.runs.trial import Progress, silent
+
+POLL_SECONDS = 0.05
+BATCH_SECONDS = 0.2
+"""Seconds of work that a worker is sent at once, and after which results are handed on."""
+PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
+"""Pause before more results are handed on, as a multiple of the time that the last ones took to use."""
+LEAST_AHEAD, MOST_AHEAD = 64, 100_000
+"""How many generated items the engine holds, at least and at most."""
+
+
+class ItemResult(NamedTuple):
+    """The result of one item: its number (0, 1, ...), the item, and the function's value or a Failure."""
+
+    number: int
+    item: Any
+    value: Any
+
+
+class Results(ABC):
+    """Results as they arrive.
+
+    done: number of results so far. total: number of items, None while it is unknown. values: what `refresh` has taken,
+    by the number of the item. error: the sentence of what ended the computation early. state: of a sweep, see
+    `sweeps.session`; empty for other computations.
+    """
+
+    state = ""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self.done, self.total = 0, len(items) if isinstance(items, Sized) else None
+        self.values, self.error = dict[int, Any](), ""
+        self._items: Iterator[tuple[int, Any]] = enumerate(items)
+        self._began: float | None = None
+
+    @property
+    @abstractmethod
+    def alive(self) -> bool:
+        """Whether more results will come."""
+
+    @property
+    def version(self) -> int:
+        """A number that grows with everything new."""
+        return self.done
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Remaining time at the pace so far; None while it is unknown."""
+        if not self.alive:
+            return 0.0
+        if not self.done or self.total is None or self._began is None:
+            return None
+        return (time.monotonic() - self._began) / self.done * (self.total - self.done)
+
+    @abstractmethod
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return what is new, and wait for it up to `wait_seconds`. RuntimeError if the engine has ended before."""
+
+    @abstractmethod
+    def _end(self) -> list[ItemResult]:
+        """End the computation, and return the results that were computed and not taken."""
+
+    def cancel(self) -> list[ItemResult]:
+        """End the computation, and return the results that were computed and not taken; `values` has them, too."""
+        results = self._end()
+        self.values.update((result.number, result.value) for result in results)
+        return results
+
+    def refresh(self) -> list[ItemResult]:
+        """Take what has arrived, without waiting, into `values`; what ends the computation goes to `error`."""
+        try:
+            results = self.take(0.0)
+        except (RuntimeError, InputError) as error:
+            self.error = str(error)
+            return []
+        self.values.update((result.number, result.value) for result in results)
+        return results
+
+
+Start = Callable[[Callable[[Any], Any], Iterable[Any]], Results]
+"""start(function, items): begin to compute function(item) for all items; both are pickled for workers."""
+
+
+class LocalResults(Results):
+    """Computed in this process inside `take`, for about `batch_seconds` per call, with one BLAS thread."""
+
+    def __init__(
+        self, function: Callable[[Any], Any], items: Iterable[Any], batch_seconds: float = BATCH_SECONDS
+    ) -> None:
+        super().__init__(items)
+        self._function, self._batch_seconds = function, batch_seconds
+        self._alive, self._new = self.total != 0, list[ItemResult]()
+
+    @property
+    def alive(self) -> bool:  # noqa: D102
+        return self._alive
+
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return the results of as many items as fit into `batch_seconds`, at least one."""
+        from threadpoolctl import threadpool_limits
+
+        started = time.monotonic()
+        self._began = self._began or started
+        # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
+        with threadpool_limits(1):
+            for number, item in self._items:
+                self._new.append(ItemResult(number, item, computed(self._function, item)))
+                if time.monotonic() >= started + self._batch_seconds:
+                    break
+            else:
+                self._alive, self.total = False, self.done + len(self._new)
+        return self._untaken()
+
+    def _end(self) -> list[ItemResult]:
+        """Return what an interruption (Ctrl-C) of `take` has left."""
+        self._alive, self._items = False, iter(())
+        return self._untaken()
+
+    def _untaken(self) -> list[ItemResult]:
+        results, self._new = self._new, []
+        self.done += len(results)
+        if self.done == self.total:
+            self._alive = False
+        return results
+
+
+class WorkerResults(Results):
+    """Computed by an engine's workers; ended when nobody holds this object any more.
+
+    A collection (anything with a length) is handed to the engine whole. Other iterables are read piecewise, in the
+    thread that calls `take`, so that neither all items nor all results are in memory at once.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[Any],
+        inbox: Inbox,
+        add: Callable[[list[tuple[int, Any]]], None],
+        cancel: Callable[[], None],
+        demand: Callable[[], int],
+    ) -> None:
+        """Hand over the first items.
+
+        add: gives the engine (number, item) pairs. cancel: ends the work there. demand: returns how many items the
+        engine would like to hold.
+        """
+        super().__init__(items)
+        self._inbox, self._add, self._cancel, self._demand = inbox, add, cancel, demand
+        self._under_way: dict[int, Any] = {}
+        self._exhausted = self._closed = False
+        self._ended: RuntimeError | None = None
+        self._handed_on_at = inf
+        self._fill()
+        call_when_dropped(self, cancel)
+
+    @property
+    def alive(self) -> bool:  # noqa: D102
+        return not self._closed and bool(self._under_way or not self._exhausted)
+
+    @property
+    def version(self) -> int:  # noqa: D102
+        return self._inbox.received
+
+    def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
+        """Return what is new; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
+        if not self.alive:
+            return []
+        if wait_seconds:
+            # A slow reader, such as a store that waits for a disk, gets more results at a time.
+            used = max(0.0, time.monotonic() - self._handed_on_at)
+            time.sleep(min(wait_seconds, PAUSE * used, LONGEST_PAUSE_SECONDS))
+            self._inbox.wait(wait_seconds)
+        results = self._received()
+        if self._ended and not results:
+            self._closed = True
+            raise self._ended
+        self._fill()
+        self._handed_on_at = time.monotonic() if results else inf
+        return results
+
+    def _end(self) -> list[ItemResult]:
+        if not self.alive:
+            return []
+        self._cancel()
+        self._closed = True
+        return self._received()
+
+    def _received(self) -> list[ItemResult]:
+        results = list[ItemResult]()
+        for _, message in self._inbox.take():
+            match message:
+                case BatchDone(values):
+                    results += [ItemResult(number, self._under_way.pop(number), value) for number, value in values]
+                case Failed(sentence):
+                    # An engine that closes gives up closed work, too, with another sentence.
+                    self._ended = self._ended or (RuntimeError(sentence) if sentence else EngineClosed())
+        self._began = self._inbox.first_message_at
+        self.done += len(results)
+        return results
+
+    def _fill(self) -> None:
+        if self._exhausted:
+            return
+        size = min(max(self._demand(), LEAST_AHEAD), MOST_AHEAD) - len(self._under_way)
+        if size < LEAST_AHEAD / 2:
+            return
+        part = list(self._items if self.total is not None else islice(self._items, size))
+        if self.total is not None or len(part) < size:
+            self._exhausted, self.total = True, self.done + len(self._under_way) + len(part)
+        if part:
+            self._under_way.update(part)
+            self._add(part)
+
+
+def collect(results: Results, progress: Progress = silent, *, failures: bool = False) -> list[Any]:
+    """Return the values of all items, in the order of the items; `progress` gets (done, total) as they arrive.
+
+    With `failures` the list has a Failure for each value that could not be computed. Otherwise the first of them is
+    raised once all items are done, as its InputError or as RuntimeError. RuntimeError also if the computation was
+    cancelled or the engine has ended.
+    """
+    values: dict[int, Any] = {}
+    while results.alive:
+        if new := results.take(1.0):
+            values.update((result.number, result.value) for result in new)
+            progress(len(values), results.total or len(values))
+    if results.total is None or len(values) < results.total:
+        raise RuntimeError(Stop.CANCELLED.value)
+    in_order = [values[number] for number in range(results.total)]
+    for value in in_order:
+        if isinstance(value, Failure) and not failures:
+            raise value.error or RuntimeError(value.sentence)
+    return in_order
+
+
+Request = tuple[Callable[[Any], Any], Any]
+"""A function and its item, both hashable."""
+
+
+class Together:
+    """Small requests of many callers, sent in common batches: a task of its own costs more than such a request."""
+
+    def __init__(self, start: Start) -> None:
+        """Begin with nothing; the threads that send start with the first request."""
+        self._start, self._waiting, self._futures = start, deque[Request](), dict[Request, Future[Any]]()
+        self._changed, self._begun = threading.Condition(), False
+
+    def submit(self, function: Callable[[Any], Any], item: Any) -> "Future[Any]":
+        """Return the coming function(item) or Failure; equal requests under way are computed once."""
+        request = function, item
+        with self._changed:
+            if request not in self._futures:
+                self._futures[request] = Future()
+                self._waiting.append(request)
+                self._changed.notify()
+            if not self._begun:
+                self._begun = True
+                for _ in range(cores()):
+                    threading.Thread(target=self._serve, name="lrlab-together", daemon=True).start()
+            return self._futures[request]
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting)
+                # A worker that becomes free gets its share of all that wait.
+                requests = [self._waiting.popleft() for _ in range(-(-len(self._waiting) // cores()))]
+            values: Sequence[Any]
+            try:
+                [values] = collect(self._start(compute_requests, [requests]))
+            except Exception as error:
+                values = [Failure.of(error)] * len(requests)
+            for request, value in zip(requests, values, strict=True):
+                with self._changed:
+                    future = self._futures.pop(request)
+                future.set_result(value)
+
+
+def compute_requests(requests: Sequence[Request]) -> list[Any]:
+    """Return the value of each request, or its Failure; on a worker."""
+    return [computed(function, item) for function, item in requests]
