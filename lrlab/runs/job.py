@@ -1,12 +1,13 @@
 """A job: one solver on one spec with all its settings, checked before anything runs."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lrlab import catalog
 from lrlab.parameters import Value
 from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Limits, Spec
-from lrlab.runs.memory import require_memory
+from lrlab.runs.memory import memory_limit, require_memory
 from lrlab.solver_entry import SolverEntry, given_words
 
 
@@ -38,11 +39,21 @@ class Job:
 def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
     """Return the job, or raise InputError with the reason why it cannot be run.
 
-    An entry or a function in the place of a solver's name is registered (`plugins.named`). `settings` are the solver's
+    Instead of a solver's name, an entry or a function is registered (`plugins.named`). `settings` are the solver's
     options and `tol`, `max_iter`, `max_seconds`, as values or as text.
     """
+    return job_maker(spec, solver, **settings)(spec)
+
+
+def job_maker(spec: Spec, solver: AnySolver, **settings: object) -> Callable[[Spec], Job]:
+    """Return `make_job` for one solver with its settings, which are checked once for many specs of one model."""
     entry = catalog.compatible(spec, named(solver, spec.model))
     options, limits = entry.settle(settings)
-    entry.refuse(spec, dict(options))
-    require_memory(spec, entry, dict(options))
-    return Job(spec, entry.name, options, limits)
+    given, limit = dict(options), memory_limit()
+
+    def make(spec: Spec) -> Job:
+        entry.refuse(spec, given)
+        require_memory(spec, entry, given, limit)
+        return Job(spec, entry.name, options, limits)
+
+    return make

@@ -57,9 +57,8 @@ def memory_needed(spec: Spec, entry: SolverEntry, options: Options) -> int:
     return int((1 + entry.memory) * held) + MATRIX_BYTES * entry.matrix(spec, options)
 
 
-def require_memory(spec: Spec, entry: SolverEntry, options: Options) -> None:
-    """Raise InputError when a job needs more than `memory_limit`, naming the largest size that fits."""
-    limit = memory_limit()
+def require_memory(spec: Spec, entry: SolverEntry, options: Options, limit: int) -> None:
+    """Raise InputError when a job needs more than `limit` bytes, naming the largest size that fits."""
     needed = memory_needed(spec, entry, options)
     if needed <= limit:
         return

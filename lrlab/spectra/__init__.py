@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.engine.stream import LocalStream, StartStream, collect
+from lrlab.engine.results import LocalResults, Start, collect
 from lrlab.models.axes import place
 from lrlab.parameters import settle
 from lrlab.protocol import Spec
-from lrlab.runs.memory import require_memory
+from lrlab.runs.memory import memory_limit, require_memory
 from lrlab.runs.trial import Progress, silent, trial_spec
 
 Row = dict[str, Any]
@@ -48,7 +48,7 @@ class Spectrum:
         options = settle(entry.run, {})
         for value in values:
             cell = place(spec, axis, value)
-            require_memory(cell, entry, options)
+            require_memory(cell, entry, options, memory_limit())
             planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
         return planned
 
@@ -58,7 +58,7 @@ class Spectrum:
         axis: str,
         values: Sequence[float],
         trials: int = 10,
-        start: StartStream = LocalStream,
+        start: Start = LocalResults,
         progress: Progress = silent,
     ) -> pd.DataFrame:
         """Return the rows that `measure` gives of all draws, as a tidy table."""

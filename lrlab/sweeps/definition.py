@@ -1,7 +1,7 @@
 """What a sweep is: spec, axes, solvers, trials, rule of success, and its cells; from TOML, a page or Python alike."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -16,7 +16,7 @@ from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Spec
-from lrlab.runs.job import Job, make_job
+from lrlab.runs.job import Job, job_maker
 from lrlab.runs.memory import memory_limit
 from lrlab.sweeps.definition_parts import Span, Success, first_look
 
@@ -226,17 +226,26 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
 # A page makes equal sweeps again and again; which cells are refused depends on the memory that a job may use.
 @lru_cache(maxsize=4)
 def _cells(spec: Spec, grid: Grid, settings: Settings, memory_limit: int) -> tuple[Cell, ...]:
-    cells = []
+    cells, makers = [], {solver: job_maker(spec, solver, **dict(own)) for solver, own in settings}
     for values in product(*(values for _, values in grid)):
         point = dict(zip((name for name, _ in grid), values, strict=True))
-        for solver, own in settings:
-            try:
-                cells.append(Cell(point, solver, make_job(spec_at(spec, point.items()), solver, **dict(own))))
-            except InputError as error:
-                cells.append(Cell(point, solver, None, str(error)))
+        try:
+            there: Spec | InputError = spec_at(spec, point.items())
+        except InputError as error:
+            there = error
+        cells += [_cell(point, solver, make, there) for solver, make in makers.items()]
     if not any(cell.job for cell in cells):
         raise InputError("axes", "such that a solver accepts some cell", "none", cells[0].refused)
     return tuple(cells)
+
+
+def _cell(point: Mapping[str, float], solver: str, make: Callable[[Spec], Job], spec: Spec | InputError) -> Cell:
+    try:
+        if isinstance(spec, InputError):
+            raise spec
+        return Cell(point, solver, make(spec))
+    except InputError as error:
+        return Cell(point, solver, None, str(error))
 
 
 def spec_at(spec: Spec, point: Iterable[tuple[str, float]]) -> Spec:
