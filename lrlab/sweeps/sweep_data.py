@@ -13,12 +13,12 @@ from lrlab.model_entry import Measure
 from lrlab.models import axes
 from lrlab.parameters import display_name
 from lrlab.runs import theory as bounds_of
-from lrlab.sweeps import theory_contours, theory_lines, theory_regions
+from lrlab.sweeps import theory
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.theory_lines import Limit
+from lrlab.sweeps.theory import Limit
 
 SHARE = "share"
 """What is shown of a sweep: this share of successes, or a metric."""
@@ -95,20 +95,20 @@ class SweepData:
             return lines, regions
         half = show == SHARE
         name = f"contours of {'medians' if half else 'means'}"
-        contours = self.of_theory(name, lambda: theory_contours.contours(self.sweep, half=half))
+        contours = self.of_theory(name, lambda: theory.contours(self.sweep, half=half))
         return pd.concat([contours, lines]) if len(contours) else lines, regions
 
     @cached_property
     def _asymptotic(self) -> tuple[pd.DataFrame, Sequence[Region]]:
-        limits = theory_regions.regions(self.sweep)
+        limits = theory.regions(self.sweep)
         points = [(name, *point) for name, several in limits.lines.items() for point in several]
-        lines = pd.concat([theory_lines.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
+        lines = pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
         return lines, limits.regions
 
     @cached_property
     def limits(self) -> list[Limit]:
         """The limits of all methods, and of known fast ones, for large sizes along a single axis."""
-        return theory_lines.limits(self.sweep)
+        return theory.limits(self.sweep)
 
 
 def metrics(sweep: Sweep) -> Mapping[str, Measure]:

@@ -8,7 +8,7 @@ import pytest
 import lrlab
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.theory_lines import lines
+from lrlab.sweeps.theory import lines
 
 PLAIN = lrlab.spec("inductive-completion", features="canonical", n1=100, n2=100, rank=1, seed=31000)
 SPECS = [

@@ -14,7 +14,7 @@ from lrlab.solvers.phase_retrieval import phase_gamp
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.definition_parts import Success
-from lrlab.sweeps.theory_regions import regions
+from lrlab.sweeps.theory import regions
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase_limits import overlaps
 
