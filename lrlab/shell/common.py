@@ -37,15 +37,39 @@ def separate_output() -> Iterator[None]:
     """Let `say` and `print_json` alone write to standard output: plugins that print write to standard error."""
     # Python sets a stream that is closed at the start to None.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
-    _outputs.append(sys.stdout)
-    with suppress(AttributeError):
-        # An encoding such as cp1252 lacks characters that texts have: a code takes the place of each.
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    with _own_descriptor(sys.stdout) as own:
+        _outputs.append(own)
+        with suppress(AttributeError):
+            # An encoding such as cp1252 lacks characters that texts have: a code takes the place of each.
+            own.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        try:
+            with redirect_stdout(sys.stderr):
+                yield
+        finally:
+            _outputs.pop()
+
+
+@contextmanager
+def _own_descriptor(output: TextIO | None) -> Iterator[TextIO | None]:
+    """Give the process's standard output a descriptor of its own, and let descriptor 1 lead to standard error.
+
+    So libraries that write to descriptor 1, and code that prints to `sys.__stdout__`, do not reach it either.
+    """
+    if output is None or output is not sys.__stdout__:
+        yield output
+        return
+    output.flush()
+    saved = os.dup(1)
     try:
-        with redirect_stdout(sys.stderr):
-            yield
+        with suppress(OSError):
+            os.dup2(2, 1)
+        with open(saved, "w", encoding=output.encoding, closefd=False) as own:
+            yield own
     finally:
-        _outputs.pop()
+        with suppress(OSError):
+            output.flush()
+        os.dup2(saved, 1)
+        os.close(saved)
 
 
 class Parser(argparse.ArgumentParser):

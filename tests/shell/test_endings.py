@@ -70,12 +70,14 @@ def test_version_is_that_of_the_package():
 
 
 PLUGIN = """
-import os, signal
+import os, signal, sys
 from lrlab import Iterate, SolverEntry
 print("hello from the file")
 def noisy(problem, *, rng):
     "Guess."
     print("hello from the solver")
+    print("hello from another stream", file=sys.__stdout__, flush=True)
+    os.write(1, b"hello from a library\\n")
     {first}
     yield Iterate(rng.standard_normal(problem.spec.p))
 {last}
@@ -92,7 +94,7 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
         ("pass", "", 0, ""),
         (CTRL_C, "", 130, "\nInterrupted.\n"),
         ("pass", CTRL_C, 130, "\nInterrupted.\n"),
-        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 8: correct the file."),
+        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 10: correct the file."),
         ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
         ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
         ("pass", "raise SystemExit", 2, "own.py: does not import (SystemExit"),
@@ -104,4 +106,5 @@ def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last
     done = run(*SOLVE[:3], "noisy", "--json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
     assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
     assert "hello from the file" in done.stderr
+    assert status or all(f"hello from {what}" in done.stderr for what in ("the solver", "another stream", "a library"))
     assert done.stdout == "" if status else json.loads(done.stdout)["solver"] == "noisy"
