@@ -9,7 +9,7 @@ import lrlab
 from lrlab import aliases, catalog
 from lrlab.__main__ import main
 from lrlab.aliases import REMOVED
-from lrlab.engine.stream import LocalStream
+from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.sweeps.toml import parse
 from tests.ui.driving import drawn, errors
@@ -42,7 +42,7 @@ def test_shell_and_sweep_files_say_it_too(capsys):
 def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(monkeypatch):
     monkeypatch.setitem(aliases.SOLVERS, "all-pairs", ("pairwise-moment", {"pairs": "all"}))
     spec = lrlab.spec("one-bit-sensing", n=200, p=5)
-    table = lrlab.sweep(spec, axes={"n": [200]}, solvers=["all-pairs", "pairwise-moment"], trials=1, start=LocalStream)
+    table = lrlab.sweep(spec, axes={"n": [200]}, solvers=["all-pairs", "pairwise-moment"], trials=1, start=LocalResults)
     assert set(table["solver"]) == {"all-pairs", "pairwise-moment"} and table["error"].nunique() == 2
     trace = lrlab.solve(spec, "all-pairs")
     assert trace.job.entry.title.endswith(": all") and dict(trace.job.options)["pairs"] == "all"
