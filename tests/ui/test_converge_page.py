@@ -181,6 +181,6 @@ def test_a_run_that_waits_sends_words_alone_and_its_figures_with_its_first_itera
         return {name for name, part in parts().items() if isinstance(part, Figure)}
 
     row = {"iteration": 1.0, "seconds": 0.1, "error": 0.5}
-    assert not figures_after(Queued(3)) and not figures_after(Queued(2)) and not figures_after(Started("one"))
+    assert not figures_after(Queued(3)) and not figures_after(Queued(2)) and not figures_after(Started())
     assert figures_after(NewIterates([row], [], 1, np.ones(5), "", 0.0)) == {"converge.curves", "converge.estimate"}
     assert not figures_after(Queued(0))
