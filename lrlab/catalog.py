@@ -40,6 +40,7 @@ FAMILY_ORDER = (
     "single-index",
     "low-rank",
     "one-bit-completion",
+    "compressed-sensing",
     "phase-retrieval",
     "coded-diffraction",
     "multilabel",

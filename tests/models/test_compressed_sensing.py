@@ -1,0 +1,114 @@
+"""Compressed sensing: data, published thresholds, second implementations of its solvers, and limits by simulation."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq, linprog
+from sklearn.linear_model import Lasso, OrthogonalMatchingPursuit
+
+import lrlab
+from lrlab.parameters import InputError
+from lrlab.theory import sparse_limits
+from lrlab.theory.channels import answer
+
+
+def spec(**values):
+    return lrlab.spec("compressed-sensing", **{"n": 150, "p": 300, "sparsity": 15, "seed": 3, **values})
+
+
+@pytest.mark.parametrize("entries", ["gaussian", "signs", "nonnegative"])
+def test_data_are_what_the_equation_says(entries):
+    problem = spec(entries=entries, noise=0.1, bits=3).build()
+    x, A = problem.truth, problem.A
+    assert np.count_nonzero(x) == 15 and x @ x == pytest.approx(15)
+    assert entries != "nonnegative" or (x >= 0).all()
+    assert np.square(A).sum(axis=0).mean() == pytest.approx(1.0, rel=0.02) and len(np.unique(problem.y)) == 8
+    rest = problem.y - A @ x
+    assert rest.std() == pytest.approx(problem.noise, rel=0.2) and abs(np.corrcoef(rest, A @ x)[0, 1]) < 0.25
+    estimate = x + np.random.default_rng(0).standard_normal(300) * 0.1
+    assert problem.score(estimate)["error"] == pytest.approx(np.linalg.norm(estimate - x) / np.sqrt(15))
+    with pytest.raises(InputError, match="at most p"):
+        spec(sparsity=301)
+
+
+def test_one_bit_knows_no_scale():
+    one = spec(bits=1, noise=0.1)
+    assert "length" in one.remark and len(np.unique(np.abs(one.build().y))) == 1
+    assert one.build().score(7.0 * one.build().truth)["error"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_quantizers_and_thresholds_are_the_published_ones():
+    """Steps of Max (1960), table II; rho = s/n of Donoho & Tanner (2009), weak thresholds of the two polytopes."""
+    for bits, step in ((2, 0.9957), (3, 0.5860), (4, 0.3352), (5, 0.1881)):
+        assert np.diff(sparse_limits.quantizer(bits).edges)[0] == pytest.approx(step, abs=1e-4)
+    for positive, ratio, rho in ((False, 0.1, 0.189), (False, 0.5, 0.386), (True, 0.1, 0.241), (True, 0.5, 0.558)):
+        fraction = brentq(
+            lambda e, ratio=ratio, k=positive: sparse_limits.l1_threshold(e, k)[0] - ratio, 1e-6, 1 - 1e-6
+        )
+        assert fraction / ratio == pytest.approx(rho, abs=1e-3)
+
+
+@pytest.mark.parametrize("bits", [0, 1, 4])
+def test_the_channel_has_the_slopes_of_its_likelihood(bits):
+    channel, w, h = sparse_limits.Measured(0.2, bits), np.linspace(-2.0, 2.0, 9), 1e-4
+    y = np.arange(9) % 2**bits if bits else np.linspace(-1.0, 1.0, 9)
+    low, at, high = (answer(channel, w + d, 0.3, y) for d in (-h, 0.0, h))
+    assert at.score == pytest.approx((high.log_chance - low.log_chance) / (2 * h), abs=1e-5)
+    assert at.curvature == pytest.approx(-(high.score - low.score) / (2 * h), abs=1e-4)
+    total = sum(np.exp(answer(channel, w, 0.3, np.full(9, cell)).log_chance) for cell in range(2**bits))
+    assert bits == 0 or total == pytest.approx(1.0)
+
+
+def test_the_lasso_is_that_of_scikit_learn_and_its_gap_is_a_bound():
+    for positive, entries in ((False, "gaussian"), (True, "nonnegative")):
+        trace = lrlab.solve(spec(noise=0.1, entries=entries), "lasso", rule="given", strength=0.2, tol=1e-14)
+        A, y = trace.problem.A, trace.problem.y
+        other = Lasso(alpha=0.2 / 150, fit_intercept=False, positive=positive, tol=1e-12, max_iter=100_000).fit(A, y)
+        assert trace.stop is lrlab.Stop.CONVERGED and trace.estimate == pytest.approx(other.coef_, abs=1e-6)
+        gaps = trace.table["residual"] * (y @ y) / 2
+        assert (gaps + 1e-9 >= trace.table["objective"] - trace.table["objective"].min()).all()
+
+
+def test_omp_is_that_of_scikit_learn():
+    trace = lrlab.solve(spec(noise=0.1), "omp")
+    other = OrthogonalMatchingPursuit(n_nonzero_coefs=15, fit_intercept=False).fit(trace.problem.A, trace.problem.y)
+    assert trace.estimate == pytest.approx(other.coef_, abs=1e-8)
+
+
+def test_basis_pursuit_is_the_linear_program():
+    trace = lrlab.solve(spec(n=60, p=120, sparsity=20), "basis-pursuit")
+    A, y = trace.problem.A, trace.problem.y
+    program = linprog(np.ones(240), A_eq=np.hstack([A, -A]), b_eq=y)
+    assert trace.table["objective"].iloc[-1] == pytest.approx(program.fun, rel=1e-5)
+    with pytest.raises(InputError, match="take lasso"):
+        lrlab.solve(spec(noise=0.1), "basis-pursuit")
+
+
+@pytest.mark.parametrize("solver", ["basis-pursuit", "amp", "gamp", "omp", "niht", "cosamp"])
+def test_exact_data_give_the_signal_back(solver):
+    trace = lrlab.solve(spec(), solver)
+    assert trace.table["error"].iloc[-1] < 1e-6 and trace.table["support"].iloc[-1] == 1.0
+
+
+CASES = [("lasso", 0), ("lasso", 2), ("amp", 0), ("gamp", 0), ("gamp", 1), ("gamp", 3)]
+
+
+@pytest.mark.parametrize(("solver", "bits"), CASES)
+def test_errors_are_those_of_the_limit(solver, bits):
+    errors = []
+    for seed in range(6):
+        trace = lrlab.solve(spec(n=400, p=800, sparsity=60, noise=0.1, bits=bits, seed=seed), solver)
+        errors.append(trace.table["error"].iloc[-1])
+    limit = trace.job.entry.predict(trace.job.spec, dict(trace.job.options))["limit_error"]
+    assert np.mean(errors) == pytest.approx(limit, rel=0.05)
+
+
+@pytest.mark.parametrize("entries", ["signs", "nonnegative"])
+def test_success_ends_at_the_donoho_tanner_curve(entries):
+    ratio, p = 0.5, 400
+    fraction = brentq(lambda e: sparse_limits.l1_threshold(e, entries == "nonnegative")[0] - ratio, 0.01, 0.4)
+    for factor, recovered in ((0.8, True), (1.25, False)):
+        one = spec(n=200, p=p, sparsity=round(factor * fraction * p), entries=entries)
+        assert all(
+            (lrlab.solve(one, solver).table["error"].iloc[-1] < 0.01) == recovered
+            for solver in ("amp", "basis-pursuit")
+        )
