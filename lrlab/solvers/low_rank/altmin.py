@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import repeat
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -10,16 +10,14 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import alignment, point, unsettled
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import ranked_entry
+from lrlab.solver_entry import Options, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import projected
 
@@ -28,53 +26,64 @@ INEXACT = 0.3
 """Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a quarter of the work."""
 
 
+def refuse_batches(spec: Any, options: Options) -> None:
+    """Refuse more batches than there are measurements."""
+    sweeps = int(options["fresh_samples"])
+    if sweeps and 2 * sweeps + 1 > spec.measurements:
+        most = (spec.measurements - 1) // 2
+        expected = f"at most {most}, since it takes 2H+1 batches of {spec.measurements} measurements"
+        raise InputError("fresh_samples", expected, sweeps, f"lower it to {most}, or leave it 0 to reuse all samples")
+
+
+@solver(
+    models=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
+    oracle="rank",
+    memory=0.6,
+    refuse=refuse_batches,
+)
 def altmin(
     problem: LowRankData,
     *,
     inner: Annotated[
         str,
-        Parameter(
-            meaning="least squares of a half-sweep: exact, or inexact by a few warm-started conjugate "
-            "gradients; auto: exact for tables, whose systems are small",
-            choices=("auto", "inexact", "exact"),
+        choice(
+            "auto",
+            "inexact",
+            "exact",
+            help="least squares of a half-sweep; auto: exact for tables, whose systems are small",
         ),
     ] = "auto",
-    ridge: Annotated[
-        float, Parameter(meaning="weight of ‖W‖² / 2 in the objective, 0 for none", low=0, high=1e9)
-    ] = 0.0,
+    ridge: Annotated[float, number(0, 1e9, "weight of ‖W‖² / 2 in the objective, 0 for none")] = 0.0,
     fresh_samples: Annotated[
         int,
-        Parameter(
-            meaning="sweeps H that take fresh samples for each half-sweep, from 2H+1 batches as in the proof, and then "
-            "end; 0 reuses all samples for ever",
-            low=0,
-            high=10_000,
-        ),
+        number(0, 10_000, "sweeps H that take fresh samples per half-sweep, from 2H+1 batches; 0 reuses all samples"),
     ] = 0,
     start: Start = "moment",
     rng: Generator,
 ) -> Iterates:
-    r"""Recover W (d1, d2) of a known rank k from b = A(W), m linear measurements.
+    r"""Alternating minimization (AltMin-LRROM).
 
-    minimise    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
-    start       the leading singular vectors of the moment of b, by default
-    update      V <- argmin_V F(U V^T), orthonormalised by QR; U <- argmin_U F(U V^T), orthonormalised by QR
+    Least squares for each factor in turn, orthonormalized between, from a spectral start.
+
+    .. math:: V \leftarrow \arg\min_V \|\mathcal A(U V^\top) - b\|, \quad
+        U \leftarrow \arg\min_U \|\mathcal A(U V^\top) - b\|
+
+    minimize    F(W) = ||A(W) - b||^2 / 2 + ridge ||W||_F^2 / 2  over W = U V^T, U (d1, k), V (d2, k)
+    start       the leading singular vectors of the moment of b
+    update      V <- argmin_V F(U V^T), orthonormalized by QR; U <- argmin_U F(U V^T), orthonormalized by QR
     converges   linearly; on Gaussian vectors from 1.26 times as many measurements as W has degrees of freedom, in 500
-                sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W,
-                since each least-squares problem has orthonormal columns
+                sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
+    cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 unknowns
 
     A symmetric A sees the symmetric part of U V^T alone: the estimate is the rank k part of that, its residual at least
-    the cosine of its gradient. As U V^T drifts from symmetry where A cannot see it to first order, errors fall like a
-    power of the sweeps, and noise leaves more than least squares would. Made symmetric, it would be Gauss-Newton.
+    the cosine of its gradient. As U V^T drifts from symmetry, which A does not see to first order, errors fall like a
+    power of the sweeps, and noise leaves more than least squares would. Inexact half-sweeps start at the present factor
+    and end when their gradient has fallen to 0.3 of that at entry. Yields after each sweep (V, then U): objective F
+    over all samples; residual the change of A(W) in the sweep relative to A(W) - b. With fresh samples it ends
+    EXHAUSTED.
 
-    Inexact half-sweeps start at the present factor and end when their gradient has fallen to 0.3 of that at entry.
-    Exact ones take conjugate gradients with the Cholesky factor of an earlier half-sweep until rounding errors are
-    left, or form a new factor.
-    Yields after each sweep (V, then U): objective F over all samples; residual the change of A(W) in the sweep
-    relative to the misfit A(W) - b, 0 when that is rounding error.
-    Memory O(m k) beside the data, O(m k d) where it is dense; exact also (k d)^2. With fresh samples it ends EXHAUSTED.
-    Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain,
-    Dhillon (2015), "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
+    Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain, Dhillon (2015),
+    "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
     A, b = problem.operator, problem.b
     # The systems of a matrix with missing entries are small: row by row without features, or of few features.
@@ -128,23 +137,3 @@ def sample_batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operato
     # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
     rows, count = np.arange(len(b)), 2 * sweeps + 1
     return ((A.subset(rows[k::count]), b[k::count]) for k in range(count)) if sweeps else repeat((A, b))
-
-
-def refuse_batches(spec: LowRankSpec, options: Options) -> None:
-    """Refuse more batches than there are measurements."""
-    sweeps = int(options["fresh_samples"])
-    if sweeps and 2 * sweeps + 1 > spec.measurements:
-        most = (spec.measurements - 1) // 2
-        expected = f"at most {most}, since it takes 2H+1 batches of {spec.measurements} measurements"
-        raise InputError("fresh_samples", expected, sweeps, f"lower it to {most}, or leave it 0 to reuse all samples")
-
-
-ENTRY = ranked_entry(
-    title="Alternating minimisation (AltMin-LRROM)",
-    update=r"V \leftarrow \arg\min_V \|\mathcal A(U V^\top) - b\|, \quad U \leftarrow \arg\min_U \|\mathcal"
-    r" A(U V^\top) - b\|",
-    summary="Least squares for each factor in turn, orthonormalised between, from a spectral start.",
-    run=altmin,
-    models=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
-    refuse=refuse_batches,
-)

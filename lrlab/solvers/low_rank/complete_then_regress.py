@@ -9,36 +9,49 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
 from lrlab.operators.tangent import solved
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Options, solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls
-from lrlab.solvers.low_rank.requirements import ranked_entry
 
 COMPLETIONS = {"matrix-irls": matrix_irls, "gauss-newton": gauss_newton}
 
 
+def refuse_no_features(spec: Any, options: Options) -> None:
+    """Refuse tables without features, where there is no second stage."""
+    if spec.values().get("features") == "canonical":
+        expected = "other than canonical for this solver, which regresses on them"
+        raise InputError("features", expected, "canonical", "take matrix-irls or gauss-newton, which complete tables")
+
+
+@solver(models=("inductive-completion", "multilabel-regression"), oracle="rank", memory=1.5, refuse=refuse_no_features)
 def complete_then_regress(
     problem: LowRankData,
     *,
     completion: Annotated[
-        str, Parameter(meaning="solver that completes the table, with its own defaults", choices=tuple(COMPLETIONS))
+        str, choice("matrix-irls", "gauss-newton", help="solver that completes the table, with its own defaults")
     ] = "matrix-irls",
     rng: Generator,
 ) -> Iterates:
-    r"""Recover W (d1, d2) of rank k in two stages from entries b of a table R = X W Y^T (n1, n2) at m places.
+    r"""Complete first, then regress.
 
-    complete    R, of rank k too, from its entries alone
+    Completes the table without its features, then fits W to it: needs many more entries, for comparison.
+
+    .. math:: \hat R = \text{table of rank } k \text{ completed from its entries}, \qquad
+        \hat W = X^{+} \hat R\, (Y^{+})^\top
+
+    complete    R = X W Y^T (n1, n2), of rank k too, from its entries alone
     regress     W = argmin ||X W Y^T - R||_F = X^+ R (Y^+)^T, of rank k as R is; Y = I for regression
-    recovers    W only where entries decide the table without features: from k (n1 + n2 - k) numbers on, where
+    converges   to W only if entries determine the table without features: from k (n1 + n2 - k) entries on, where
                 methods that use the features from the start need k (d1 + d2 - k)
+    cost        that of the completion
 
     Yields the regression on the table after each iteration of the completion: objective ||A(W) - b||^2 / 2; residual
-    that of the completion, which says nothing of W unless the misfit is rounding error: such a run ends SETTLED.
+    that of the completion, which says nothing of W unless A(W) - b is rounding error: such a run ends SETTLED.
+
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", sections 4 and 5, who argue against it.
     """
     A, b = problem.operator, problem.b
@@ -59,22 +72,3 @@ def complete_then_regress(
 def pulled(X: Array | None, U: Array) -> Array:
     """Return X^+ U for features with X^T X = n I."""
     return U if X is None else X.T @ U / len(X)
-
-
-def refuse_no_features(spec: TableSpec, options: Options) -> None:
-    """Refuse tables without features, where there is no second stage."""
-    if spec.values().get("features") == "canonical":
-        expected = "other than canonical for this solver, which regresses on them"
-        raise InputError("features", expected, "canonical", "take matrix-irls or gauss-newton, which complete tables")
-
-
-ENTRY = ranked_entry(
-    title="Complete first, then regress",
-    update=r"\hat R = \text{table of rank } k \text{ completed from its entries}, \qquad \hat W = X^{+} \hat R\,"
-    r" (Y^{+})^\top",
-    summary="Completes the table without its features, then fits W to it: needs many more entries, for comparison.",
-    run=complete_then_regress,
-    models=("inductive-completion", "multilabel-regression"),
-    memory=1.5,
-    refuse=refuse_no_features,
-)

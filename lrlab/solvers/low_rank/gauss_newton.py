@@ -19,11 +19,11 @@ from lrlab.operators.tangent import (
     stationarity,
     unresolvable,
 )
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.descent import steps_to_the_end
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
-from lrlab.solvers.low_rank.requirements import ranked_entry
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import line, moved
 from lrlab.solvers.low_rank.tangent_descent import in_single
@@ -37,65 +37,59 @@ FEW = 10
 """Measurements per row up to which weights help at rank one."""
 
 
+@solver(family="low-rank", oracle="rank", memory=0.6)
 def gauss_newton(
     problem: LowRankData,
     *,
     inner_tol: Annotated[
-        float,
-        Parameter(
-            meaning="each least-squares problem is solved until its gradient has shrunk by this factor, by the "
-            "relative misfit where that is larger (at most 0.01); on the penalised path by 0.1, or by the relative "
-            "misfit where that is smaller",
-            low=1e-14,
-            high=0.5,
-            scale="log",
-        ),
+        float, number(1e-14, 0.5, "reduction of the gradient by each unpenalized least-squares problem", scale="log")
     ] = 1e-4,
-    inner_steps: Annotated[
-        int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
-    ] = 500,
+    inner_steps: Annotated[int, number(1, 100_000, "most conjugate-gradient steps per iteration", scale="log")] = 500,
     start: Start = "moment",
     path: Annotated[
         str,
-        Parameter(
-            meaning="penalised: by way of a nuclear norm that fades as the misfit falls; direct: without; auto: "
-            "penalised for entries of a table, and elsewhere after 20 slow steps, from the clipped moment; rank one of "
-            "Gaussian measurements by way of weighted ones at first",
-            choices=("auto", "penalised", "direct"),
+        choice(
+            "auto",
+            "penalised",
+            "direct",
+            help="penalised: by way of a fading nuclear norm; auto: for entries of a table, and after 20 slow steps",
             added=True,
         ),
     ] = "auto",
     rng: np.random.Generator,
 ) -> Iterates:
-    r"""Recover a matrix W = U diag(s) V^T of rank k from b = A(W) + noise.
+    r"""Gauss-Newton.
 
-    minimise   f(W) = ||A(W) - b||^2 / 2  over rank W = k, penalised by way of f + lambda ||W||_*, lambda -> 0
-    update     (A, B) = the least (in norm) that minimises ||A(W + A V^T + U B^T) - b||,  B = A where W is symmetric,
-               W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until f + lambda ||W||_* falls
-    penalised  plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1, mu = lambda / s_1;
-               lambda = 0.1 g s_1 / scale, never rising; g = ||A(W) - b|| / ||b|| min(1, 2.5 cos), cos the residual, and
-               scale makes scale A*A the identity on average
-    leaves     minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
-    converges  quadratically without noise: s does not enter the unpenalised problem, and lambda and the accuracy of the
-               penalised one fall with g
+    Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements are exact
+    from 1.5 times the unknowns, networks of one unit from 2 times.
 
-    Gaussian measurements are solved directly: from about 1.5 times the degrees of freedom on, networks of one unit from
-    twice as many; few at rank one are divided by about the root of their size first (`rank_one_steps`). From scarce
-    entries of a table exact solutions of the linear problem lead astray, to a W that is large where nothing was
-    observed, as soon as singular values differ; penalised and solved roughly at first it recovers 150 x 150 of rank 5
-    at condition 10 from 2.2 times. The penalty is that of factors U D and V D, whose least squared size is the nuclear
-    norm. Without one, too, it is as well to solve the first problems roughly. What takes many slow steps without one is
-    lost: it begins again, with the penalty and from the clipped moment. Rank-one sensing (50 x 50, rank 5, condition 1)
-    at 1.2 times the degrees of freedom is so recovered for 37 of 40 seeds instead of 24, networks (100 inputs, 5 units,
-    clipped start) at 1.27 times for 18 instead of 12.
-    The linear problem is solved by conjugate gradients on its normal equations (CGLS), from zero, which gives the
-    minimum-norm solution, as LSQR does; each of its steps reads the data twice (symmetric) or four times, O(m (d1 +
-    d2) k). Of rank-one measurements they are in single precision, where `inner_tol` is 1e-5 or
-    more: gradient, image and misfit of every W are in double. Yields an Iterate a step: objective f, residual the
-    cosine between the misfit and the measured step, while there is a penalty the tangent gradient's image. Where
-    `inner_steps` do not suffice the cosine shows a part of what is left only: the residual is then at least the share
-    of the gradient that remains of the linear problem. After 10 slow steps to the end, as with a rank too small for b,
-    the conjugate directions of `tangent_descent` take over. Ends STALLED where no step lowers f.
+    .. math:: (A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad
+        W \leftarrow P_k\bigl(W + t (A V^\top + U B^\top)\bigr)
+
+    minimize    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T (d1, d2) of rank k; penalized: by way of
+                F + lambda ||W||_*, lambda -> 0
+    start       the leading part of the moment of b
+    update      (A, B) = the least (in norm) that minimizes ||A(W + A V^T + U B^T) - b||,  B = A if W is symmetric,
+                W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until F + lambda ||W||_* falls
+    penalized   plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1, mu = lambda /
+                s_1; lambda = 0.1 g s_1 / scale, never rising; g = ||A(W) - b|| / ||b|| min(1, 2.5 cos), cos the
+                residual
+    leaves      minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
+    converges   quadratically without noise: s does not enter the unpenalized problem, and lambda and the accuracy of
+                the penalized one fall with g
+    cost        O(m (d1 + d2) k) per conjugate gradient, which reads the data twice (symmetric) or four times
+
+    Gaussian measurements are solved directly; few at rank one are divided by about the root of their size first
+    (`rank_one_steps`). From scarce entries of a table exact solutions of the linear problem lead astray if singular
+    values differ; penalized and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from 2.2 times
+    the degrees of freedom. What takes 20 slow steps without a penalty begins again, with it and from the clipped
+    moment: rank-one sensing (50 x 50, rank 5) at 1.2 times the degrees of freedom is so recovered for 37 of 40 seeds
+    instead of 24. If the rank is too small for b, the conjugate directions of `tangent_descent` take over after 20 slow
+    steps. Conjugate gradients from zero (CGLS) give the minimum-norm solution. For rank-one measurements they are in
+    single precision if `inner_tol` is 1e-5 or more: gradient, image and residual of every W are in double. Yields an
+    Iterate per step: objective F, residual the cosine between A(W) - b and the measured step (with a penalty, the
+    tangent gradient's image), at least what `inner_steps` left of the linear problem. Ends STALLED if no step lowers F.
+
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
@@ -162,15 +156,3 @@ class GaussNewtonSteps(NamedTuple):
                 return (yield from steps_to_the_end(A, b, at, True, leave))
         yield Iterate(at.W, at.objective, 0.0)
         return Stop.CONVERGED
-
-
-ENTRY = ranked_entry(
-    title="Gauss-Newton",
-    update=r"(A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad W \leftarrow P_k\bigl(W +"
-    r" t (A V^\top + U B^\top)\bigr)",
-    summary="Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements "
-    "are exact from 1.5 times the unknowns, networks of one unit from 2 times.",
-    run=gauss_newton,
-    families=("low-rank",),
-    memory=0.6,
-)

@@ -8,61 +8,54 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import gauss_newton_step, point, solved, stationarity
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.low_rank.requirements import ranked_entry
+from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.starts import spectral_start
 
-LEAST_TOLERANCE, LEAST_VALUE = 1e-15, 1e-12
-"""Accuracy of the inner problem, until its steps are used up, and the least singular value over the largest."""
 
-
+@solver(models=("rank-one-sensing", "inductive-completion", "multilabel-regression"), oracle="rank", memory=0.6)
 def gnimc(
     problem: LowRankData,
     *,
     first_steps: Annotated[
-        int, Parameter(meaning="LSQR steps in one iteration while the misfit is large", low=1, high=10_000, scale="log")
+        int, number(1, 10_000, "LSQR steps per iteration while the residual norm is large", scale="log")
     ] = 10,
-    last_steps: Annotated[
-        int, Parameter(meaning="LSQR steps in one iteration afterwards", low=1, high=100_000, scale="log")
-    ] = 1000,
+    last_steps: Annotated[int, number(1, 100_000, "LSQR steps per iteration afterwards", scale="log")] = 1000,
     near: Annotated[
-        float, Parameter(meaning="relative misfit from which on it takes last_steps", low=0, high=1, scale="log")
+        float, number(0, 1, "relative residual norm from which on it takes last_steps", scale="log")
     ] = 1e-5,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover a matrix W = U V^T of rank k from b = A(W), entries of X W Y^T above all.
+    r"""GNIMC (Gauss-Newton on factors).
 
-    minimise   f(U, V) = ||A(U V^T) - b||^2 / 2
-    update     (dU, dV) = the least in norm that minimises ||A(U V^T + U dV^T + dU V^T) - b||, in bases of U and V
-               that are orthonormal; (U, V) <- (U + dU, V + dV)
-    converges  quadratically near the truth without noise. Far from it few steps of LSQR solve the linear problem to a
-               low accuracy, which is what recovery from few entries rests on; nothing promises that f falls
+    Linearizes in both factors and solves by few steps of LSQR, as published; fast, but may go astray.
+
+    .. math:: (\Delta U, \Delta V) = \arg\min \|\mathcal A(U V^\top + U \Delta V^\top + \Delta U V^\top) - b\|
+
+    minimize    f(U, V) = ||A(U V^T) - b||^2 / 2 over U (d1, k), V (d2, k)
+    start       the leading singular triples of the moment of b
+    update      (dU, dV) = the least in norm that minimizes ||A(U V^T + U dV^T + dU V^T) - b||, in orthonormal bases of
+                U and V; (U, V) <- (U + dU, V + dV)
+    converges   quadratically near the ground truth without noise. Far from it few steps of LSQR solve the linear
+                problem inaccurately, on which recovery from few entries rests; f need not fall
+    cost        products with the data of each LSQR step
 
     With W = U diag(s) V^T the least-norm step is a tangent vector D V^T + U E^T, and the update reads
-    W <- (U diag(s) + D) diag(1/s) (V diag(s) + E)^T, whatever the scaling of the factors. The start is spectral; CGLS
-    has the iterates of LSQR in exact arithmetic. Yields before each step: objective f, residual its `stationarity`.
+    W <- (U diag(s) + D) diag(1/s) (V diag(s) + E)^T, whatever the scaling of the factors. CGLS has the iterates of LSQR
+    in exact arithmetic. Yields before each step: objective f, residual its `stationarity`.
+
     Reference: Zilber & Nadler (2022), "Inductive matrix completion: no bad local minima and a fast algorithm",
-    Algorithm 1, with the numbers of steps of its authors' programme; Paige & Saunders (1982), LSQR.
+    Algorithm 1, with the numbers of steps of its authors' program; Paige & Saunders (1982), LSQR.
     """
-    operator, b = problem.operator, problem.b
-    at = point(operator, spectral_start(operator, b, problem.rank, rng), b)
+    A, b = problem.operator, problem.b
+    at = point(A, spectral_start(A, b, problem.rank, rng), b)
     while True:
-        yield Iterate(at.W, at.objective, stationarity(operator, at, b))
+        yield Iterate(at.W, at.objective, stationarity(A, at, b))
         if solved(at.d, b):
             return Stop.CONVERGED
         misfit = float(np.linalg.norm(at.d) / np.linalg.norm(b))
-        tolerance, limit = (misfit**2, last_steps) if misfit < near else (LEAST_TOLERANCE, first_steps)
-        D, E = np.split(gauss_newton_step(operator, at, max(tolerance, LEAST_TOLERANCE), limit).D, [len(at.W.U)])
-        s = np.maximum(at.W.s, LEAST_VALUE * at.W.s.max())
-        at = point(operator, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)
-
-
-ENTRY = ranked_entry(
-    title="GNIMC (Gauss-Newton on factors)",
-    update=r"(\Delta U, \Delta V) = \arg\min \|\mathcal A(U V^\top + U \Delta V^\top + \Delta U V^\top) - b\|",
-    summary="Linearises in both factors and solves by few steps of LSQR, as published; fast, but may go astray.",
-    run=gnimc,
-    models=("rank-one-sensing", "inductive-completion", "multilabel-regression"),
-    memory=0.6,
-)
+        rtol, limit = (max(misfit**2, 1e-15), last_steps) if misfit < near else (1e-15, first_steps)
+        D, E = np.split(gauss_newton_step(A, at, rtol, limit).D, [len(at.W.U)])
+        s = np.maximum(at.W.s, 1e-12 * at.W.s.max())
+        at = point(A, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)

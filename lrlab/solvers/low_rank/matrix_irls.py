@@ -1,6 +1,6 @@
 """MatrixIRLS: completion of a table, with features or without, by least squares reweighted for low rank."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -10,16 +10,14 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.models.table_spec import TableSpec
 from lrlab.operators.entries import Entries
 from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.operator import Moment
 from lrlab.operators.orthonormal import Orthonormal
 from lrlab.operators.tangent import point, solved, stationarity
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, number
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
-from lrlab.solvers.low_rank.requirements import ranked_entry
+from lrlab.solver_entry import Options, solver
 
 MOST_COMBINED = 4000
 """Most entries with features that are combined: for 4,000 of them the decomposition takes some seconds."""
@@ -28,40 +26,57 @@ DECOMPOSED, LARGEST, SHARE = 200**2, 1000**2, 20
 second, because a decomposition cannot be canceled."""
 
 
+def refuse_many_with_features(spec: Any, options: Options) -> None:
+    """Refuse so many entries with features that to combine them would take long at once."""
+    if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
+        expected = f"such that at most {MOST_COMBINED:,} entries with features are observed"
+        got = f"{spec.values()['observed']:g}, which is {spec.measurements:,}"
+        raise InputError("observed", expected, got, "take gauss-newton, which has no such limit")
+
+
+@solver(
+    models="inductive-completion",
+    oracle="rank",
+    memory=1.5,
+    # With features, the products of all pairs of measurements.
+    matrix=lambda spec, options: 0 if spec.size == spec.table else spec.measurements**2 // 2,
+    refuse=refuse_many_with_features,
+)
 def matrix_irls(
     problem: LowRankData,
     *,
     inner_tol: Annotated[
         float,
-        Parameter(
-            meaning="accuracy of a weighted least-squares problem, relative to eps over the largest singular value",
-            low=1e-12,
-            high=1,
-            scale="log",
-        ),
+        number(1e-12, 1, "accuracy of the inner problem, relative to eps over the largest singular value", scale="log"),
     ] = 1e-2,
-    inner_steps: Annotated[
-        int, Parameter(meaning="most conjugate-gradient steps in one iteration", low=1, high=100_000, scale="log")
-    ] = 60,
+    inner_steps: Annotated[int, number(1, 100_000, "most conjugate-gradient steps per iteration", scale="log")] = 60,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover a matrix X (d1, d2) of rank about k from m entries b = A(X) of a table: X itself, or with features.
+    r"""MatrixIRLS (log-determinant).
 
-    minimise   F_eps(X) = sum_i f(sigma_i(X)) over X with A(X) = b; f(s) = log s from eps on, below
-               log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
-    start      the X of least norm: zero beside the entries, without features
-    update     eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
-               U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with A(Z) = b
-    converges  quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
+    Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the condition;
+    with features for up to 4,000 entries.
+
+    .. math:: X \leftarrow \arg\min_{Z_\Omega = b} \langle Z, \mathcal W(Z) \rangle, \quad
+        \mathcal W(Z) = U \bigl(w \circ U^\top Z V\bigr) V^\top, \quad
+        w_{ij} = \frac{1}{\max(\sigma_i, \epsilon) \max(\sigma_j, \epsilon)}
+
+    minimize    F_eps(X) = sum_i f(sigma_i(X)) over X (d1, d2) with A(X) = b; f(s) = log s from eps on, below
+                log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
+    start       the X of least norm: zero beside the entries, without features
+    update      eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
+                U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with A(Z) = b
+    converges   quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
+    cost        O(m r) per conjugate gradient; with features O(m^3) once, then O(m^2)
 
     With the tangent space T of the r singular triples above eps, X = P_T(G) + what is left of the entries, where G
-    minimises ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core,
-    eps / (sigma_i - eps) beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as
-    preconditioner, O(m r) each. The rank k decides eps alone. Entries with features are first combined so that they are
-    orthonormal (`Orthonormal`), which entries of X itself are: O(m^3) once, O(m^2) a step, for at most 4,000 of them.
-    Yields after each update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2 there; residual the cosine
-    between the misfit and what a step along the tangent gradient changes of it, which stays above 0 where noise makes
-    X pass through entries that no matrix of rank k has. Ends FINISHED when X moves no more.
+    minimizes ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core, eps / (sigma_i - eps)
+    beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. The rank k decides eps
+    alone. Entries with features are first combined so that they are orthonormal (`Orthonormal`), which entries of X
+    itself are. Yields after each update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2 there, residual
+    its `stationarity`, which stays above 0 if noise makes X pass through entries that no matrix of rank k has. Ends
+    FINISHED when X moves no more.
+
     Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
     from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
     """
@@ -137,28 +152,3 @@ def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: 
         G = start
     L, R = factors(G)
     return Moment(A, (b - measured(G)) / A.scale, LowRank(L, np.ones(2 * r), R))
-
-
-def refuse_many_with_features(spec: TableSpec, options: Options) -> None:
-    """Refuse so many entries with features that to combine them would take long at once."""
-    if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
-        expected = f"such that at most {MOST_COMBINED:,} entries with features are observed"
-        got = f"{spec.values()['observed']:g}, which is {spec.measurements:,}"
-        raise InputError("observed", expected, got, "take gauss-newton, which has no such limit")
-
-
-ENTRY = ranked_entry(
-    name="matrix-irls",
-    title="MatrixIRLS (log-determinant)",
-    update=r"X \leftarrow \arg\min_{Z_\Omega = b} \langle Z, \mathcal W(Z) \rangle, \quad \mathcal W(Z) = U"
-    r" \bigl(w \circ U^\top Z V\bigr) V^\top, \quad w_{ij} = \frac{1}{\max(\sigma_i, \epsilon) \max(\sigma_j,"
-    r" \epsilon)}",
-    summary="Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the "
-    "condition; with features for up to 4,000 entries.",
-    run=matrix_irls,
-    models=("inductive-completion",),
-    memory=1.5,
-    # With features, the products of all pairs of measurements.
-    matrix=lambda spec, options: 0 if spec.size == spec.table else spec.measurements**2 // 2,
-    refuse=refuse_many_with_features,
-)

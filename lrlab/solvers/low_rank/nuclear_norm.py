@@ -10,9 +10,9 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import solver
 from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eigenvalues, shrink_singular_values
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
@@ -21,36 +21,43 @@ ROUNDING = 16.0
 """The optimality is known to so many rounding errors of A*(b)."""
 
 
+@solver(family="low-rank", matrix=lambda spec, options: math.prod(spec.size))
 def nuclear_norm(
     problem: LowRankData,
     *,
     mu_share: Annotated[
         float,
-        Parameter(
-            meaning="weight of the nuclear norm, as a share of the smallest weight whose solution is 0, ‖A*(b)‖",
+        number(
+            1e-8,
+            1,
+            "weight of the nuclear norm, relative to the smallest weight whose solution is 0, ‖A*(b)‖",
             symbol="μ/‖A*(b)‖",
-            low=1e-8,
-            high=1,
             scale="log",
         ),
     ] = 1e-3,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover a low-rank W, whose rank need not be known, by convex optimisation.
+    r"""Nuclear norm (convex, FASTA).
 
-    minimise    F(W) = ||A(W) - b||^2 / 2 + mu ||W||_*,  mu = mu_share ||A*(b)||
+    Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.
+
+    .. math:: W \leftarrow S_{t \mu}\bigl(W - t\, \mathcal A^*(\mathcal A(W) - b)\bigr), \qquad
+        S_\tau \text{ lowers all singular values by } \tau
+
+    minimize    F(W) = ||A(W) - b||^2 / 2 + mu ||W||_*,  mu = mu_share ||A*(b)||, over all W (d1, d2)
     start       W = 0, the solution from mu = ||A*(b)|| on
     update      W <- S(W - t A*(A(W) - b), t mu_k): S lowers all singular values (of a symmetric W the eigenvalues, in
                 size) to 0 at the least; t and the line search as in FASTA
-    path        mu_k falls from ||A*(b)|| / 2 to mu, by a factor as soon as an iterate is nearly optimal for mu_k:
-                each solution is the start of the next, and ranks stay low on the way
+    path        mu_k falls from ||A*(b)|| / 2 to mu, by a factor as soon as an iterate is nearly optimal for mu_k, so
+                that ranks stay low on the way
     converges   to the minimum, for every A
+    cost        one singular value decomposition of a d1 x d2 matrix, which is formed
 
-    Larger mu means lower rank and larger bias: without noise take mu_share small, with noise so that mu is about
-    ||A*(noise)||. The rank is what comes out, usually above the true one.
-    Matrices d1 x d2 are formed, and one singular value decomposition is taken an iteration. Yields endlessly:
-    objective F(W) with the last mu, residual = ||A*(A(W) - b) + mu Z|| / max(||A*(A(W) - b)||, ||mu Z||), Z a
-    subgradient of the nuclear norm at W: a bound on the distance of 0 to the subdifferential of F. 0 at rounding error.
+    Larger mu means lower rank and larger bias: without noise take a small mu_share, with noise one that makes mu about
+    ||A*(noise)||. The rank of the solution is usually above the true one. Yields endlessly: objective F(W) with the
+    last mu, residual = ||A*(A(W) - b) + mu Z|| / max(||A*(A(W) - b)||, ||mu Z||), Z a subgradient of the nuclear norm
+    at W.
+
     Reference: Goldstein, Studer, Baraniuk (2014), FASTA; the path: Ma, Goldfarb, Chen (2011), "Fixed point and
     Bregman iterative methods for matrix rank minimization".
     """
@@ -91,15 +98,3 @@ def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float
 def _note(W: LowRank, mu_k: float, mu: float) -> str:
     rank = int(np.count_nonzero(W.s))
     return f"Rank {rank}." if mu_k == mu else f"Rank {rank}; on the way, the weight is {mu_k / mu:.3g} times the last."
-
-
-ENTRY = SolverEntry(
-    title="Nuclear norm (convex, FASTA)",
-    update=r"W \leftarrow S_{t \mu}\bigl(W - t\, \mathcal A^*(\mathcal A(W) - b)\bigr), \qquad S_\tau \text{"
-    r" lowers all singular values by } \tau",
-    summary="Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.",
-    run=nuclear_norm,
-    families=("low-rank",),
-    memory=1.0,
-    matrix=lambda spec, options: math.prod(spec.size),
-)

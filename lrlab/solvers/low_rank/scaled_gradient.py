@@ -13,28 +13,34 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix, alignment, point
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
-from lrlab.solvers.low_rank.starts import Start, started
+from lrlab.solver_entry import solver
+from lrlab.solvers.low_rank.starts import Directions, Start, started
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 
+@solver(family="low-rank", oracle="rank", memory=0.6, max_iter=1000)
 def scaled_gradient(
     problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: Generator
 ) -> Iterates:
-    r"""Recover W (d1, d2) of a known rank k, or a symmetric one, from b = A(W), m linear measurements.
+    r"""Scaled gradient descent.
 
-    minimise    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T; symmetric: V = U, s then refitted
+    Gradients scaled by the singular values; scarce entries of ill-conditioned tables take matrix-irls.
+
+    .. math:: W \leftarrow (U + \eta X) \operatorname{diag}(s) (V + \eta Y)^\top, \ X = -G V \operatorname{diag}(1/s)
+
+    minimize    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T (d1, d2) of rank k; symmetric: V = U, s then refitted
     direction   (X, Y) = -(G V diag(1/s), G^T U diag(1/s)),  G = A*(A(W) - b), or conjugate ones (Polak-Ribiere)
-    update      W <- (U + eta X) diag(s) (V + eta Y)^T; F is a quartic polynomial of eta, minimised exactly;
+    update      W <- (U + eta X) diag(s) (V + eta Y)^T; F is a quartic polynomial of eta, minimized exactly;
                 steps with the whole gradient leave minima that have the wrong terms (`WholeSteps`)
     converges   near W linearly, at a rate that does not depend on its singular values, from enough measurements;
                 of tables (60 x 60, rank 2) with 3 times the degrees of freedom 2 of 10 are recovered at condition 100,
                 where matrix-irls recovers all
+    cost        three products with each side of the data; memory O(m k) beside the data
 
-    Yields the point before each step: objective F; residual the cosine between the misfit and A of the direction, 0
-    when the misfit is rounding error. Three products with each of the data's sides; memory O(m k) beside the data.
+    Yields the point before each step: objective F; residual the cosine between A(W) - b and A of the direction.
+
     Reference: Tong, Ma, Chi (2021), "Accelerating ill-conditioned low-rank matrix estimation via scaled gradient
-    descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of this lab.
+    descent" (ScaledGD); Polak & Ribiere (1969). The line search and the refit are additions of lrlab.
     """
     A, b = problem.operator, problem.b
     at, leave = point(A, started(A, b, problem.rank, rng, start), b), WholeSteps(A, b, rng).leave
@@ -98,13 +104,3 @@ def refitted(A: Operator, at: EvaluatedMatrix, b: Array) -> EvaluatedMatrix:
     order = np.argsort(-np.abs(s), kind="stable")
     U, P, s = at.W.U[:, order], at.P[:, order], s[order]
     return EvaluatedMatrix(LowRank(U, s, U), P, P, A.pair(P * s, P) - b)
-
-
-ENTRY = ranked_entry(
-    title="Scaled gradient descent",
-    update=r"W \leftarrow (U + \eta X) \operatorname{diag}(s) (V + \eta Y)^\top, \ X = -G V \operatorname{diag}(1/s)",
-    summary="Gradients scaled by the singular values; scarce entries of ill-conditioned tables take matrix-irls.",
-    run=scaled_gradient,
-    families=("low-rank",),
-    max_iter=1000,
-)

@@ -12,32 +12,42 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.operator import Moment
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import SolverEntry
-from lrlab.solvers.low_rank.requirements import penalty_note, refuse_features
+from lrlab.solver_entry import solver
+from lrlab.solvers.low_rank.completion import penalty_note, refuse_features
 
 COARSE, SPARE, SHARE = 1e-2, 5, 20
 """Change at which the path proceeds to its next penalty, singular values sought beyond those of the last step, and
 their number, one in so many of all, above which a table is decomposed whole."""
-MEANING = "last penalty over the least one that gives W = 0"
-Penalty = Annotated[float, Parameter(meaning=MEANING, symbol="λ/λ₀", low=1e-8, high=1, scale="log")]
-Levels = Annotated[int, Parameter(meaning="penalties on the way to the last one, each a warm start", low=1, high=100)]
-Nesterov = Annotated[bool, Parameter(meaning="extrapolate between iterations, restarted when the objective rises")]
 
 
+@solver(models="inductive-completion", refuse=refuse_features)
 def soft_impute(
-    problem: LowRankData, *, shrinkage: Penalty = 0.03, path: Levels = 10, accelerated: Nesterov = True, rng: Generator
+    problem: LowRankData,
+    *,
+    shrinkage: Annotated[
+        float, number(1e-8, 1, "last penalty relative to the least one that gives W = 0", symbol="λ/λ₀", scale="log")
+    ] = 0.03,
+    path: Annotated[int, number(1, 100, "penalties on the way to the last one, each a warm start")] = 10,
+    accelerated: Annotated[bool, Parameter(meaning="extrapolate, restarted if the objective rises")] = True,
+    rng: Generator,
 ) -> Iterates:
-    r"""Complete a table W (n1, n2) of unknown rank from its entries b at m places by the nuclear norm.
+    r"""Soft-impute (nuclear norm).
 
-    minimise    F(W) = sum over places (W_ij - b_ij)^2 / 2 + lambda ||W||_*
+    Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.
+
+    .. math:: W \leftarrow S_\lambda\bigl(Z + \mathcal A^*(b - \mathcal A(Z))\bigr), \quad Z = W + \beta (W - W')
+
+    minimize    F(W) = sum_ij (W_ij - b_ij)^2 / 2 + lambda ||W||_*, over all W (n1, n2)
     update      W <- S_lambda(Z + A*(b - A(Z))), S_lambda lowers singular values;  Z = W + beta (W - W_old)
     path        lambda falls from ||A*(b)||_2 in equal ratios, whenever W moves by less than a hundredth
     converges   F - F* = O(1 / t), accelerated O(1 / t^2)
+    cost        the k singular values above lambda of a sparse matrix plus one of low rank; memory O(m + (n1 + n2) k)
 
-    Memory O(m + (n1 + n2) k), k singular values above lambda. Yields after each update: objective F; residual
-    ||W - Z||_F / ||W||_F, which bounds half the distance of 0 from the subdifferential, none before the last lambda.
+    Yields after each update: objective F; residual ||W - Z||_F / ||W||_F, which bounds half the distance of 0 from the
+    subdifferential, none before the last lambda.
+
     Reference: Mazumder, Hastie, Tibshirani (2010), "Spectral regularization algorithms for learning large incomplete
     matrices", Algorithm 1; Yao & Kwok (2015), "Accelerated inexact soft-impute".
     """
@@ -78,14 +88,3 @@ def shrunk(A: Entries, Z: LowRank, b: Array, level: float, guess: int, rng: Gene
         guess *= 2
     retained = int((s > level).sum())
     return LowRank(U[:, :retained], s[:retained] - level, V[:, :retained])
-
-
-ENTRY = SolverEntry(
-    title="Soft-impute (nuclear norm)",
-    update=r"W \leftarrow S_\lambda\bigl(Z + \mathcal A^*(b - \mathcal A(Z))\bigr), \quad Z = W + \beta (W - W')",
-    summary="Convex completion by the nuclear norm along a path of penalties; needs no rank and no features.",
-    run=soft_impute,
-    models=("inductive-completion",),
-    memory=1.0,
-    refuse=refuse_features,
-)

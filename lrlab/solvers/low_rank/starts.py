@@ -11,19 +11,24 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.entries import Entries
 from lrlab.operators.krylov import SETTLED, nearest
 from lrlab.operators.operator import Operator
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 
 CLIPPED = 2.0
 """Root mean squares at which measurements are clipped for the clipped moment."""
 
 Start = Annotated[
     str,
-    Parameter(
-        meaning="initialization: the leading part of the moment of the measurements; of the moment of measurements "
+    choice(
+        "moment",
+        "clipped",
+        "random",
+        help="initialization: the leading part of the moment of the measurements; of the moment of measurements "
         "clipped at twice their root mean square, better with few samples of a network; or a random matrix of the rank",
-        choices=("moment", "clipped", "random"),
         added=True,
     ),
+]
+Directions = Annotated[
+    str, choice("conjugate", "gradient", help="Polak-Ribiere combinations of projected or scaled gradients, or these")
 ]
 
 

@@ -11,9 +11,9 @@ from lrlab.operators.krylov import SETTLED
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
 from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.descent import descent, steps_to_the_end
-from lrlab.solvers.low_rank.requirements import Directions, ranked_entry
-from lrlab.solvers.low_rank.starts import Start, started
+from lrlab.solvers.low_rank.starts import Directions, Start, started
 from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**27
@@ -23,28 +23,33 @@ FIRST_PART, ROUGH = 3, 0.1
 """Measurements of the first part per degree of freedom, and the accuracy of an initialization that it refines."""
 
 
+@solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
 def tangent_descent(
     problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: Generator
 ) -> Iterates:
-    r"""Recover a matrix W of rank k from b = A(W) + noise.
+    r"""Tangent descent.
 
-    minimise   f(W) = ||A(W) - b||^2 / 2  over rank W = k
-    update     G = A*(d), d = A(W) - b,  T = P_U G + G P_V - P_U G P_V, the gradient of f on the tangent space,
-               N = H^-1 T, H the mean of A*A on the tangent space: T itself, but for the trace where W is symmetric,
-               D = -N + beta D', D' the last direction carried over, beta of Polak & Ribiere, never negative,
-               W <- nearest matrix of rank k to W + eta D,  eta = -<d, A(D)> / ||A(D)||^2
-    leaves     minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
-    converges  linearly from a spectral start, once m is a few times the degrees of freedom; the condition number of W
-               costs a few such steps
+    Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.
 
-    CONVERGED says that T = 0 up to the tolerance, with noise too: the cosine between d and A(D), which is at least
-    that between d and A(N), is within it, or so small that f cannot tell; or the misfit is rounding error.
-    Of independent measurements with a million numbers or more, the first iterates are computed in single precision
-    (objectives are right to five digits); it gives way to double where the misfit stops falling, as at the noise, or is
-    0.003 ||b||. With a dozen million the start is refined on the first part before the rest is read.
-    An iteration reads the data twice (symmetric) or four times (general) and is O(m (d1 + d2) k). Steps that raise f
-    are halved. Yields an Iterate a step: objective f, residual that cosine. Ends STALLED where no step lowers f,
-    though the cosine promises more than rounding.
+    .. math:: W \leftarrow P_k(W + \eta D), \quad D = -H^{-1} T + \beta D', \quad T = P_U G + G P_V - P_U G P_V
+
+    minimize    F(W) = ||A(W) - b||^2 / 2  over W (d1, d2) of rank k
+    update      G = A*(d), d = A(W) - b,  T = P_U G + G P_V - P_U G P_V, the gradient of F on the tangent space,
+                N = H^-1 T, H the mean of A*A on the tangent space: T itself, but for the trace if W is symmetric,
+                D = -N + beta D', D' the last direction carried over, beta of Polak & Ribiere, never negative,
+                W <- nearest matrix of rank k to W + eta D,  eta = -<d, A(D)> / ||A(D)||^2, halved until F falls
+    leaves      minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
+    converges   linearly from a spectral start, once m is a few times the degrees of freedom; the condition number of W
+                costs a few such steps
+    cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
+
+    CONVERGED says that T = 0 up to the tolerance, with noise too: the cosine between d and A(D) is within it, or so
+    small that F cannot tell; or d is rounding error. The first iterates of a million or more independent measurements
+    are in single precision (objectives are right to five digits), until d stops falling, as at the noise, or is 0.003
+    ||b||. With a dozen million the initialization is refined on the first part before the rest is read. Yields an
+    Iterate per step: objective F, residual that cosine. Ends STALLED if no step lowers F though the cosine promises
+    more than rounding.
+
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
     section 1.3, for the bias of the trace.
     """
@@ -98,14 +103,3 @@ def typed(W: LowRank, A: Operator) -> LowRank:
     """Return W in the precision of an operator."""
     U, s, V = (factor.astype(A.dtype, copy=False) for factor in W)
     return LowRank(U, s, U if A.symmetric else V)
-
-
-ENTRY = ranked_entry(
-    title="Tangent descent",
-    update=r"W \leftarrow P_k(W + \eta D), \quad D = -H^{-1} T + \beta D', \quad T = P_U G + G P_V - P_U G P_V",
-    summary="Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.",
-    run=tangent_descent,
-    families=("low-rank",),
-    max_iter=1000,
-    memory=0.7,
-)

@@ -9,10 +9,10 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
-from lrlab.solvers.low_rank.requirements import ranked_entry
 
 DEVIATION = 1.4826
 """Standard deviations of a normal number in the median of its size."""
@@ -32,38 +32,44 @@ class Part:
     rank: int
 
 
+@solver(family="low-rank", oracle="rank", memory=1.6)
 def trimmed_gauss_newton(
     problem: LowRankData,
     *,
     cut: Annotated[
-        float,
-        Parameter(meaning="standard deviations, by the median, from which on a misfit is left out", low=1, high=20),
+        float, number(1, 20, "standard deviations, by the median, beyond which a residual is left out")
     ] = 3.0,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover W of rank k from b = A(W) + noise of which some measurements are grossly wrong.
+    r"""Trimmed Gauss-Newton.
 
-    minimise    F(W) = sum over i in R of (A(W) - b)_i^2 / 2,  R = {i: |A(W) - b|_i <= cut s}, s = 1.4826 times the
-                median of all |A(W) - b|_i, the standard deviation where most are normal
+    Gauss-Newton on the measurements that fit, chosen anew each time: for a few outliers.
+
+    .. math:: W \leftarrow \arg\min_W \sum_{i \in R} (\mathcal A(W) - b)_i^2, \qquad
+        R = \{i: |\mathcal A(W) - b|_i \le c\, s\}
+
+    minimize    F(W) = sum over i in R of (A(W) - b)_i^2 / 2 over W (d1, d2) of rank k,  R = {i: |A(W) - b|_i <= cut s},
+                s = 1.4826 times the median of all |A(W) - b|_i, the standard deviation if most are normal
     start       R = {i: |b_i| <= cut s}, s of b itself
     update      W <- Gauss-Newton on the measurements of R, to a residual of 1e-6; then R anew
-    ends        where R stays, which need not be the least of its sums of squares
+    converges   where R stays, which need not be the least of its sums of squares
+    cost        steps of Gauss-Newton; a subset of the data is copied each time
 
-    Seen to recover 30 x 30 matrices of rank 2 from 500 numbers, tables of 80 x 80 from a quarter of their entries and
-    networks of 40 inputs from 400, each with a fifth of the numbers wrong by ten times their root mean square.
+    Recovered 30 x 30 matrices of rank 2 from 500 measurements, tables of 80 x 80 from a quarter of their entries and
+    networks of 40 inputs from 400, each with a fifth of them wrong by ten times their root mean square.
+    Yields after each step: objective F with the present R; residual that of Gauss-Newton if R stays, none if it will
+    change. Ends as STALLED after 30 changes of R.
 
-    Yields after each step: objective F with the present R; residual that of Gauss-Newton where R stays, none where it
-    will change. Ends as STALLED after 30 changes of R. A subset of the data is copied each time.
     Reference: Rousseeuw & Van Driessen (2006), "Computing LTS regression for large data sets", whose concentration
-    steps these are, with the cut of Rousseeuw & Leroy (1987) in the place of a share.
+    steps these are, with the cut of Rousseeuw & Leroy (1987) in the place of a fraction.
     """
     A, b = problem.operator, problem.b
     floor = ROUNDING * DEVIATION * float(np.median(np.abs(b)))
     fits = within(b, cut, floor)
-    for number in range(ROUNDS):
+    for k in range(ROUNDS):
         rows = np.flatnonzero(fits)
         steps, kept = gauss_newton(Part(A.subset(rows), b[rows], problem.rank), rng=rng), fits
-        note = f"Round {number + 1}: {len(b) - len(rows)} of {len(b)} measurements are left out."
+        note = f"Round {k + 1}: {len(b) - len(rows)} of {len(b)} measurements are left out."
         stop = Stop.SETTLED
         while True:
             try:
@@ -84,14 +90,3 @@ def trimmed_gauss_newton(
 def within(rest: Array, cut: float, floor: float) -> Mask:
     """Return which misfits (m,) are at most `cut` standard deviations, by their median; at least a rounding error."""
     return np.abs(rest) <= max(cut * DEVIATION * float(np.median(np.abs(rest))), floor)
-
-
-ENTRY = ranked_entry(
-    title="Trimmed Gauss-Newton",
-    update=r"W \leftarrow \arg\min_W \sum_{i \in R} (\mathcal A(W) - b)_i^2, \qquad R = \{i: |\mathcal A(W) - b|_i \le"
-    r" c\, s\}",
-    summary="Gauss-Newton on the measurements that fit, chosen anew each time: for a few that are grossly wrong.",
-    run=trimmed_gauss_newton,
-    families=("low-rank",),
-    memory=1.6,
-)

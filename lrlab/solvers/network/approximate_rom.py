@@ -1,7 +1,7 @@
 """AP-ROM: projected gradient descent for polynomial networks, with approximate projections."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -9,86 +9,83 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.network.debiased import (
-    Batches,
-    Step,
-    StepRule,
-    batches,
-    iterate,
-    refuse_batches,
-    shortened,
-    trial_steps,
-)
-from lrlab.solvers.network.requirements import network_entry
-
-HeadRule = Annotated[
-    str,
-    Parameter(
-        meaning="the part of the gradient that is used: along the current factors plus a head of rank r of the rest, "
-        "on both sides; the paper's head of rank 2r, on both sides; or on one side only, as it is printed",
-        choices=("tangent", "two-sided", "one-sided"),
-    ),
-]
-
-Depth = Annotated[
-    int,
-    Parameter(
-        meaning="blocks of the Krylov space in which heads are sought; 0 for log p of them, rounded up, as the paper's "
-        "guarantee asks: 7 at p = 1000, which need as many iterations as 2, and more than twice the time",
-        low=0,
-        high=20,
-    ),
-]
+from lrlab.solver_entry import Options, all_of, solver
+from lrlab.solvers.network import debiased
+from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
 
 
+def refuse_wide(spec: Any, options: Options) -> None:
+    """Refuse ranks above p / 2: a head of rank 2r would be everything."""
+    p, r = spec.size[0], spec.given_rank
+    if 2 * r > p:
+        remedy = "lower r or raise p; ep-rom has no limit"
+        raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, remedy)
+
+
+@solver(models="polynomial-network", oracle="rank", memory=0.2, refuse=all_of(refuse_wide, refuse_batches))
 def ap_rom(
     problem: LowRankData,
     *,
-    head: HeadRule = "tangent",
-    blocks: Depth = 2,
-    oversampling: Annotated[int, Parameter(meaning="columns of a Krylov block beyond the rank", low=0, high=100)] = 5,
+    head: Annotated[
+        str,
+        choice(
+            "tangent",
+            "two-sided",
+            "one-sided",
+            help="part of the gradient: along the current factors and a head of the rest; the paper's head of rank 2r; "
+            "or that on one side, as printed",
+        ),
+    ] = "tangent",
+    blocks: Annotated[
+        int, number(0, 20, "blocks of the Krylov space of a head; 0: log p, as the paper's guarantee asks")
+    ] = 2,
+    oversampling: Annotated[int, number(0, 100, "columns of a Krylov block beyond the rank")] = 5,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
     fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover the symmetric L of a polynomial network by gradient descent with approximate projections.
+    r"""AP-ROM (approximate projections).
 
-    minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
+    EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.
+
+    .. math:: L \leftarrow T\bigl(L - \eta\, H(G)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,
+        \quad d = \mathcal A(L) - y,
+        \quad H, T \text{ approximate projections}
+
+    minimize    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
+    start       the part of rank r of the unbiased moment M of b, by block Krylov; times the adaptive step
     update      L <- T(L - eta H(G)),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b
-    head        H(G) = P G + G P - P G P, where P projects on the columns of L and a head of rank r of the rest of G
+    head        H(G) = P G + G P - P G P, P projecting on the columns of L and a head of rank r of the rest of G
                 (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`);
                 H(G) = (P G + G P) / 2 with the same P (`one-sided`, as printed)
     tail        T: the nearest matrix of rank r, exactly, on the few columns that L and H(G) live on
     eta         as in `ep_rom`
-    converges   `tangent`: as EP-ROM does, and to the same L, as both stand still where the tangent part of G is 0.
-                The paper's look for the leading directions of G alone: with noise, or few samples, those are
-                directions of the noise, and the rest of the error falls slowly: at p = 100, r = 5, m = 8500, noise
-                .1, condition 1 it is after 60 iterations 1.04 to 1.16 times (step 1) or 1.25 to 1.42 times (adaptive)
-                that of least squares on the true tangent space, after 300 up to 1.30; with `tangent` 1.00 after 20
+    converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. The paper's
+                heads look for the leading directions of G alone: with noise, or few samples, those belong to the
+                noise, and the rest of the error falls slowly: at p = 100, r = 5, m = 8500, noise .1, condition 1 it
+                is after 60 iterations 1.04 to 1.16 times (step 1) or 1.25 to 1.42 times (adaptive) that of least
+                squares on the true tangent space, after 300 up to 1.30; with `tangent` 1.00 after 20
+    cost        `blocks` + 1 products G V of two passes over X (m, p) each, never a p x p matrix
 
-    (P G + G P) / 2 is the part of the paper's P G on which A depends: answers do not distinguish L from its transpose.
-    X (m, p), never a p x p matrix: heads by block Krylov, `blocks` + 1 products G V of two passes over X each; the
-    paper takes q = Theta(log(p) / sqrt(eps)) blocks. The number of iterations is about the same from 2 blocks on
-    (p = 100, condition 1 to 100; at p = 400 the third saves a tenth); the time of one grows with it. `fresh_batches`,
-    and what it yields, as in `ep_rom`.
+    (P G + G P) / 2 is the part of the paper's P G on which A depends, since A does not distinguish L from its
+    transpose. The paper takes q = Theta(log(p) / sqrt(eps)) blocks; the number of iterations is about the same from 2
+    blocks on. `fresh_batches`, and what it yields, as in `ep_rom`.
+
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
     sides = 1 if head == "one-sided" else 2
-    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), batches(A, b, fresh_batches)
+    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), debiased.batches(A, b, fresh_batches)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
-    at = shortened(A, b, at) if adaptive else at
+    at = debiased.shortened(A, b, at) if adaptive else at
     lowest = at.objective
     for part, y in samples:
         now = at if not fresh_batches else point(part, at.W, y)
@@ -96,11 +93,11 @@ def ap_rom(
         GU = G.times(L.U, now.P)
         start = random_block(len(L.U), r if head == "tangent" else 2 * r, rng, A.dtype, over=oversampling)
         H = tangent_head(G, L.U, GU, start, depth) if head == "tangent" else wide_head(G, r, start, depth)
-        for eta in trial_steps(part, now, GU) if adaptive else (step,):
+        for eta in debiased.trial_steps(part, now, GU) if adaptive else (step,):
             new = point(A, tail(L, H, eta, sides), b)
             if new.objective <= 2 * lowest:
                 break
-        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
         at, lowest = new, min(lowest, new.objective)
     yield Iterate(at.W, at.objective)
     return Stop.EXHAUSTED
@@ -130,22 +127,3 @@ def tail(L: LowRank, head: Head, eta: float, sides: float) -> LowRank:
     Q = np.linalg.qr(np.hstack([U, Z, F]))[0]
     u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F
     return lowrank.from_core(Q, (u * L.s) @ u.T - eta * (z @ f.T + f @ z.T), len(L.s))
-
-
-def refuse_wide(spec: LowRankSpec, options: Options) -> None:
-    """Refuse ranks above p / 2: a head of rank 2r would be everything."""
-    p, r = spec.size[0], spec.given_rank
-    if 2 * r > p:
-        remedy = "lower r or raise p; ep-rom has no limit"
-        raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, remedy)
-
-
-ENTRY = network_entry(
-    title="AP-ROM (approximate projections)",
-    update=r"L \leftarrow T\bigl(L - \eta\, H(G)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\,"
-    r" I, \quad d = \mathcal A(L) - y, \quad H, T \text{ approximate projections}",
-    summary="EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.",
-    run=ap_rom,
-    memory=0.2,
-    refuse=all_of(refuse_wide, refuse_batches),
-)

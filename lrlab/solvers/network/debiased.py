@@ -1,32 +1,22 @@
 """What the solvers of Soltani & Hegde's family share: batches of samples, step sizes without bias, residuals."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import Options
 
-StepRule = Annotated[
-    str,
-    Parameter(
-        meaning="step size: adaptive, by the curvature along the tangent space, or fixed (the paper's, 1)",
-        choices=("adaptive", "fixed"),
-    ),
-]
-Step = Annotated[float, Parameter(meaning="the fixed step size", symbol="η", low=0.001, high=10, scale="log")]
-Batches = Annotated[
-    int,
-    Parameter(meaning="batches of fresh samples, one per iteration; 0: reuse all", low=0, high=1000, added=True),
-]
+StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature along the tangent space, or the paper's")]
+Step = Annotated[float, number(0.001, 10, "the fixed step size, 1 in the papers", symbol="η", scale="log")]
+Batches = Annotated[int, number(0, 1000, "batches of fresh samples, one per iteration; 0: reuse all", added=True)]
 
 SOLVED, STILL = 64.0, 16.0
 """Rounding errors of ||b||, or of ||L||, below which the residual norm, or a move, is rounding."""
@@ -42,7 +32,7 @@ def batches(A: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array
         yield A.subset(rows), b[rows]
 
 
-def refuse_batches(spec: LowRankSpec, options: Options) -> None:
+def refuse_batches(spec: Any, options: Options) -> None:
     """Refuse more batches than there are samples."""
     count, m = int(options["fresh_batches"]), spec.measurements
     if count > m:

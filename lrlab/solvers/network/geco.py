@@ -13,45 +13,51 @@ from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import solver
 from lrlab.solvers.network.debiased import iterate
-from lrlab.solvers.network.requirements import network_entry
 
 
+@solver(models="polynomial-network", oracle="rank", memory=0.15)
 def geco(
     problem: LowRankData,
     *,
     replacement: Annotated[
         str,
-        Parameter(
-            meaning="at full rank, add a direction, refit and drop the weakest: the direction into which turning the "
-            "units helps most, or the leading one of the gradient, or end there",
-            choices=("rotation", "gradient", "none"),
+        choice(
+            "rotation",
+            "gradient",
+            "none",
+            help="direction added at full rank: that in which turning the units helps most, of the gradient, or none",
         ),
     ] = "rotation",
-    blocks: Annotated[
-        int, Parameter(meaning="blocks of the Krylov space of a leading eigenvector", low=1, high=20)
-    ] = 3,
-    oversampling: Annotated[int, Parameter(meaning="columns of a Krylov block beyond the first", low=0, high=100)] = 5,
+    blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its start")] = 3,
+    oversampling: Annotated[int, number(0, 100, "columns of a Krylov block beyond the first")] = 5,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover a polynomial network by adding one hidden unit after another.
+    r"""GECO (greedy units).
 
-    minimise    ||A(L) - b||^2 / 2  over symmetric L = U C U^T (p, p) of rank r,  A(L)_i = x_i^T L x_i
+    Adds one hidden unit after another and refits them all, then replaces the weakest.
+
+    .. math:: u \leftarrow \text{top eigenvector of } G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I, \quad
+        U \leftarrow \operatorname{QR}[U, u], \quad C \leftarrow \arg\min_C \|\mathcal A(U C U^\top) - y\|
+
+    minimize    ||A(L) - b||^2 / 2  over symmetric L = U C U^T (p, p) of rank r,  A(L)_i = x_i^T L x_i
     start       L = 0, no units
     update      u <- leading eigenvector, in size, of G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;
                 U <- orthonormal basis of [U, u];  C <- least squares, all units at once
     replacement with r units, u is added, C refitted, the weakest of the r + 1 eigenpairs dropped, C refitted.
                 `gradient`: u as above. `rotation`: u <- leading left singular vector of (I - U U^T) G U
-    converges   `rotation`: to where the tangent part of G is 0, one direction an iteration. `gradient`: without noise
+    converges   `rotation`: to where the tangent part of G is 0, one direction per iteration. `gradient`: without noise
                 and with many samples; otherwise the leading eigenvector soon belongs to the noise. `none`: ends with
                 r units, each known only as well as the others let it
+    cost        `blocks` + 1 products G V of two passes over X (m, p) each, and the refit; never a p x p matrix
 
-    G is the gradient without its bias, as tr(L - L_true) I would choose between eigenvectors. Leading eigenvectors by
-    block Krylov on products G V; X (m, p), never a p x p matrix.
-    Yields L of 1, 2, ..., r units, then the replacements: residual = ||L_next - L||_F / ||L||_F, 0 when
-    ||A(L) - b|| is rounding error; none at the end of `none`.
+    G is the gradient without its bias, as tr(L - L_true) I would choose between eigenvectors. Yields L of 1, 2, ..., r
+    units, then the replacements: residual = ||L_next - L||_F / ||L||_F, 0 if A(L) - b is rounding error; none at the
+    end of `none`.
+
     Reference: Shalev-Shwartz, Gonen, Shamir (2011), "Large-scale convex minimization with a low-rank constraint",
     Algorithm 1 and its replacement steps; for networks Livni, Shalev-Shwartz, Shamir (2014).
     """
@@ -84,13 +90,3 @@ def refitted(A: Operator, b: Array, Q: Array, core: Array, r: int) -> LowRank:
     forward = lambda C: A.pair(P @ C, P)  # noqa: E731
     C = least_squares(forward, lambda d: P.T @ (d[:, None] * P), b - forward(core), core, 0.0, 1e-10, 50).D
     return lowrank.from_core(Q, C, r)
-
-
-ENTRY = network_entry(
-    title="GECO (greedy units)",
-    update=r"u \leftarrow \text{top eigenvector of } G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I, \quad"
-    r" U \leftarrow \operatorname{QR}[U, u], \quad C \leftarrow \arg\min_C \|\mathcal A(U C U^\top) - y\|",
-    summary="Adds one hidden unit after another and refits them all, then replaces the weakest.",
-    run=geco,
-    memory=0.15,
-)

@@ -11,19 +11,18 @@ from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.network.debiased import (
-    Batches,
-    Step,
-    StepRule,
-    batches,
-    iterate,
-    refuse_batches,
-    shortened,
-    trial_steps,
+from lrlab.solver_entry import solver
+from lrlab.solvers.network import debiased
+from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
+
+
+@solver(
+    models="polynomial-network",
+    oracle="rank",
+    memory=0.15,
+    refuse=refuse_batches,
+    title="gFM (one power step per iteration)",
 )
-from lrlab.solvers.network.requirements import network_entry
-
-
 def gfm(
     problem: LowRankData,
     *,
@@ -32,38 +31,46 @@ def gfm(
     fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover the symmetric L of a polynomial network by one power step on the moments an iteration.
+    r"""GFM (one power step an iteration).
 
-    minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       the part of rank r of the unbiased moment M of the answers, by block Krylov; times the adaptive step
+    Replaces the projection by one power step from the current factors; products only.
+
+    .. math:: U \leftarrow \operatorname{QR}\bigl((L - \eta G) U\bigr), \quad V \leftarrow (L - \eta G) U, \quad
+        L \leftarrow P_r\bigl(\tfrac12 (U V^\top + V U^\top)\bigr), \quad
+        G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I
+
+    minimize    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
+    start       the part of rank r of the unbiased moment M of b, by block Krylov; times the adaptive step
     update      U <- QR((L - eta G) U),  V <- (L - eta G) U,  L <- the rank r part of (U V^T + V U^T) / 2,
                 G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b;  the paper's H is -G
     eta         as in `ep_rom`; the published method has `fixed` with 1
-    converges   linearly if m is large enough for E[L - G] = L_true to rule: with Gaussian L at p = 100, r = 5 none of 6
+    converges   linearly if m is large enough for E[L - G] = L_true: with Gaussian L at p = 100, r = 5 none of 6
                 with step 1 at m = 4,500 and 4 of 6 at 6,500; the adaptive step needs fewer
+    cost        four passes over X (m, p), five with the adaptive step; never a p x p matrix
 
-    A depends only on the symmetric part of the paper's U V^T, and near the truth V is U times a symmetric matrix:
-    cutting it to rank r keeps every estimate a network with r units. `fresh_batches`, and what it yields, as in
-    `ep_rom`. X (m, p), four passes over it an iteration (five with the adaptive step), never a p x p matrix.
+    A depends only on the symmetric part of the paper's U V^T, and near the ground truth V is U times a symmetric
+    matrix: cutting it to rank r keeps every estimate a network with r units. `fresh_batches`, and what it yields, as in
+    `ep_rom`.
+
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
     A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
-    samples = batches(A, b, fresh_batches)
+    samples = debiased.batches(A, b, fresh_batches)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
-    at = shortened(A, b, at) if adaptive else at
+    at = debiased.shortened(A, b, at) if adaptive else at
     lowest = at.objective
     for part, y in samples:
         now = at if not fresh_batches else point(part, at.W, y)
         L, G = now.W, part.moment(now.d)
         GU = G.times(L.U, now.P)
 
-        for eta in trial_steps(part, now, GU) if adaptive else (step,):
+        for eta in debiased.trial_steps(part, now, GU) if adaptive else (step,):
             new = point(A, power_step(L, G, GU, eta), b)
             if new.objective <= 2 * lowest:
                 break
-        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
         at, lowest = new, min(lowest, new.objective)
     yield Iterate(at.W, at.objective)
     return Stop.EXHAUSTED
@@ -75,15 +82,3 @@ def power_step(L: LowRank, G: Moment, GU: Array, eta: float) -> LowRank:
     V = (L - eta * G) @ U
     Q = np.linalg.qr(np.hstack([U, V]))[0]
     return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, len(L.s))
-
-
-ENTRY = network_entry(
-    title="gFM (one power step an iteration)",
-    update=r"U \leftarrow \operatorname{QR}\bigl((L - \eta G) U\bigr), \quad V \leftarrow (L - \eta G) U, \quad L"
-    r" \leftarrow P_r\bigl(\tfrac12 (U V^\top + V U^\top)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) -"
-    r" \tfrac12 \bar d\, I",
-    summary="Replaces the projection by one power step from the current factors; products only.",
-    run=gfm,
-    memory=0.15,
-    refuse=refuse_batches,
-)

@@ -12,83 +12,79 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Moment, Operator
 from lrlab.operators.tangent import point
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.network.debiased import (
-    Batches,
-    Step,
-    StepRule,
-    batches,
-    iterate,
-    refuse_batches,
-    shortened,
-    trial_steps,
+from lrlab.solver_entry import solver
+from lrlab.solvers.network import debiased
+from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
+
+
+@solver(
+    models="polynomial-network",
+    oracle="rank",
+    memory=0.25,
+    matrix=lambda spec, options: 0 if options["projection"] == "lanczos" else spec.p**2,
+    refuse=refuse_batches,
 )
-from lrlab.solvers.network.requirements import network_entry
-
-
 def ep_rom(
     problem: LowRankData,
     *,
     projection: Annotated[
-        str,
-        Parameter(
-            meaning="nearest matrix of rank r: by the whole p x p matrix, or by Lanczos steps on products with it",
-            choices=("exact", "lanczos"),
-        ),
+        str, choice("exact", "lanczos", help="P_r by the whole p x p matrix, or by Lanczos steps on products with it")
     ] = "exact",
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
     trace_sign: Annotated[
-        str,
-        Parameter(
-            meaning="sign of the trace term: corrected; printed: as in Algorithm 1, whose fixed step diverges",
-            choices=("corrected", "printed"),
-        ),
+        str, choice("corrected", "printed", help="printed: as in Algorithm 1, whose fixed step diverges")
     ] = "corrected",
     fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover the symmetric L of a polynomial network by projected gradient descent.
+    r"""EP-ROM (exact projections).
 
-    minimise    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       P_r(M), M the unbiased moment of the answers: where step 1 leads from L = 0; with the adaptive step less
+    Projected gradient descent without the bias of the trace; forms the whole p x p gradient.
+
+    .. math:: L \leftarrow P_r(L - \eta G), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,
+        \quad d = \mathcal A(L) - y
+
+    minimize    F(L) = ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
+    start       P_r(M), M the unbiased moment of b: where step 1 leads from L = 0; with the adaptive step less
     update      L <- P_r(L - eta G),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b,
                 P_r keeps the r eigenvalues that are largest in size, of either sign
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)> along the tangent part T of
                 G, halved while the objective is twice the lowest so far
-    converges   E[G] = L - L_true, so that eta = 1 lands on the truth on average; linearly if m is large enough for
-                that: at p = 100, r = 5 from m = 8500 on; with the adaptive step from m = 1000 on
+    converges   E[G] = L - L_true, so that eta = 1 lands on the ground truth on average; linearly if m is large enough
+                for that: at p = 100, r = 5 from m = 8500 on; with the adaptive step from m = 1000 on
+    cost        m p^2 operations and memory p^2 with `exact`; products G V alone with `lanczos`
 
-    G is the gradient of ||A(L) - b||^2 / (4m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace
-    term with the opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms
-    2 and 4 and inequality (26) have it right. `printed` takes that of Algorithm 1, with the fixed step, and doubles the
-    bias instead of removing it.
-    The proofs draw fresh samples for each iteration; `fresh_batches` splits those given, one batch an iteration, and
-    ends with the last one; objective and residual are those of all samples.
-    X (m, p). Memory p^2 and m p^2 operations an iteration with `exact`; with `lanczos` only products G V.
-    Yields endlessly: residual = ||L_next - L||_F / (eta ||L||_F), 0 when ||A(L) - b|| is rounding error.
+    G is the gradient of F / (2m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace term with the
+    opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms 2 and 4 and
+    inequality (26) have it right. `printed` takes that of Algorithm 1, with the fixed step, and doubles the bias
+    instead of removing it. The proofs use fresh samples per iteration; `fresh_batches` splits the given ones and ends
+    with the last batch; objective and residual are those of all samples. Yields endlessly: residual = ||L_next - L||_F
+    / (eta ||L||_F), 0 if A(L) - b is rounding error.
+
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
     A, b, r = problem.operator, problem.b, problem.rank
     whole = projection == "exact" or r >= A.shape[0] - 1
     nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
-    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", batches(A, b, fresh_batches)
+    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", debiased.batches(A, b, fresh_batches)
     if trace_sign == "printed":
         samples = ((flipped(part), y) for part, y in samples)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y)), b)
-    at = shortened(A, b, at) if adaptive else at
+    at = debiased.shortened(A, b, at) if adaptive else at
     lowest = at.objective
     for part, y in samples:
         now = at if not fresh_batches else point(part, at.W, y)
         L, G = now.W, part.moment(now.d)
-        for eta in trial_steps(part, now, G.times(L.U, now.P)) if adaptive else (step,):
+        for eta in debiased.trial_steps(part, now, G.times(L.U, now.P)) if adaptive else (step,):
             new = point(A, nearest(L - eta * G), b)
             if new.objective <= 2 * lowest:
                 break
-        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
         at, lowest = new, min(lowest, new.objective)
     yield Iterate(at.W, at.objective)
     return Stop.EXHAUSTED
@@ -108,15 +104,3 @@ def lanczos(M: Moment, r: int, rng: Generator) -> LowRank:
     order = np.argsort(-np.abs(values))
     U = np.ascontiguousarray(U[:, order])
     return LowRank(U, values[order], U)
-
-
-ENTRY = network_entry(
-    title="EP-ROM (exact projections)",
-    update=r"L \leftarrow P_r(L - \eta G), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,"
-    r" \quad d = \mathcal A(L) - y",
-    summary="Projected gradient descent without the bias of the trace; forms the whole p x p gradient.",
-    run=ep_rom,
-    memory=0.25,
-    matrix=lambda spec, options: 0 if options["projection"] == "lanczos" else spec.p**2,
-    refuse=refuse_batches,
-)
