@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lrlab.catalog import spec
-    from lrlab.data.estimators import BilinearRegressor, QuadraticNetworkRegressor, SingleIndexClassifier
-    from lrlab.data.imputer import LowRankImputer
-    from lrlab.data.label_estimator import LabelEstimator
+    from lrlab.data.estimators import (
+        BilinearRegressor,
+        LabelEstimator,
+        LowRankImputer,
+        QuadraticNetworkRegressor,
+        SingleIndexClassifier,
+    )
     from lrlab.data.label_models import load_model, save_model
     from lrlab.data.recover import recover
     from lrlab.data.tasks import fit
@@ -56,8 +60,8 @@ _HOMES = {
     "BilinearRegressor": "lrlab.data.estimators",
     "InputError": "lrlab.parameters",
     "Iterate": "lrlab.protocol",
-    "LabelEstimator": "lrlab.data.label_estimator",
-    "LowRankImputer": "lrlab.data.imputer",
+    "LabelEstimator": "lrlab.data.estimators",
+    "LowRankImputer": "lrlab.data.estimators",
     "Parameter": "lrlab.parameters",
     "QuadraticNetworkRegressor": "lrlab.data.estimators",
     "SingleIndexClassifier": "lrlab.data.estimators",

@@ -31,7 +31,7 @@ EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"}
 """Modules that all solvers and models use; `store.code_version.EDITION` stands for a change of numbers there."""
 DESCRIPTIONS = frozenset(
     {"title", "summary", "equation", "memory_advice", "data_bytes", "undetermined", "remark", "judgement", "ending"}
-    | {"own_measures", "view", "view_words"}
+    | {"data_metrics", "view", "view_words"}
 )
 """Members of a spec that describe it and compute no numbers of a trial."""
 IGNORED = frozenset({"annotation", "returns", "simple", "ctx", "kind", "type_comment"})

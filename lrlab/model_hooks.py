@@ -21,7 +21,7 @@ class View(NamedTuple):
 class ModelHooks:
     """Properties and methods of a `Spec` with their defaults."""
 
-    own_measures: ClassVar[Mapping[str, Any]] = {}
+    data_metrics: ClassVar[Mapping[str, Any]] = {}
     """Scores of a person's own data, by name, in the place of those of the family; none where data are drawn."""
 
     undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"

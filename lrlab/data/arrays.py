@@ -1,23 +1,21 @@
-"""Makes checked arrays of what people have: numbers without gaps, tables with gaps, patterns with masks."""
+"""Makes checked arrays of your data: numbers without gaps, matrices with missing entries, patterns with masks."""
 
 from numbers import Number
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
+from scipy.sparse import coo_array, issparse
 
 from lrlab.arrays import Array, Vector
 from lrlab.parameters import InputError
 
 LARGEST, SMALLEST = 1e100, 1e-100
 """Squares of larger numbers, and their sums, would overflow; those of arrays of smaller ones would all be 0."""
-MOST_PIXELS = 100 * 100
-"""Of an image behind masks: what the model takes."""
 Arrays = dict[str, Vector]
 
 
 def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False, gaps: bool = False) -> Vector:
-    """Return a value as an array of finite numbers of so many dimensions; with `gaps` nan is none.
+    """Return a value as an array of finite numbers of so many dimensions; with `gaps` nan is a missing one.
 
     Raises InputError in one sentence for anything else.
     """
@@ -26,16 +24,14 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         raise InputError(name, f"{what} of numbers", "nothing", f"give {name}")
     masked = np.ma.getmaskarray(value) if isinstance(value, np.ma.MaskedArray) else None
     try:
-        array = np.asarray(
-            value.toarray() if issparse(value) else np.ma.getdata(value) if masked is not None else value
-        )
+        array = np.asarray(value.toarray() if issparse(value) else np.ma.getdata(value))
         if np.iscomplexobj(array) and not complex_too:
             raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")
         array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, casting="unsafe")
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        got = _first_word(value) or _first_line(error)
+        got = _first_word(value) or str(error).partition("\n")[0]
         raise InputError(name, f"{what} of numbers", got, "leave words out, or code them") from None
     if array.ndim == 2 and dimensions == 1 and 1 in array.shape:
         array = array.ravel()
@@ -46,14 +42,13 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         if not gaps:
             raise InputError(name, "without gaps", f"{int(masked.sum())} masked", "fill them in, or leave rows out")
         array = np.where(masked.reshape(array.shape), np.nan, array)
-    wrong = ~(np.abs(array) <= LARGEST)
-    if gaps:
-        wrong &= ~np.isnan(array)
+    wrong = ~(np.abs(array) <= LARGEST) & ~(np.isnan(array) if gaps else np.zeros(array.shape, dtype=bool))
     if wrong.any():
         place = ", ".join(str(int(index) + 1) for index in np.argwhere(wrong)[0])
         got = f"{array[wrong][0]} at place {place}"
-        expected = f"of finite numbers, at most {LARGEST:g} in size"
-        raise InputError(name, expected, got, "fill it in, or leave the row out")
+        raise InputError(
+            name, f"of finite numbers, at most {LARGEST:g} in size", got, "fill it in, or leave the row out"
+        )
     if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < SMALLEST:
         got = f"{largest:.3g} as the largest"
         raise InputError(name, f"of numbers that are 0, or some of them {SMALLEST:g} in size", got, "scale it up")
@@ -61,7 +56,7 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
 
 
 def dimensions(value: Any) -> int:
-    """Return how many dimensions a value has as an array; 0 where it makes none."""
+    """Return how many dimensions a value has as an array; 0 if it makes none."""
     try:
         return int(np.ndim(value))
     except ValueError:
@@ -69,7 +64,7 @@ def dimensions(value: Any) -> int:
 
 
 def _first_word(value: Any) -> str:
-    """Return the first entry of an array that is no number, quoted; nothing where all are, or the array has no form."""
+    """Return the first entry of an array that is not a number, quoted; nothing if there is none."""
     try:
         entries = np.ravel(np.asarray(value, dtype=object))
     except ValueError:
@@ -82,10 +77,6 @@ def _first_word(value: Any) -> str:
     return ""
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]
-
-
 def rows_of(y: Array, **sides: Vector) -> None:
     """Raise InputError unless all have as many rows as y, and at least 2."""
     for name, side in sides.items():
@@ -93,14 +84,6 @@ def rows_of(y: Array, **sides: Vector) -> None:
             raise InputError(name, f"of as many rows as y, {len(y)}", len(side), "give each row its measurement")
     if len(y) < 2:
         raise InputError("y", "at least 2 measurements", len(y), "give more rows")
-
-
-def answers(y: Any, X: Any, Z: Any) -> Arrays:
-    """Return X (n, p) and y (n,) in +-1: the larger of two values is 1."""
-    none_of(Z, "one-bit responses")
-    values, X = words_or_numbers(y), numbers("X", X, 2)
-    rows_of(values, X=X)
-    return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
 
 
 def two_values(values: Vector) -> Vector:
@@ -117,13 +100,21 @@ def words_or_numbers(y: Any) -> Vector:
     flat = np.asarray(y, dtype=object).ravel()
     words = np.array([isinstance(value, str) for value in flat], dtype=bool)
     for place in np.flatnonzero(~words) if words.any() else ():
-        # What is missing among words is None, nan, or pandas' NA, which is no number.
+        # A missing word is None, nan, or pandas' NA, which is not a number.
         if not isinstance(flat[place], Number) or flat[place] != flat[place]:
             got = f"{flat[place]} at place {place + 1}"
             raise InputError("y", "a word in each row", got, "fill it in, or leave the row out")
     if flat.size and words.all():
         return flat.astype(str)
     return numbers("y", y, 1)
+
+
+def responses(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return X (n, p) and y (n,) in +-1: the larger of two values is 1."""
+    none_of(Z, "one-bit responses")
+    values, X = words_or_numbers(y), numbers("X", X, 2)
+    rows_of(values, X=X)
+    return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
 
 
 def bilinear(y: Any, X: Any, Z: Any) -> Arrays:
@@ -145,7 +136,7 @@ def quadratic(y: Any, X: Any, Z: Any) -> Arrays:
 
 
 def none_of(Z: Any, what: str) -> None:
-    """Raise InputError where there is a second table that nothing uses."""
+    """Raise InputError for a second table that nothing uses."""
     if Z is not None:
         raise InputError("Z", f"left out of {what}", "a table", "leave it out, or take model=rank-one-sensing")
 
@@ -159,8 +150,8 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
             got = f"{masks.shape}"
             raise InputError("X", f"a mask for each pattern, of shape {patterns.shape}", got, "give X = masks")
         h, w = masks.shape[1:]
-        if h * w > MOST_PIXELS or h * w < 2:
-            raise InputError("X", f"masks of 2 to {MOST_PIXELS:,} pixels", f"{h} x {w}", "bin or cut the patterns")
+        if not 2 <= h * w <= 10_000:
+            raise InputError("X", "masks of 2 to 10,000 pixels", f"{h} x {w}", "bin or cut the patterns")
         known = ~np.isnan(patterns)
         return {"A": masks, "y": np.where(known, patterns, 0.0), **({} if known.all() else {"known": known})}
     arrays = {"A": numbers("X", X, 2, complex_too=True), "y": numbers("y", y, 1)}
@@ -170,8 +161,60 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
     return arrays
 
 
+def matrix(y: Any, X: Any, Z: Any) -> Arrays:
+    """Return rows, columns and y (m,), the known entries in row-major order, their matrix's size, and features."""
+    features = {name: numbers(name, side, 2) for name, side in (("X", X), ("Z", Z)) if side is not None}
+    if issparse(y) or isinstance(y, tuple):
+        rows, columns, values, size = _triples(y)
+    else:
+        table = numbers("y", y, 2, gaps=True)
+        rows, columns = np.nonzero(~np.isnan(table))
+        values, size = table[rows, columns], np.array(table.shape)
+    for axis, (name, of) in enumerate((("X", "rows"), ("Z", "columns"))):
+        if name in features and (count := len(features[name])) != size[axis]:
+            # The last rows of triples may have no entry.
+            if not isinstance(y, tuple) or count < size[axis]:
+                raise InputError(name, f"features of all {size[axis]} {of} of the matrix", count, "give each its own")
+            size[axis] = count
+    if len(values) < 2:
+        raise InputError("y", "at least 2 known entries", len(values), "give more entries")
+    return {"rows": rows, "columns": columns, "y": values, "size": size, **features}
+
+
+def _triples(y: Any) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the entries of a sparse matrix, or of three vectors: rows, columns (both from 0), values and the size."""
+    if issparse(y):
+        entries = coo_array(y)
+        (rows, columns), values, size = entries.coords, numbers("y", entries.data, 1), np.array(entries.shape)
+    else:
+        if len(y) != 3:
+            raise InputError("y", "three vectors: rows, columns, values", f"{len(y)}", "give three")
+        rows, columns = (_whole(name, part) for name, part in zip(("rows", "columns"), y[:2], strict=True))
+        values = numbers("y", y[2], 1)
+        rows_of(values, rows=rows, columns=columns)
+        size = np.array([rows.max() + 1, columns.max() + 1])
+    order = np.lexsort((columns, rows))
+    rows, columns, values = (np.asarray(part)[order] for part in (rows, columns, values))
+    twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)
+    if twice.any():
+        at = int(np.flatnonzero(twice)[0])
+        got = f"row {rows[at]}, column {columns[at]} twice"
+        raise InputError("y", "one value per entry", got, "keep the last, or their mean")
+    return rows.astype(np.int64), columns.astype(np.int64), values, size
+
+
+def _whole(name: str, value: Any) -> Vector:
+    """Return indices as whole numbers from 0."""
+    places = numbers(name, value, 1)
+    wrong = (places < 0) | (places != np.round(places)) | (places >= 2**31)
+    if wrong.any():
+        got = f"{places[wrong][0]:g} at place {np.flatnonzero(wrong)[0] + 1}"
+        raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
+    return places.astype(np.int64)
+
+
 def model_of(y: Any, X: Any, Z: Any) -> str:
-    """Return the model that own data show by their form; InputError where several would do."""
+    """Return the model that data show by their form; InputError if several models fit."""
     if issparse(y) or isinstance(y, tuple) or (dimensions(y) == 2 and 1 not in np.shape(y)):
         return "inductive-completion"
     if dimensions(y) == 3 or (dimensions(X) == 2 and np.iscomplexobj(X)):

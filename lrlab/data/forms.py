@@ -1,4 +1,4 @@
-"""Own measurements of a low-rank matrix: bilinear and quadratic regression, and tables with gaps."""
+"""Your measurements of a low-rank matrix: bilinear and quadratic regression, and what matrices share with them."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Mask, Vector, frozen
-from lrlab.data.own import Comparison, Own, unpacked
+from lrlab.arrays import Array, Mask, frozen
+from lrlab.data.spec import Arrays, Comparison, DataSpec
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.models.low_rank_problem import LowRankProblem
@@ -19,7 +19,7 @@ from lrlab.operators.rank_one import RankOne, SymmetricRankOne
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
-MEASURES = {
+METRICS = {
     "held_out_misfit": Measure("relative error of held-out measurements", "1 is that of a zero estimate"),
     "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"),
     "guessed_rank": Measure("rank", "rank that solvers are given", constant=True),
@@ -31,13 +31,13 @@ DEPENDENT = 1e-10
 def whitening(X: Array) -> Array:
     """Return T (columns, d) such that the columns of X T, X (m, columns), are orthogonal and of mean square 1.
 
-    A linear change of the matrix that is recovered, which leaves its rank; columns that depend on others cost nothing.
+    A linear change of the recovered matrix, which leaves its rank; dependent columns are dropped.
     """
     sizes = np.sqrt(np.mean(X**2, axis=0))
     units = np.where(sizes > 0, sizes, 1.0)
     _, s, Vt = np.linalg.svd(X / units, full_matrices=False)
-    kept = s > DEPENDENT * s[0]
-    return np.asarray(Vt[kept].T / s[kept] * np.sqrt(len(X)) / units[:, None])
+    used = s > DEPENDENT * s[0]
+    return np.asarray(Vt[used].T / s[used] * np.sqrt(len(X)) / units[:, None])
 
 
 def with_constant(X: Array, constant: bool) -> Array:
@@ -46,10 +46,10 @@ def with_constant(X: Array, constant: bool) -> Array:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnMatrix(Own):
-    """Own measurements of a matrix of low rank."""
+class LowRankSpec(DataSpec):
+    """Your measurements of a matrix of low rank; `fewest` is the least number of entries of a row or column."""
 
-    own_measures = MEASURES
+    data_metrics = METRICS
 
     fewest: Annotated[
         int, Parameter(meaning="entries of the row or column that has fewest", low=0, high=2**31, hidden=True)
@@ -63,15 +63,15 @@ class OwnMatrix(Own):
 
     @property
     def undecided(self) -> str:  # noqa: D102
-        return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} unknowns"
+        return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} degrees of freedom"
 
 
-class OwnMatrixProblem(LowRankProblem):
-    """A person's measurements as those of `LowRankProblem`; truth is None. unit: by it they are divided."""
+class LowRankData(LowRankProblem):
+    """Your measurements as those of `LowRankProblem`, without a ground truth; `unit` is what they are divided by."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.truth, self.checkpoint = spec, None, checkpoint
-        self.arrays, self.out = unpacked(spec.file), spec.held
+        self.arrays, self.out = spec.arrays, spec.held
         self.values = self.target()
         self.unit = float(np.sqrt(np.mean(self.values[~self.out] ** 2))) or 1.0
 
@@ -84,13 +84,21 @@ class OwnMatrixProblem(LowRankProblem):
         """The given measurements (m,), of mean square 1."""
         return frozen(self.values[~self.out] / self.unit)
 
-    @property
     @abstractmethod
+    def operator_of(self, chosen: Mask) -> Operator:
+        """Return the measurement operator of some measurements."""
+
+    def draw(self) -> Operator:
+        """Return the measurement operator of the given measurements."""
+        return self.operator_of(~self.out)
+
+    @cached_property
     def operator_held(self) -> Operator:
-        """What was measured of those held out."""
+        """The measurement operator of held-out measurements."""
+        return self.operator_of(self.out)
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the relative misfit of the given measurements and of those held out, and the rank."""
+        """Return the relative residual norm of the given and of the held-out measurements, and the rank."""
         off = self.operator(estimate) - self.b
         scores = {"misfit": float(np.linalg.norm(off) / (np.linalg.norm(self.b) or 1.0))}
         if self.out.any():
@@ -100,17 +108,17 @@ class OwnMatrixProblem(LowRankProblem):
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False: no truth is known."""
+        """Return False: there is no ground truth."""
         return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether there are fewer measurements than unknowns, in all or of one row or column of a table."""
+        """Return whether there are fewer measurements than degrees of freedom, in all or of one row or column."""
         spec, rank = self.spec, self.rank if "rank" in vars(self) else 1
         return bool(spec.measurements < spec.unknowns(rank) or spec.fewest < rank)
 
 
-class RankOneRegression(OwnMatrixProblem):
-    """Measurements x^T W z, or x^T L x where there is no Z: bases in which the rows are white, and back."""
+class FormProblem(LowRankData):
+    """Measurements x^T W z, or x^T L x without Z: bases in which the rows are white, and back."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         super().__init__(spec, checkpoint)
@@ -118,17 +126,8 @@ class RankOneRegression(OwnMatrixProblem):
         self.bases = [whitening(side[~self.out]) for side in rows]
         self.sides = [side @ T for side, T in zip(rows, self.bases, strict=True)]
 
-    def draw(self) -> RankOne:
-        """Return the measurement operator of the given rows."""
-        return self._operator(~self.out)
-
-    @cached_property
-    def operator_held(self) -> RankOne:
-        """That of the rows that are held out."""
-        return self._operator(self.out)
-
-    def _operator(self, rows: Mask) -> RankOne:
-        sides = [frozen(np.ascontiguousarray(side[rows])) for side in self.sides]
+    def operator_of(self, chosen: Mask) -> RankOne:  # noqa: D102
+        sides = [frozen(np.ascontiguousarray(side[chosen])) for side in self.sides]
         return SymmetricRankOne(*sides) if len(sides) == 1 else RankOne(*sides)
 
     def recovered(self, estimate: LowRank) -> LowRank:
@@ -152,7 +151,7 @@ class RankOneRegression(OwnMatrixProblem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnRankOne(OwnMatrix):
+class FormSpec(LowRankSpec):
     """Rows X (m, d1), Z (m, d2) and numbers y (m,) = x^T W z; without Z, x^T L x."""
 
     free: ClassVar[tuple[str, ...]] = ("rank", "r", "rank_guess", "assumed_rank")
@@ -162,18 +161,15 @@ class OwnRankOne(OwnMatrix):
         bool, Parameter(meaning="whether a column of ones is added, which makes a constant and linear terms part of W")
     ] = False
 
-    def build(self, checkpoint: Checkpoint = proceed) -> RankOneRegression:  # noqa: D102
-        return RankOneRegression(self, checkpoint)
+    def build(self, checkpoint: Checkpoint = proceed) -> FormProblem:  # noqa: D102
+        return FormProblem(self, checkpoint)
 
     @classmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         if not arrays["y"][given].any():
             raise InputError("y", "other than 0 in some row", "zeros alone", "give the measurements")
-        sides = [
-            whitening(with_constant(arrays[k][given], bool(settings["constant"]))).shape[1]
-            for k in ("X", "Z")
-            if k in arrays
-        ]
+        rows = [with_constant(arrays[k][given], bool(settings["constant"])) for k in ("X", "Z") if k in arrays]
+        sides = [whitening(side).shape[1] for side in rows]
         if not all(sides):
             raise InputError("X", "a column other than 0", "zeros alone", "give the measurement vectors")
         m = int(given.sum())

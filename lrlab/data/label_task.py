@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,8 +11,8 @@ from scipy.sparse import csr_array, issparse
 from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Mask, Matrix, Vector
 from lrlab.data.dataset import Dataset, pattern, table_arrays, table_of
-from lrlab.data.own import Comparison, Own, unpacked
 from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
+from lrlab.data.spec import Arrays, Comparison, DataSpec
 from lrlab.model_entry import Measure
 from lrlab.models.label_rows import drawn_pattern
 from lrlab.models.multilabel import FAMILY
@@ -21,7 +21,6 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Stop, proceed
 from lrlab.solvers.multilabel.affine import Affine
 
-MAX_DEFAULT_RANK = 100
 MOST_AREAS = 10**7
 """Scores of held-out rows beyond which the AUC of labels is left out: sorting takes longer than an iteration."""
 NAMES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
@@ -38,21 +37,20 @@ def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
     if rows.n < 2:
         # The words that scikit-learn's own checks look for.
         raise InputError("rows", "at least 2, for some are held out", f"{rows.n} sample", "give more rows")
-    arrays = {"y": np.zeros(rows.n + (test.n if test else 0))}
+    parts = [rows, *([test] if test else [])]
+    if any(one.observed is not None for one in parts):
+        parts = [
+            one if one.observed is not None else replace(one, observed=csr_array(np.ones(one.Y.shape, dtype=bool)))
+            for one in parts
+        ]
+    arrays = {"y": np.zeros(sum(one.n for one in parts))}
     for name in ("X", "Y", "observed"):
-        table, other = getattr(rows, name), getattr(test, name) if test else None
-        if test and name == "observed" and (table is not None or other is not None):
-            table, other = (
-                full if one is None else one
-                for one, full in (
-                    (table, csr_array(np.ones((rows.n, rows.L), bool))),
-                    (other, csr_array(np.ones((test.n, rows.L), bool))),
-                )
-            )
-        if other is not None:
-            table = sparse.vstack([table, other], format="csr") if issparse(table) else np.vstack([table, other])
-        arrays |= table_arrays(name, table)
-    return arrays | ({"out": np.arange(rows.n + test.n) >= rows.n} if test else {})
+        tables = [getattr(one, name) for one in parts]
+        whole = tables[0]
+        if len(tables) > 1 and whole is not None:
+            whole = sparse.vstack(tables, format="csr") if issparse(whole) else np.vstack(tables)
+        arrays |= table_arrays(name, whole)
+    return arrays | ({"out": np.arange(len(arrays["y"])) >= rows.n} if test else {})
 
 
 def dataset_of(X: Any, y: Any) -> Dataset:
@@ -68,12 +66,28 @@ def dataset_of(X: Any, y: Any) -> Dataset:
 
 
 def default_rank(most: int) -> int:
-    """Return the rank if none is given: half of the largest possible one, and at most MAX_DEFAULT_RANK."""
-    return min(max(1, most // 2), MAX_DEFAULT_RANK)
+    """Return the rank if none is given: half of the largest possible one, and at most 100."""
+    return min(max(1, most // 2), 100)
+
+
+class LabelPredictor(NamedTuple):
+    """A predictor of labels of rows (n, d) as they are given: the estimate of a solver, and the scaling of features."""
+
+    estimate: Predictor
+    scaling: Scaling
+
+    @property
+    def threshold(self) -> float:
+        """The score above which a label is predicted."""
+        return self.estimate.threshold
+
+    def scores(self, X: Matrix) -> Array:
+        """Return the scores (n, L) of rows X (n, d)."""
+        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
 
 
 class LabelProblem(MultilabelProblem):
-    """Rows of which some are held out; labels of these may be unknown, and do not count then.
+    """Rows of which some are held out; unknown labels of these do not count.
 
     mask_test (n_test, L): the pattern of held-out labels that are known, or None if all are. intercept: whether
     predictors have an intercept for each label. scaling: that of X and X_test.
@@ -86,7 +100,7 @@ class LabelProblem(MultilabelProblem):
     def between(
         cls, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
     ) -> "LabelProblem":
-        """Return the problem of learning from some rows what others say."""
+        """Return the problem of learning from some rows the labels of others."""
         units = Scaling.of(given.X, scaling)
         X, X_test = (units.applied(data.X) for data in (given, fresh))
         problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
@@ -102,15 +116,15 @@ class LabelProblem(MultilabelProblem):
             scores["macro_auc"] = ranking.label_auc(estimate.scores(X), Y, mask).value
         return scores
 
-    def compared(self, estimate: Any) -> Comparison:
+    def compared(self, estimate: LabelPredictor) -> Comparison:
         """Return the AUC of held-out rows beside 1/2, with a bound on its sampling error: rows are independent."""
         scores = ranking.instance_auc(estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
         # Two rows of either kind more, so that a perfect score of few rows is not certain.
-        share = (scores.value * scores.count + 2.0) / (scores.count + 4.0) if scores.count else np.nan
-        error = np.sqrt(share * (1.0 - share) / (scores.count + 4.0))
+        mean = (scores.value * scores.count + 2.0) / (scores.count + 4.0) if scores.count else np.nan
+        error = np.sqrt(mean * (1.0 - mean) / (scores.count + 4.0))
         return Comparison("AUC of a row", scores.value, 1.96 * float(error), self.baseline()["auc"], rising=True)
 
-    def recovered(self, estimate: Predictor) -> "LabelPredictor":
+    def recovered(self, estimate: Predictor) -> LabelPredictor:
         """Return the predictor of rows in the units of the given features."""
         return LabelPredictor(estimate, self.scaling)
 
@@ -121,47 +135,21 @@ class LabelProblem(MultilabelProblem):
         return self.score(prevalences)
 
 
-class LabelPredictor(tuple[Any, ...]):
-    """A predictor of labels of rows (n, d) as they are given: the estimate of a solver, and the scaling of features."""
-
-    estimate: Predictor
-    scaling: Scaling
-
-    def __new__(cls, estimate: Predictor, scaling: Scaling) -> "LabelPredictor":
-        """Hold both."""
-        self = super().__new__(cls, (estimate, scaling))
-        self.estimate, self.scaling = estimate, scaling
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle both."""
-        return LabelPredictor, (self.estimate, self.scaling)
-
-    @property
-    def threshold(self) -> float:
-        """The score above which a label is predicted."""
-        return self.estimate.threshold
-
-    def scores(self, X: Matrix) -> Array:
-        """Return the scores (n, L) of rows X (n, d)."""
-        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
-
-
 @dataclass(frozen=True, kw_only=True)
-class OwnLabels(Own):
+class LabelsSpec(DataSpec):
     """Rows with features and labels, of which some are held out."""
 
     free: ClassVar[tuple[str, ...]] = ("rank",)
     sizes: ClassVar[tuple[str, ...]] = ("n", "d", "labels", "observed")
-    own_measures = {name: FAMILY.measures[name] for name in NAMES} | MACRO
+    data_metrics = {name: FAMILY.measures[name] for name in NAMES} | MACRO
     watched = False
 
     n: Annotated[int, Parameter(meaning="number of rows", low=1, high=1e9)] = 2
     d: Annotated[int, Parameter(meaning="number of features", low=1, high=1e9)] = 1
     labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=1, high=1e9)] = 1
     per_row: Annotated[int, Parameter(meaning="labels of a row, about", low=0, high=1e9, hidden=True)] = 0
-    spread: Annotated[str, Parameter(meaning="what features of unlike size cost", hidden=True)] = ""
-    chosen: Annotated[str, Parameter(meaning="what held-out rows have chosen", hidden=True)] = ""
+    spread: Annotated[str, Parameter(meaning="effect of features of unlike size", hidden=True)] = ""
+    chosen: Annotated[str, Parameter(meaning="choice by held-out rows", hidden=True)] = ""
     intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which is not penalized")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
 
@@ -175,7 +163,7 @@ class OwnLabels(Own):
     @property
     def data_bytes(self) -> int:
         """Memory of the rows as they are given, scaled, and as the problem holds them, and a block of scores."""
-        return 3 * sum(array.nbytes for array in unpacked(self.file).values()) + 2**26
+        return 3 * self.given_bytes + 2**26
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Say what held-out rows have chosen, and what features of unlike size cost."""
@@ -189,36 +177,29 @@ class OwnLabels(Own):
 
     def tables(self) -> tuple[Dataset, Dataset]:
         """Return the rows to learn from and those that are held out."""
-        arrays = unpacked(self.file)
-        rows = Dataset(*(table_of(arrays, name) for name in ("X", "Y", "observed")))
+        rows = Dataset(*(table_of(self.arrays, name) for name in ("X", "Y", "observed")))
         return rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held))
 
     def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
-        given, fresh = self.tables()
-        rank, scaling = int(self.values()["rank"]), self.scaling
-        return LabelProblem.between(given, fresh, rank, intercept=self.intercept, scaling=scaling)
+        rank = int(self.values()["rank"])
+        return LabelProblem.between(*self.tables(), rank, intercept=self.intercept, scaling=self.scaling)
 
     @classmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         X, Y, observed = (table_of(arrays, name) for name in ("X", "Y", "observed"))
         given = ~arrays["out"] if "out" in arrays else given
-        n, (d, L) = int(given.sum()), (X.shape[1], Y.shape[1])
+        d, L = X.shape[1], Y.shape[1]
         known = 1.0 if observed is None else max(1e-4, observed.sum() / (Y.shape[0] * L))
         density = min(1.0, max(1e-5, X.nnz / (X.shape[0] * d))) if issparse(X) else 1.0
         return {
-            "n": n,
-            "d": d,
-            "labels": L,
-            "rank": default_rank(min(d, L)),
-            "observed": min(1.0, known),
-            "density": density,
-            "per_row": round(Y.nnz / Y.shape[0]),
+            **{"n": int(given.sum()), "d": d, "labels": L, "rank": default_rank(min(d, L))},
+            **{"observed": min(1.0, known), "density": density, "per_row": round(Y.nnz / Y.shape[0])},
             "spread": "" if settings["scaling"] in ("deviations", "auto") else spread_remark(X),
         }
 
 
 def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the rows with a fraction of their known labels, drawn without replacement from blocks of rows."""
+    """Return the rows with a random fraction of their known labels, without replacement."""
     if fraction == 1:
         return data
     if not 0 < fraction < 1:

@@ -1,4 +1,4 @@
-"""Own tables with gaps: entries of W, or of X W Z^T where rows and columns have features, beside biases of both."""
+"""Your matrix with missing entries: entries of W, or of X W Z^T with features, beside biases of rows and columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,46 +8,47 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Mask, Vector, frozen
-from lrlab.data.forms import OwnMatrix, OwnMatrixProblem, whitening
-from lrlab.data.own import Comparison
+from lrlab.arrays import Array, Mask, frozen
+from lrlab.data.forms import LowRankData, LowRankSpec, whitening
+from lrlab.data.spec import Arrays, Comparison
 from lrlab.lowrank import LowRank
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
-RIDGE = 1.0
-"""Of the means of rows and columns: as much as one entry of 0."""
 FAR_APART = 10.0
-SWEEPS, SETTLED = 100, 1e-6
-"""Most sweeps over the means, and the relative change at which they end."""
+"""Ratio of the root mean squares of columns above which each column is divided by its own."""
+SIDES = (("X", "rows"), ("Z", "columns"))
 
 
-class OwnTableProblem(OwnMatrixProblem):
-    """Given entries of a table, less their mean and the biases of rows and columns where there are such."""
+class MatrixProblem(LowRankData):
+    """Given entries of a matrix, less their mean and the biases of rows and columns if there are any."""
 
     operator: Entries
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         super().__init__(spec, checkpoint)
-        self.bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in ("X", "Z")]
+        self.bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in "XZ"]
         self.sides = [T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", self.bases, strict=True)]
 
     @cached_property
     def line(self) -> tuple[float, Array, Array]:
-        """The mean of the given entries, and the biases of rows (n1,) and columns (n2,); zeros where there are none."""
+        """The mean of the given entries, and the biases of rows (n1,) and columns (n2,), or zeros.
+
+        Biases are means, alternately of rows and columns, shrunk as by one more entry of 0.
+        """
         (n1, n2), given = self.spec.table, ~self.out
-        if not self.spec.biases:
-            return 0.0, np.zeros(n1), np.zeros(n2)
-        rows, columns, y = (self.arrays[name][given] for name in ("rows", "columns", "y"))
-        counts = [np.bincount(at, minlength=n) + RIDGE for at, n in ((rows, n1), (columns, n2))]
-        mean, c = float(y.mean()), np.zeros(n2)
-        for _ in range(SWEEPS):
-            before = c
-            a = np.bincount(rows, y - mean - c[columns], n1) / counts[0]
-            c = np.bincount(columns, y - mean - a[rows], n2) / counts[1]
-            if np.linalg.norm(c - before) <= SETTLED * np.linalg.norm(c):
-                break
+        mean, a, c = 0.0, np.zeros(n1), np.zeros(n2)
+        if self.spec.biases:
+            rows, columns, y = (self.arrays[name][given] for name in ("rows", "columns", "y"))
+            counts = [np.bincount(at, minlength=n) + 1.0 for at, n in ((rows, n1), (columns, n2))]
+            mean = float(y.mean())
+            for _ in range(100):
+                before = c
+                a = np.bincount(rows, y - mean - c[columns], n1) / counts[0]
+                c = np.bincount(columns, y - mean - a[rows], n2) / counts[1]
+                if np.linalg.norm(c - before) <= 1e-6 * np.linalg.norm(c):
+                    break
         return mean, a, c
 
     @cached_property
@@ -66,19 +67,10 @@ class OwnTableProblem(OwnMatrixProblem):
         return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
 
     def target(self) -> Array:
-        """Return the entries (measured,) less mean and biases, columns of unlike scale divided by theirs."""
+        """Return the entries (measured,) less mean and biases, divided by the scales of their columns."""
         return self.centered / self.scales[self.arrays["columns"]]
 
-    def draw(self) -> Entries:
-        """Return the operator of the given entries."""
-        return self._operator(~self.out)
-
-    @cached_property
-    def operator_held(self) -> Entries:
-        """That of the entries that are held out."""
-        return self._operator(self.out)
-
-    def _operator(self, chosen: Mask) -> Entries:
+    def operator_of(self, chosen: Mask) -> Entries:  # noqa: D102
         (n1, n2), (X, Z) = self.spec.table, self.sides
         free = (n1 if X is None else 1) * (n2 if Z is None else 1)
         rows, columns = self.arrays["rows"][chosen], self.arrays["columns"][chosen]
@@ -87,9 +79,8 @@ class OwnTableProblem(OwnMatrixProblem):
     def recovered(self, estimate: LowRank) -> LowRank:
         """Return W in the units of the given numbers and features."""
         left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
-        return lowrank.from_product(
-            left * self.unit, right if self.bases[1] is not None else right * self.scales[:, None]
-        )
+        right = right if self.bases[1] is not None else right * self.scales[:, None]
+        return lowrank.from_product(left * self.unit, right)
 
     def compared(self, W: LowRank) -> Comparison:
         """Return the root mean squared error of held-out entries beside that of their mean."""
@@ -99,12 +90,12 @@ class OwnTableProblem(OwnMatrixProblem):
         return Comparison.of("root mean squared error", (off / scales) ** 2, ((y - mean) / scales) ** 2, root=True)
 
     def completed(self, W: LowRank) -> Array:
-        """Return the whole table (n1, n2): entries as they are given, others of mean, biases and X W Z^T.
+        """Return the whole matrix (n1, n2): entries as they are given, others of mean, biases and X W Z^T.
 
-        Of a row or column without features and without entries that the solver was given, unknown entries are nan.
+        Unknown entries of a row or column without features and without given entries are nan.
         """
         table, given = self.fitted(W), ~self.out
-        for k, at, part in (("X", "rows", table), ("Z", "columns", table.T)):
+        for (k, at), part in zip(SIDES, (table, table.T), strict=True):
             if k not in self.arrays:
                 part[np.bincount(self.arrays[at][given], minlength=len(part)) == 0] = np.nan
         table[self.arrays["rows"], self.arrays["columns"]] = self.arrays["y"]
@@ -119,8 +110,8 @@ class OwnTableProblem(OwnMatrixProblem):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnTable(OwnMatrix):
-    """A table (n1, n2) of which some entries are known; features of rows and columns are white when solvers see them.
+class MatrixSpec(LowRankSpec):
+    """A matrix (n1, n2) of which some entries are known; features of rows and columns are whitened for solvers.
 
     fewest: entries of the row or column, without features, that has fewest among those that have any.
     """
@@ -148,7 +139,7 @@ class OwnTable(OwnMatrix):
 
     @property
     def bare_sides(self) -> tuple[tuple[int, int], ...]:
-        """Nothing is drawn: `fewest` is counted."""
+        """Nothing is simulated: `fewest` is counted."""
         return ()
 
     @property
@@ -157,20 +148,21 @@ class OwnTable(OwnMatrix):
             return super().undecided
         return f"a row or column has {self.fewest} given entries, fewer than the rank"
 
-    def build(self, checkpoint: Checkpoint = proceed) -> OwnTableProblem:  # noqa: D102
-        return OwnTableProblem(self, checkpoint)
+    def build(self, checkpoint: Checkpoint = proceed) -> MatrixProblem:  # noqa: D102
+        return MatrixProblem(self, checkpoint)
 
     @classmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         n1, n2 = (int(size) for size in arrays["size"])
         if min(n1, n2) < 2:
-            raise InputError("y", "a table of at least 2 rows and 2 columns", f"{n1} x {n2}", "give the whole table")
+            raise InputError("y", "a matrix of at least 2 rows and 2 columns", f"{n1} x {n2}", "give the whole matrix")
         widths = [whitening(arrays[k]).shape[1] if k in arrays else n for k, n in (("X", n1), ("Z", n2))]
-        sides = (("X", "rows", n1), ("Z", "columns", n2))
-        counts = [np.bincount(arrays[of][given], minlength=n) for k, of, n in sides if k not in arrays]
-        fewest = min((int(count[count > 0].min()) for count in counts), default=2**31)
-        share = max(1e-4, int(given.sum()) / (n1 * n2))
-        features = "correlated" if "X" in arrays or "Z" in arrays else "canonical"
-        sizes = {"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]}
-        empty = sum(int((count == 0).sum()) for count in counts)
-        return {**sizes, "observed": share, "features": features, "fewest": fewest, "empty": empty}
+        bare = [(of, n) for (k, of), n in zip(SIDES, (n1, n2), strict=True) if k not in arrays]
+        counts = [np.bincount(arrays[of][given], minlength=n) for of, n in bare]
+        return {
+            **{"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]},
+            "observed": max(1e-4, int(given.sum()) / (n1 * n2)),
+            "features": "correlated" if "X" in arrays or "Z" in arrays else "canonical",
+            "fewest": min((int(count[count > 0].min()) for count in counts), default=2**31),
+            "empty": sum(int((count == 0).sum()) for count in counts),
+        }

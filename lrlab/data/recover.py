@@ -5,16 +5,14 @@ from dataclasses import replace
 from typing import Any
 
 from lrlab import catalog
-from lrlab.arrays import Vector
-from lrlab.data import arrays as own_arrays
-from lrlab.data import gaps
+from lrlab.data import arrays as checked
 from lrlab.data.dataset import Dataset
-from lrlab.data.forms import OwnRankOne
-from lrlab.data.label_task import OwnLabels, label_arrays
-from lrlab.data.matrix import OwnTable
-from lrlab.data.own import Own, Packed, held, own_class
-from lrlab.data.patterns import OwnMagnitudes
-from lrlab.data.responses import REFINEMENT, OwnAnswers
+from lrlab.data.forms import FormSpec
+from lrlab.data.label_task import LabelsSpec, label_arrays
+from lrlab.data.magnitudes import MagnitudesSpec
+from lrlab.data.matrix import MatrixSpec
+from lrlab.data.responses import REFINEMENT, ResponsesSpec
+from lrlab.data.spec import DataSpec, Packed, held, spec_class
 from lrlab.data.tuning import FIRST as LABEL_SOLVERS
 from lrlab.data.tuning import METRIC, tuned
 from lrlab.engine import solve
@@ -30,23 +28,17 @@ from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Trace
 
-KINDS: Mapping[Any, tuple[type[Own], Any]] = {
-    SingleIndexSpec: (OwnAnswers, own_arrays.answers),
-    RankOneSensing: (OwnRankOne, own_arrays.bilinear),
-    PolynomialNetwork: (OwnRankOne, own_arrays.quadratic),
-    InductiveCompletion: (OwnTable, gaps.table),
-    PhaseRetrieval: (OwnMagnitudes, own_arrays.magnitudes),
-    Multilabel: (OwnLabels, label_arrays),
+KINDS: Mapping[Any, tuple[type[DataSpec], Any]] = {
+    SingleIndexSpec: (ResponsesSpec, checked.responses),
+    RankOneSensing: (FormSpec, checked.bilinear),
+    PolynomialNetwork: (FormSpec, checked.quadratic),
+    InductiveCompletion: (MatrixSpec, checked.matrix),
+    PhaseRetrieval: (MagnitudesSpec, checked.magnitudes),
+    Multilabel: (LabelsSpec, label_arrays),
 }
 """By the base of a model's specs: the kind of your data, and what makes arrays of them."""
-FIRST = {
-    OwnAnswers: REFINEMENT,
-    OwnRankOne: "gauss-newton",
-    OwnTable: "gauss-newton",
-    OwnMagnitudes: "gauss-newton",
-    OwnLabels: LABEL_SOLVERS[0],
-}
-"""The solver of each kind if none is named, of matrices without features."""
+FIRST = {ResponsesSpec: REFINEMENT, LabelsSpec: LABEL_SOLVERS[0]}
+"""The default solver of a kind if it is not gauss-newton."""
 LABEL_ITERATIONS = 5
 """Limit of iterations on labels: the accuracy on new rows is often best after 2 to 5."""
 
@@ -93,17 +85,17 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     """Return the checked job of `recover`."""
     if not model and isinstance(y[0] if isinstance(y, tuple) and y else y, Dataset):
         model = Multilabel.model
-    model = model or own_arrays.model_of(y, X, Z)
+    model = model or checked.model_of(y, X, Z)
     kind, _, base = kind_of(model)
-    tune_by = str(options.pop("tune_by", "")) if kind is OwnLabels else ""
+    tune_by = str(options.pop("tune_by", "")) if kind is LabelsSpec else ""
     chosen = solver or first_solver(kind, X, Z)
-    known = choices(own_class(kind, base))
+    known = choices(spec_class(kind, base))
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
-    spec = own_spec(y, X, Z, model=model, solver=chosen, **options)
+    spec = data_spec(y, X, Z, model=model, solver=chosen, **options)
     settings = {name: value for name, value in options.items() if name not in known}
-    if kind is OwnLabels and isinstance(chosen, str):
+    if kind is LabelsSpec and isinstance(chosen, str):
         return label_job(spec, str(solver), dict(settings), tune_by, "rank" in options)
     return make_job(spec, chosen, **settings)
 
@@ -114,7 +106,7 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ra
         return make_job(spec, solver, **{"max_iter": LABEL_ITERATIONS, **settings})
     limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
     for name in (solver,) if solver else LABEL_SOLVERS:
-        # What a solver refuses is said before anything is run.
+        # A solver refuses settings before anything is run.
         make_job(spec, name, **settings)
     found = tuned(
         spec.tables()[0],
@@ -127,29 +119,39 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ra
         iterations=int(limits.get("max_iter", 0)),
         seed=spec.seed,
     )
+    own = "".join(f", {name} {value:.3g}" for name, value in found.options if isinstance(value, float))
     words = (
         f"{tune_by or METRIC} {found.score:.4g} on held-out rows chose {found.solver}, {found.iterations} iterations"
     )
-    own = "".join(f", {name} {value:.3g}" for name, value in found.options if isinstance(value, float))
     spec = spec.replace(scaling=found.scaling, chosen=f"{words}{own}.", **({"rank": found.rank} if found.rank else {}))
     return make_job(spec, found.solver, **{**dict(found.options), **limits, "max_iter": found.iterations})
 
 
-def own_spec(y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object) -> Own:
-    """Return the spec of measurements for a solver (of all if none is named); of options those of the spec count."""
+def data_spec(
+    y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object
+) -> DataSpec:
+    """Return the spec of data for a solver (of all if none is named); options that are not of the spec are ignored."""
     kind, arrays_of, base = kind_of(model)
-    own, arrays = own_class(kind, base), arrays_of(y, X, Z)
+    made, arrays = spec_class(kind, base), arrays_of(y, X, Z)
     options = kind.completed(arrays, solver or first_solver(kind, X, Z), options)
-    return spec_of(own, arrays, {name: value for name, value in options.items() if name in choices(own)})
+    options = {name: value for name, value in options.items() if name in choices(made)}
+    settings, count = settle(made, options), len(arrays["y"])
+    given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
+    sizes = made.shape_of(arrays, given, settings)
+    ranks = {"r", "rank"} & set(choices(made)) - set(sizes)
+    if ranks and not ranks & set(options):
+        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
+    values: dict[str, Any] = {**sizes, **options, "file": Packed.of(arrays), "measured": count}
+    return made(**values)
 
 
-def first_solver(kind: type[Own], X: Any = None, Z: Any = None) -> str:
+def first_solver(kind: type[DataSpec], X: Any = None, Z: Any = None) -> str:
     """Return the solver of a kind of data with arrays X and Z if none is named."""
-    featured = kind is OwnTable and not (X is None and Z is None)
-    return "altmin" if featured else FIRST[kind]
+    featured = kind is MatrixSpec and not (X is None and Z is None)
+    return "altmin" if featured else FIRST.get(kind, "gauss-newton")
 
 
-def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:
+def kind_of(model: str) -> tuple[type[DataSpec], Any, type[Spec]]:
     """Return the kind of data of a model, what makes arrays of them, and the class of the model's specs."""
     base = catalog.MODELS.get(model, Spec)
     for of, (kind, arrays_of) in KINDS.items():
@@ -159,22 +161,11 @@ def kind_of(model: str) -> tuple[type[Own], Any, type[Spec]]:
     raise InputError("model", f"one of {', '.join(names)}", model, nearest(model, names) or "take one of these")
 
 
-def choices(own: type[Own]) -> dict[str, Parameter]:
-    """Return the parameters of a spec that a person may set."""
-    of_kind = {name for name, p in declared(own.kind).items() if not p.hidden}
+def choices(made: type[DataSpec]) -> dict[str, Parameter]:
+    """Return the parameters of a spec that you may set."""
+    of_kind = {name for name, p in declared(made.kind).items() if not p.hidden}
     return {
-        name: p for name, p in declared(own).items() if (name in of_kind or name in own.free) and name not in own.sizes
+        name: p
+        for name, p in declared(made).items()
+        if (name in of_kind or name in made.free) and name not in made.sizes
     }
-
-
-def spec_of(own: type[Own], arrays: Mapping[str, Vector], options: Mapping[str, object]) -> Own:
-    """Return the spec of measurements with what a person says of them."""
-    settings = settle(own, options)
-    count = len(arrays["y"])
-    given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
-    sizes = own.shape_of(arrays, given, settings)
-    ranks = {"r", "rank"} & set(choices(own)) - set(sizes)
-    if ranks and not ranks & set(options):
-        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
-    values: dict[str, Any] = {**sizes, **options, "file": Packed.of(arrays), "measured": count}
-    return own(**values)

@@ -8,30 +8,27 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 from scipy.optimize import linprog
 
-from lrlab.arrays import Array, Intervals, Mask, Vector, frozen
+from lrlab.arrays import Array, Intervals, Mask, frozen
 from lrlab.data.forms import DEPENDENT, whitening
-from lrlab.data.own import HELD_OUT, Comparison, Own, unpacked
+from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataSpec
 from lrlab.linalg import unit, varying
 from lrlab.model_entry import Measure
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Problem, proceed
 from lrlab.runs.index_link import IndexLink, losses
 
-MEASURES = {
+METRICS = {
     "held_out_log_loss": Measure("log loss of held-out responses", "nats per response, under the estimated link"),
     "held_out_accuracy": Measure("accuracy on held-out responses", "fraction that is predicted rightly", rising=True),
     "log_loss": Measure("log loss of the responses", "nats per response, of those that the solver was given"),
 }
 REFINEMENT = "link-free-refinement"
-WHITENED = 2
-"""Rows a column above which columns are whitened."""
 MOST_SEPARATED = 300_000
 """Entries of X up to which responses are tested for separation: the linear program then takes about a second."""
-SEPARATED = 1e-6
 
 
 class Frame(NamedTuple):
-    """Centres columns and changes their basis: rows x become (x - mean) T, T (columns, p); sizes are deviations."""
+    """Centers columns and changes their basis: rows x become (x - mean) T, T (columns, p); sizes are deviations."""
 
     mean: Array
     T: Array
@@ -39,7 +36,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, X: Array, scaling: str) -> "Frame":
-        """Return the frame of rows X (n, columns): columns of deviation 1, or whitened ones; of those that vary."""
+        """Return the frame of rows X (n, columns): columns of standard deviation 1, or whitened ones; if they vary."""
         use = varying(X)
         mean, sizes, eye = X.mean(axis=0), np.where(use, X.std(axis=0), 1.0), np.eye(X.shape[1])[:, use]
         if scaling == "none":
@@ -52,13 +49,12 @@ class Frame(NamedTuple):
         return np.asarray((X - self.mean) @ self.T)
 
 
-class OwnAnswersProblem(Problem):
-    """Your responses, with the attributes of `SingleIndexProblem` but a truth; X is in the frame of `frame`."""
+class ResponsesProblem(Problem):
+    """Your responses, with the attributes of `SingleIndexProblem` but no ground truth; X is in the frame of `frame`."""
 
-    def __init__(self, spec: "OwnAnswers", checkpoint: Checkpoint = proceed) -> None:
+    def __init__(self, spec: "ResponsesSpec", checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.link, self.checkpoint = spec, spec.link_function, checkpoint  # type: ignore[attr-defined]
-        arrays, out = unpacked(spec.file), spec.held
-        X, y = arrays["X"], arrays["y"]
+        X, y, out = spec.arrays["X"], spec.arrays["y"], spec.held
         self.frame = Frame.of(X[~out], spec.scaling)
         if spec.scaling == "whitened":
             self.contrasts = frozen(self.frame.sizes[:, None] * self.frame.T)
@@ -67,7 +63,7 @@ class OwnAnswersProblem(Problem):
         self.X_held = self.frame.applied(X[out])
         self.shape = self.X.shape
         self.sparsity = spec.values()["sparsity"] or self.shape[1]
-        self._link = lru_cache(maxsize=1)(self._fitted)
+        self._link = lru_cache(maxsize=1)(lambda text: IndexLink.fitted(self.X, self.y, np.frombuffer(text)))
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield (X, y)."""
@@ -77,9 +73,6 @@ class OwnAnswersProblem(Problem):
     def first_answers(self, most: int) -> Array:
         """Return the first responses."""
         return self.y[:most]
-
-    def _fitted(self, text: bytes) -> IndexLink:
-        return IndexLink.fitted(self.X, self.y, np.frombuffer(text))
 
     def link_at(self, estimate: Array) -> IndexLink:
         """Return the link that is estimated along a direction."""
@@ -127,8 +120,8 @@ class OwnAnswersProblem(Problem):
 
     def compared(self, b: Array) -> Comparison:
         """Return the log loss of held-out responses beside that of their frequency."""
-        share = np.clip(np.mean(self.y > 0), 1e-6, 1 - 1e-6)
-        base = np.where(self.y_held > 0, -np.log(share), -np.log1p(-share))
+        fraction = np.clip(np.mean(self.y > 0), 1e-6, 1 - 1e-6)
+        base = np.where(self.y_held > 0, -np.log(fraction), -np.log1p(-fraction))
         return Comparison.of("log loss", losses(self.predict(b, self.rows_held), self.y_held), base)
 
     def link_along(self, b: Array) -> IndexLink:
@@ -140,74 +133,75 @@ class OwnAnswersProblem(Problem):
         return self.link_along(b).log_odds(X)
 
 
+def scaled(X: Array) -> Array:
+    """Return the columns of X that vary, centered and of standard deviation 1."""
+    X = X[:, varying(X)]
+    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
+
+
 def dependent(X: Array) -> Mask:
     """Return which columns (columns,) of X are exact combinations of others and a constant."""
-    use = varying(X)
-    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
-    apart = np.zeros(X.shape[1], dtype=bool)
-    if use.any():
+    rows, apart = scaled(X), np.zeros(X.shape[1], dtype=bool)
+    if rows.size:
         _, s, Vt = np.linalg.svd(np.linalg.qr(rows, mode="r") if len(rows) > rows.shape[1] else rows)
         rank = int((s > DEPENDENT * s[0]).sum())
-        apart[use] = np.linalg.norm(Vt[rank:], axis=0) > np.sqrt(DEPENDENT)
+        apart[varying(X)] = np.linalg.norm(Vt[rank:], axis=0) > np.sqrt(DEPENDENT)
     return apart
 
 
 def separated(X: Array, y: Array) -> bool:
     """Return whether some a + X b has the sign of y (n,) or is 0 in all rows, and is not 0 in all; a linear program."""
-    use = varying(X)
-    if not use.any() or X[:, use].size > MOST_SEPARATED:
+    rows = scaled(X)
+    if not 0 < rows.size <= MOST_SEPARATED:
         return False
-    rows = (X[:, use] - X[:, use].mean(axis=0)) / X[:, use].std(axis=0)
     signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
     # A box keeps the program bounded; its optimum is 0 unless the responses are separated.
     best = linprog(-signed.mean(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1.0, 1.0))
-    return bool(best.success and -best.fun > SEPARATED)
+    return bool(best.success and -best.fun > 1e-6)
 
 
 @dataclass(frozen=True, kw_only=True)
-class OwnAnswers(Own):
+class ResponsesSpec(DataSpec):
     """Your one-bit responses; a direction is recovered in columns that are centered and scaled."""
 
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")
-    own_measures = MEASURES
+    data_metrics = METRICS
 
     scaling: Annotated[
         str,
         Parameter(
-            meaning="columns are centred and divided by their deviations, or made uncorrelated, too, or left alone",
+            meaning="columns are centered and divided by their standard deviations, or whitened, or left unchanged",
             choices=("columns", "whitened", "none"),
         ),
     ] = "columns"
 
     @classmethod
-    def completed(
-        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
-    ) -> dict[str, object]:
+    def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
         """Have columns whitened for the refinement of a dense direction, whose intervals then are right.
 
-        Of correlated columns an entry of a direction of length 1 is far from normal. Whitening takes more rows than
-        columns, and leaves no entry zero.
+        An entry of a direction of length 1 is far from normal if columns are correlated. Whitening takes twice as many
+        rows as columns, and leaves no entry zero.
         """
         n, p = arrays["X"].shape
         dense = not any(options.get(name) for name in ("sparsity", "kept"))
-        whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > WHITENED * p
+        whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > 2 * p
         return {**({"scaling": "whitened"} if whitened else {}), **options}
 
     @property
     def theory_holds(self) -> bool:
-        """Predictions are for drawn designs."""
+        """Predictions are for simulated designs."""
         return False
 
-    def build(self, checkpoint: Checkpoint = proceed) -> OwnAnswersProblem:  # noqa: D102
-        return OwnAnswersProblem(self, checkpoint)
+    def build(self, checkpoint: Checkpoint = proceed) -> ResponsesProblem:  # noqa: D102
+        return ResponsesProblem(self, checkpoint)
 
     @classmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         X, y = arrays["X"], arrays["y"]
         if len(np.unique(y[given])) < 2:
             raise InputError("y", "of two values", "one in all rows that are not held out", "give rows of both")
         p = Frame.of(X[given], str(settings["scaling"])).T.shape[1]
         if p < 2:
-            raise InputError("X", "at least 2 columns that vary", p, "a single one has no direction: plot y against it")
+            raise InputError("X", "a table of at least two columns that vary", p, "add features")
         return {"n": int(given.sum()), "p": p}

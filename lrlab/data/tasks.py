@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from lrlab.arrays import Vector
+from lrlab.data.arrays import model_of
 from lrlab.data.columns import NOTHING, Given, Hints
 from lrlab.data.dataset import Dataset
 from lrlab.data.files import LIMIT_BYTES, data_suffix
 from lrlab.data.label_models import FittedModel, save_model
 from lrlab.data.label_task import LabelProblem, hide
 from lrlab.data.labels import Labels
-from lrlab.data.own import Comparison, own_class
 from lrlab.data.reading import read_given
 from lrlab.data.recover import choices, first_solver, in_units, job_of, kind_of
 from lrlab.data.rows import OF_LABELS, read
+from lrlab.data.spec import Comparison, spec_class
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 File = str | PathLike[str]
 OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
-"""Parameters of a spec of your data that people may want to set first."""
+"""Parameters of a spec of your data that matter most."""
 
 
 class Task(Protocol):
@@ -55,7 +56,7 @@ class Task(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Measurements:
-    """Data of which a vector, an image or a matrix is recovered; the tasks below say what is drawn of it."""
+    """Data of which a vector, an image or a matrix is recovered; the tasks below say what is shown of it."""
 
     given: Given
     model: str
@@ -65,9 +66,9 @@ class Measurements:
         return f"{self.given.words}; model {self.model}."
 
     def settings(self) -> list[Parameter]:
-        """Return what may be said of these data."""
+        """Return the parameters that matter most for these data."""
         kind, _, base = kind_of(self.model)
-        known = choices(own_class(kind, base))
+        known = choices(spec_class(kind, base))
         return [known[name] for name in OFFERED if name in known]
 
     def plan(self, solvers: Sequence[AnySolver] = ("",), **options: object) -> list[Job]:
@@ -81,25 +82,27 @@ class Measurements:
         return first_solver(kind_of(self.model)[0], *self.given[1:3])
 
     def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return units of a form, or the entries of a signal."""
+        """Return units of a form, an image, or the entries of a signal."""
         what: Any = trace.estimate
         if isinstance(what, LowRank):
             two = np.shape(what.U) != np.shape(what.V) or not np.allclose(what.U, what.V)
             left = {"left units" if two else "hidden units": (what.U * np.abs(what.s)).T}
             return {**left, **({"right units": what.V.T} if two else {})}
+        if np.ndim(what) == 2:
+            return {"image, up to a phase": np.abs(what)}
         return {"real, imaginary": np.vstack([np.real(what), np.imag(what)])}
 
     def table(self, trace: Trace) -> "pd.DataFrame":
-        """Return the matrix of a form, or a signal."""
+        """Return the matrix of a form, the magnitudes of an image, or a signal."""
         import pandas as pd
 
         what: Any = trace.estimate
-        if isinstance(what, LowRank):
-            return pd.DataFrame(what.dense())
+        if isinstance(what, LowRank) or np.ndim(what) == 2:
+            return pd.DataFrame(what.dense() if isinstance(what, LowRank) else np.abs(what))
         return pd.DataFrame({"real": np.real(what), "imaginary": np.imag(what)})
 
     def arrays(self, trace: Trace) -> dict[str, Vector]:
-        """Return what a file keeps of the estimate."""
+        """Return the arrays of the estimate for a file."""
         what: Any = trace.estimate
         return what._asdict() if isinstance(what, LowRank) else {"estimate": what}
 
@@ -132,19 +135,17 @@ class Responses(Measurements):
         """
         import pandas as pd
 
-        what: Any = trace.estimate
-        names = self.given.names or tuple(str(place + 1) for place in range(len(what)))
-        sizes: dict[str, Any] = {"direction": what, "standardised": trace.problem.standardised(what)}
-        if trace.intervals is not None:
-            sizes |= {"low": trace.intervals.low, "high": trace.intervals.high}
+        sizes = self.arrays(trace)
+        sizes = {"direction": sizes.pop("estimate"), **sizes}
+        names = self.given.names or tuple(str(place + 1) for place in range(len(sizes["direction"])))
         used = np.isfinite(sizes["standardised"])
         return pd.DataFrame({"column": names, **sizes})[used].reset_index(drop=True)
 
     def arrays(self, trace: Trace) -> dict[str, Vector]:
         """Return the direction and its intervals."""
-        known = trace.intervals
+        known, what = trace.intervals, trace.estimate
         ends = {} if known is None else {"low": known.low, "high": known.high}
-        return {"estimate": trace.estimate, "standardised": trace.problem.standardised(trace.estimate), **ends}
+        return {"estimate": what, "standardised": trace.problem.standardised(what), **ends}
 
 
 class Matrix(Measurements):
@@ -166,31 +167,15 @@ class Matrix(Measurements):
         return {**super().arrays(trace), "completed": trace.problem.completed(trace.estimate)}
 
 
-class Patterns(Measurements):
-    """Magnitudes |A x|, or diffraction patterns of an image behind masks."""
-
-    def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return the image, or the signal."""
-        what: Any = trace.estimate
-        return {"image, up to a phase": np.abs(what)} if np.ndim(what) == 2 else super().parts(trace)
-
-    def table(self, trace: Trace) -> "pd.DataFrame":
-        """Return the magnitudes of the image, or the signal."""
-        import pandas as pd
-
-        what: Any = trace.estimate
-        return pd.DataFrame(np.abs(what)) if np.ndim(what) == 2 else super().table(trace)
-
-
-class LabelledRows(Measurements):
+class LabeledRows(Measurements):
     """Rows with features and labels."""
 
     def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return how often each label is on in the training rows, the most frequent first."""
+        """Return the prevalence of each label in the training rows, the most frequent first."""
         return {"label prevalence": np.sort(np.asarray(trace.problem.Y.mean(axis=0)).ravel())[::-1][None]}
 
     def table(self, trace: Trace) -> "pd.DataFrame":
-        """Return for each label how often it is on, and its AUC on held-out rows."""
+        """Return for each label its positive training rows, and its AUC on held-out rows."""
         import pandas as pd
 
         from lrlab import ranking
@@ -199,39 +184,32 @@ class LabelledRows(Measurements):
         scores = trace.estimate.estimate.scores(problem.X_test)  # type: ignore[union-attr]
         areas = ranking.areas(scores, problem.Y_test, problem.mask_test, micro=False).by_label
         on = np.asarray(problem.Y.sum(axis=0)).ravel().astype(int)
-        return pd.DataFrame({"label": self.rows.names, "on in training rows": on, "AUC on held-out rows": areas})
+        return pd.DataFrame({"label": self.rows.names, "positive training rows": on, "AUC on held-out rows": areas})
 
     @property
     def rows(self) -> Dataset:
         """The training rows."""
         return self.given.y[0] if isinstance(self.given.y, tuple) else self.given.y
 
-    def fitted(self, trace: Trace) -> FittedModel:
-        """Return the model that predicts labels of new rows."""
+    def packed(self, trace: Trace) -> bytes:
+        """Return the model that predicts labels of new rows as the content of an npz."""
         found: Any = trace.estimate
         columns = self.rows.rows(slice(0, 0))
-        return FittedModel(trace.job.solver, dict(trace.job.options), found.estimate, columns, found.scaling)
-
-    def packed(self, trace: Trace) -> bytes:
-        """Return the model that predicts labels as the content of an npz."""
-        save_model(memory := io.BytesIO(), self.fitted(trace))
+        model = FittedModel(trace.job.solver, dict(trace.job.options), found.estimate, columns, found.scaling)
+        save_model(memory := io.BytesIO(), model)
         return memory.getvalue()
 
 
 TASKS: Mapping[str, type[Measurements]] = {
     "inductive-completion": Matrix,
-    "phase-retrieval": Patterns,
-    "multilabel": LabelledRows,
-    "rank-one-sensing": Measurements,
-    "polynomial-network": Measurements,
+    "multilabel": LabeledRows,
+    **dict.fromkeys(("rank-one-sensing", "polynomial-network", "phase-retrieval"), Measurements),
 }
 """By the model; all others are of one-bit responses."""
 
 
 def task_of(given: Given, model: str = "") -> Measurements:
     """Return the task of data, by the model that is named, or that they show."""
-    from lrlab.data.arrays import model_of
-
     model = model or given.model or model_of(given.y, given.X, given.Z)
     kind_of(model)
     return TASKS.get(model, Responses)(given, model)
@@ -255,8 +233,8 @@ def read_task(
     """Return the task that a file holds: labels if its format, `labels` or the model say so, else by its columns.
 
     test: rows to score labels on, else held-out ones. labels, file_format, base, limit: see `rows.read`. observed:
-    fraction of the known training labels that solvers see, drawn with the seed. rows, columns: features of the rows and
-    columns of a matrix.
+    random fraction of the known training labels that solvers see. rows, columns: features of the rows and columns of a
+    matrix.
     """
     suffix = data_suffix(Path(path))
     of_labels = labels is not None or file_format or hints.model == Multilabel.model or hints.kind == "labels"
@@ -272,7 +250,7 @@ def read_task(
     rest = f", {fresh.n:,} rows to test on" if fresh else ""
     notes = "".join(f" {note}" for note in (*given.notes, *(fresh.notes if fresh else ())))
     words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}{notes}"
-    return LabelledRows(Given((given, fresh) if fresh else given, words=words), Multilabel.model)
+    return LabeledRows(Given((given, fresh) if fresh else given, words=words), Multilabel.model)
 
 
 class Fit(NamedTuple):

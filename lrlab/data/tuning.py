@@ -1,7 +1,7 @@
 """Chooses the solver of labels, or the settings of one, on held-out rows: scikit-learn's folds and samplers."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,28 +12,24 @@ from lrlab import catalog, ranking
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem, default_rank
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import GAINS, PLACES, Predictor
+from lrlab.models.multilabel_problem import GAINS, PLACES
 from lrlab.parameters import Value, require_known
 
-HELD_OUT_ROWS, FOLDS = 500, 5
-"""Rows that are held out in all, if there are so many, by fifths in turn: few rows compare badly."""
 FIRST = ("leml-squared", "binary-relevance")
 """Solvers of which the better one is the default."""
-DEFAULTS: tuple[tuple[str, dict[str, Value]], ...] = (
-    ("leml-squared", {}),
-    ("leml-squared", {"regularization": 10.0}),
-    ("binary-relevance", {}),
-    ("binary-relevance", {"loss": "logistic"}),
+DEFAULTS: tuple[tuple[str, dict[str, Value], int], ...] = (
+    ("binary-relevance", {"loss": "logistic"}, 1),
+    ("leml-squared", {"regularization": 30.0}, 3),
 )
-"""What is compared if no solver is named."""
+"""What is compared if no solver is named, with the most iterations of each; the first one if none is better."""
+MARGIN = 0.005
+"""Lead on held-out rows by which the second one of DEFAULTS replaces the first: few rows compare badly."""
 MOST_LOGISTIC = 10**8
-"""Stored features times labels up to which logistic regressions are among them: they take minutes beyond that."""
-SETTINGS = 20
-"""Settings that are tried."""
-WEIGHTS, RATES, MARGINS = (1e-3, 1e4), (1e-2, 1.0), (0.1, 3.0)
-"""Ranges of regularization, and of WSABIE's options, which Yu et al. (2014), section 5, tuned by hand."""
-ITERATIONS, FEW_ITERATIONS = 10, 5
-"""Most iterations, with a metric and without: accuracy on new rows is often best after 2 to 5."""
+"""Stored features times labels up to which logistic regressions are compared: they take minutes beyond that."""
+SETTINGS, ITERATIONS = 20, 10
+"""Settings that a metric tries, and the most iterations of each."""
+RANGES = {"regularization": (1e-3, 1e4), "rate": (1e-2, 1.0), "margin": (0.1, 3.0)}
+"""Ranges of settings; those of WSABIE were tuned by hand in Yu et al. (2014), section 5."""
 
 
 def first_places(scores: Any, Y: Any, known: Any, threshold: float, name: str, **places: Any) -> float:
@@ -68,52 +64,42 @@ class Candidate(NamedTuple):
     score: float = math.nan
 
 
-def folds(rows: Dataset, seed: int) -> list[tuple[Dataset, Dataset]]:
-    """Return rows in two parts, a fifth of them in the second one, as often as makes up HELD_OUT_ROWS."""
+def folds(rows: Dataset, seed: int, wanted: int) -> list[tuple[Dataset, Dataset]]:
+    """Return rows in two parts, a fifth of them in the second one, until so many are held out in all."""
     from sklearn.model_selection import KFold
 
-    count = min(FOLDS, rows.n, max(1, math.ceil(FOLDS * HELD_OUT_ROWS / rows.n)))
-    parts = KFold(min(FOLDS, rows.n), shuffle=True, random_state=seed).split(np.arange(rows.n))
+    parts = KFold(min(5, rows.n), shuffle=True, random_state=seed).split(np.arange(rows.n))
+    count = min(5, rows.n, max(1, math.ceil(5 * wanted / rows.n)))
     return [(rows.rows(learnt), rows.rows(held)) for learnt, held in list(parts)[:count]]
 
 
-def best(rows: Dataset, candidates: Sequence[Candidate], metric: str, seed: int, intercept: bool = True) -> Candidate:
-    """Return the candidate that predicts held-out rows best, of equal ones the first, with its iterations."""
-    parts, tried = folds(rows, seed), list[Candidate]()
-    for one in candidates:
-        rank = one.rank or default_rank(min(rows.d, rows.L))
-        problems = [LabelProblem.between(*part, rank, intercept=intercept, scaling=one.scaling) for part in parts]
-        scores = np.array([list(scored(problem, one, metric, seed)) for problem in problems])
-        known = ~np.isnan(scores)
-        # An AUC needs labels of both kinds, which a fold need not have.
-        means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-        place = int(np.argmax(means))
-        tried.append(one._replace(iterations=place + 1, score=float(means[place])))
-    return max(tried, key=lambda one: one.score)
+def tried(one: Candidate, parts: list[tuple[Dataset, Dataset]], metric: str, seed: int, intercept: bool) -> Candidate:
+    """Return a candidate with its mean score on held-out rows, at the iterations where that is best."""
+    scores = np.array([list(_scores(one, part, metric, seed, intercept)) for part in parts])
+    known = ~np.isnan(scores)
+    # An AUC needs labels of both kinds, which a fold need not have.
+    means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    place = int(np.argmax(means))
+    return one._replace(iterations=place + 1, score=float(means[place]))
 
 
-def scored(problem: LabelProblem, one: Candidate, metric: str, seed: int) -> Iterator[float]:
+def _scores(one: Candidate, part: tuple[Dataset, Dataset], metric: str, seed: int, intercept: bool) -> Iterator[float]:
     """Yield the score of each iterate; one that has ended stays as it is."""
+    rank = one.rank or default_rank(min(part[0].d, part[0].L))
+    problem = LabelProblem.between(*part, rank, intercept=intercept, scaling=one.scaling)
     entry, last = catalog.solver(one.solver, Multilabel.model), math.nan
-    options = dict(entry.settle(dict(one.options)).options)
-    iterates = entry.run(problem, **options, rng=np.random.default_rng(seed))
+    iterates = entry.run(problem, **dict(entry.settle(dict(one.options)).options), rng=np.random.default_rng(seed))
     for _ in range(one.iterations):
-        iterate = next(iterates, None)
-        if iterate is not None:
-            last = score_of(problem, iterate.estimate, metric)
+        if (iterate := next(iterates, None)) is not None:
+            scores = iterate.estimate.scores(problem.X_test)
+            last = float(METRICS[metric](scores, problem.Y_test, problem.mask_test, iterate.estimate.threshold))
         yield last
-
-
-def score_of(problem: LabelProblem, estimate: Predictor, metric: str) -> float:
-    """Return the score of an estimate on the rows that are held out."""
-    scores = estimate.scores(problem.X_test)
-    return float(METRICS[metric](scores, problem.Y_test, problem.mask_test, estimate.threshold))
 
 
 def sampled(
     solver: str, options: Mapping[str, Value], rank: int, scaling: str, rows: Dataset, seed: int
 ) -> list[Candidate]:
-    """Return the settings of a fit that is not tuned, and others: numbers that are not given, drawn by logarithms."""
+    """Return the settings of a fit that is not tuned, and random values, by logarithms, of those that are not given."""
     from scipy.stats import loguniform, randint
     from sklearn.model_selection import ParameterSampler
 
@@ -122,7 +108,7 @@ def sampled(
     most = min(rows.d, rows.L)
     if "fitted_rank" in known and not rank and most > 1:
         free["rank"] = randint(max(1, most // 5), most + 1)
-    for name, (low, high) in (("regularization", WEIGHTS), ("rate", RATES), ("margin", MARGINS)):
+    for name, (low, high) in RANGES.items():
         if name in known and name not in options:
             free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
     first = Candidate(solver, tuple(options.items()), rank, scaling)
@@ -132,9 +118,9 @@ def sampled(
     drawn = ParameterSampler(free, count, random_state=seed) if len(free) > 1 else [{"scaling": "rows"}]
     others = []
     for one in drawn:
-        own = {name: float(value) for name, value in one.items() if name not in ("rank", "scaling")}
+        given = {name: float(value) for name, value in one.items() if name not in ("rank", "scaling")}
         at = int(one.get("rank", rank))
-        others.append(first._replace(options=tuple({**options, **own}.items()), rank=at, scaling=str(one["scaling"])))
+        others.append(first._replace(options=tuple({**options, **given}.items()), rank=at, scaling=str(one["scaling"])))
     return [first, *others]
 
 
@@ -150,24 +136,24 @@ def tuned(
     iterations: int = 0,
     seed: int = 0,
 ) -> Candidate:
-    """Return the settings to fit rows with: those given, or by a metric on held-out rows those that are best there.
+    """Return the settings to fit rows with: those that are best on held-out rows by a metric.
 
-    Without a solver it is the better one of FIRST. iterations: the most there are; those that are best are chosen.
+    With neither a solver nor a metric, the defaults are compared. iterations: the most of each; the best number is
+    chosen.
     """
-    if metric:
-        require_known(metric, METRICS, what="metric")
     given = dict(options or {})
     if metric:
+        require_known(metric, METRICS, what="metric")
         names = (solver,) if solver else FIRST
-        candidates = [one for name in names for one in sampled(name, given, rank, scaling, rows, seed)]
-    elif solver:
-        candidates = [Candidate(solver, tuple(given.items()), rank, scaling)]
-    else:
-        entries = rows.X.nnz if issparse(rows.X) else rows.X.size
-        defaults = [one for one in DEFAULTS if one[1].get("loss") != "logistic" or entries * rows.L <= MOST_LOGISTIC]
-        candidates = [Candidate(name, tuple({**own, **given}.items()), rank, scaling) for name, own in defaults]
-    most = iterations or (ITERATIONS if metric else FEW_ITERATIONS)
-    candidates = [one._replace(iterations=most) for one in candidates]
-    if len(candidates) == 1 and not metric:
-        return candidates[0]
-    return best(rows, candidates, metric or METRIC, seed, intercept)
+        drawn = [one for name in names for one in sampled(name, given, rank, scaling, rows, seed)]
+        parts = folds(rows, seed, 500)
+        drawn = [one._replace(iterations=iterations or ITERATIONS) for one in drawn]
+        return max((tried(one, parts, metric, seed, intercept) for one in drawn), key=lambda one: one.score)
+    large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
+    candidates = [
+        Candidate(name, tuple({**own, **given}.items()), rank, scaling, min(most, iterations or most))
+        for name, own, most in (DEFAULTS[1:] if large else DEFAULTS)
+    ]
+    parts = folds(rows, seed, 200)
+    first, *others = (tried(one, parts, METRIC, seed, intercept) for one in candidates)
+    return next((one for one in others if one.score > first.score + MARGIN), first)

@@ -193,13 +193,13 @@ def verdict(trace: "Trace") -> str:
 def own_verdict(trace: "Trace") -> str:
     """Return the first measure of a run on a person's own data, in words."""
     last = trace.rows[-1] if trace.rows else {}
-    known = next((name for name in trace.job.spec.own_measures if name in last), "")
-    return f"{trace.job.spec.own_measures[known].title}: {last[known]:.3g}." if known else "No estimate yet."
+    known = next((name for name in trace.job.spec.data_metrics if name in last), "")
+    return f"{trace.job.spec.data_metrics[known].title}: {last[known]:.3g}." if known else "No estimate yet."
 
 
 def measures_of(spec: Spec) -> Mapping[str, Measure]:
     """Return the scores of a spec's problem: those of its family, or those of a person's own data."""
-    return spec.own_measures or family(spec.model).measures
+    return spec.data_metrics or family(spec.model).measures
 
 
 def mimebundle(trace: "Trace") -> dict[str, Any]:

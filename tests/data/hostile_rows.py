@@ -20,7 +20,7 @@ from lrlab.data import rows
 from lrlab.data.label_models import load_model
 from lrlab.data.labels import choose_labels
 from lrlab.data.reading import read_given
-from lrlab.data.recover import own_spec
+from lrlab.data.recover import data_spec
 from lrlab.models.pictures import encode
 
 
@@ -57,7 +57,7 @@ def listed(path: Path, labels: Any) -> Any:
 def ratings(path: Path, labels: Any) -> Any:
     """Open ratings."""
     given = read_given(path)
-    return own_spec(*given[:3], model=given.model)
+    return data_spec(*given[:3], model=given.model)
 
 
 def picture(path: Path, labels: Any) -> Any:

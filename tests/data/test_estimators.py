@@ -143,3 +143,12 @@ def test_the_number_of_first_columns_may_be_a_float_or_text(first):
 def test_what_is_wrong_is_one_sentence(estimator, sentence):
     with pytest.raises(lrlab.InputError, match=sentence):
         estimator.fit(*rows_of(estimator))
+
+
+def test_a_column_without_numbers_stays_unknown_and_is_named():
+    table = cases.gaps(SEED)[0]
+    table[:, 2] = np.nan
+    imputer = lrlab.LowRankImputer(rank=2).fit(table)
+    filled = imputer.transform(table)
+    assert np.isnan(filled[:, 2]).all() and np.isfinite(np.delete(filled, 2, axis=1)).all()
+    assert imputer.note_ == "Columns 3 have no number: they stay nan."

@@ -20,7 +20,7 @@ TRUTHS = {"error", "overlap", "spectral_error", "weakest_error", "coverage", "wi
 def given_of(model: str):
     """Return the arguments of `recover` for a model."""
     kind = recover.kind_of(model)[1].__name__
-    if kind == "answers":
+    if kind == "responses":
         X, y, _ = cases.answers(SEED)
         return y, X
     if kind == "bilinear":
@@ -29,7 +29,7 @@ def given_of(model: str):
     if kind == "quadratic":
         X, y, _ = cases.quadratic(SEED)
         return y, X
-    if kind == "table":
+    if kind == "matrix":
         return (cases.gaps(SEED)[0],)
     if kind == "label_arrays":
         drawn = Multilabel(n=60, d=6, labels=5, rank=2, per_row=2).build()

@@ -13,7 +13,7 @@ from lrlab.data import rows as datasets
 from lrlab.data.arrays import LARGEST
 from lrlab.data.labels import choose_labels
 from lrlab.data.reading import read_given
-from lrlab.data.recover import own_spec
+from lrlab.data.recover import data_spec
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.pictures import decode, encode
 from lrlab.parameters import InputError
@@ -143,7 +143,7 @@ def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
         rows, columns, values = given.y
         assert len(rows) == len(columns) == len(values) > 0 and "\n" not in given.words
         assert rows.max() < len(given.rows) and columns.max() < len(given.names)
-        spec = read_or_refused(own_spec, given.y, given.X, model=given.model)
+        spec = read_or_refused(data_spec, given.y, given.X, model=given.model)
         assert spec is None or abs(values).max() <= LARGEST
 
 

@@ -84,7 +84,7 @@ def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkey
     about = at.session_state["own_data:about"]
     exec(view.python(about, [first.job]), names)
     fit = names[first.job.solver.replace("-", "_")]
-    measure = list(first.job.spec.own_measures)[0]
+    measure = list(first.job.spec.data_metrics)[0]
     assert fit.trace.rows[-1][measure] == pytest.approx(first.trace.rows[-1][measure])
     assert main(view.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
 

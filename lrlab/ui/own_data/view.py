@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.data.recover import in_units
-from lrlab.data.tasks import Fit, LabelledRows, Responses
+from lrlab.data.tasks import Fit, LabeledRows, Responses
 from lrlab.data.tuning import FIRST
 from lrlab.engine.engine import get_engine
 from lrlab.figures import convergence, picture, theme
@@ -120,7 +120,7 @@ def recovered(fit: Fit) -> None:
     tables.view(table)
     with st.container(horizontal=True):
         tables.download_csv("Estimate (CSV)", table, "recovered", key=f"{PAGE}-csv")
-        title = "Model (.npz)" if isinstance(fit.task, LabelledRows) else "Estimate (.npz)"
+        title = "Model (.npz)" if isinstance(fit.task, LabeledRows) else "Estimate (.npz)"
         tables.download(title, lambda: fit.task.packed(fit.trace), "recovered.npz", key=f"{PAGE}-npz")
 
 

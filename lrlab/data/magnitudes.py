@@ -1,9 +1,8 @@
-"""Own magnitudes: A (m, p) and |A x| or |A x|^2, or diffraction patterns of an image behind masks."""
+"""Your magnitudes: A (m, p) and |A x| or |A x|^2, or diffraction patterns of an image behind masks."""
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,64 +10,55 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 from lrlab.arrays import Array, Mask, Vector, frozen
-from lrlab.data.own import Comparison, Own, unpacked
+from lrlab.data.spec import Arrays, Comparison, DataSpec
 from lrlab.model_entry import Measure
 from lrlab.models.phase_retrieval import PhaseRetrievalProblem
 from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
-MEASURES = {
+METRICS = {
     "held_out_misfit": Measure("relative error of held-out magnitudes", "1 is that of a zero estimate"),
     "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
 }
-
-
-NORMS = ("backward", "ortho")
 FAR_OFF = 0.05
 """Relative residual norm above which magnitudes may be intensities."""
 
 
-class SomePixels(LinearOperator):
-    """The rows of a masked Fourier transform at known pixels."""
+def some_pixels(whole: CodedFourier, known: Mask) -> LinearOperator:
+    """Return the rows of a masked Fourier transform at known pixels."""
 
-    def __init__(self, whole: CodedFourier, known: Mask) -> None:
-        self.whole, self.known = whole, known.ravel()
-        super().__init__(whole.dtype, (int(known.sum()), whole.shape[1]))
+    def back(u: Vector) -> Vector:
+        full = np.zeros(known.size, dtype=np.complex128)
+        full[known.ravel()] = u.ravel()
+        return np.asarray(whole.rmatvec(full))
 
-    def _matvec(self, x: Vector) -> Vector:
-        return (self.whole @ x)[self.known]
-
-    def _rmatvec(self, u: Vector) -> Vector:
-        full = np.zeros(len(self.known), dtype=np.complex128)
-        full[self.known] = u
-        return self.whole.rmatvec(full)
+    shape = (int(known.sum()), whole.shape[1])
+    return LinearOperator(shape, lambda x: (whole @ x.ravel())[known.ravel()], back, dtype=whole.dtype)
 
 
-class OwnMagnitudesProblem(PhaseRetrievalProblem):
-    """A person's magnitudes: A (m, p), or of patterns behind masks (count, h, w) their operator; no truth is known.
+class MagnitudesProblem(PhaseRetrievalProblem):
+    """Your magnitudes: A (m, p), or for patterns behind masks (count, h, w) their operator, without a ground truth.
 
     Rows of A are scaled to mean square 1 per entry, measurements to mean square magnitude 1; `unit` is that of x.
     image: the sides of what is behind masks.
     """
 
-    def __init__(self, spec: "OwnMagnitudes", checkpoint: Checkpoint = proceed) -> None:
+    def __init__(self, spec: "MagnitudesSpec", checkpoint: Checkpoint = proceed) -> None:
         values = spec.values()
         self.spec, self.data, self.checkpoint, self.noise = spec, str(values["data"]), checkpoint, values["noise"]
-        self.out, arrays, self.truth = spec.held, unpacked(spec.file), None
-        A, y = arrays["A"], arrays["y"]
-        power = 2 if self.data == "intensity" else 1
+        self.out, self.truth, A, y = spec.held, None, spec.arrays["A"], spec.arrays["y"]
+        self.known = spec.arrays.get("known", np.ones(y.shape, dtype=bool))
         if values["centered"] and A.ndim == 3:
-            y = scipy.fft.ifftshift(y, axes=(1, 2))
-        self.known = arrays.get("known", np.ones(y.shape, dtype=bool))
-        if values["centered"] and "known" in arrays:
-            self.known = scipy.fft.ifftshift(self.known, axes=(1, 2))
+            y, self.known = (scipy.fft.ifftshift(side, axes=(1, 2)) for side in (y, self.known))
+        power = 2 if self.data == "intensity" else 1
         size = float(np.sqrt(np.mean(y[~self.out][self.known[~self.out]] ** (2 / power))))
         rms = float(np.sqrt(np.mean(np.abs(A[~self.out]) ** 2)))
         self.image = A.shape[1:] if A.ndim == 3 else ()
         # The operator's transforms are unnormalized, as those of numpy's fft2 are.
         self.unit = size / rms * (math.sqrt(math.prod(self.image)) if values["norm"] == "ortho" else 1.0)
         self.all = A / rms, y / size**power
+        self._data = self.part(~self.out)
         self.shape = self.A.shape
 
     def part(self, chosen: Mask) -> tuple[Any, Array]:
@@ -77,34 +67,34 @@ class OwnMagnitudesProblem(PhaseRetrievalProblem):
         if not self.image:
             return A, y
         known, operator = self.known[chosen], CodedFourier(A.astype(np.complex128), self.image)
-        return operator if known.all() else SomePixels(operator, known), y[known]
+        return operator if known.all() else some_pixels(operator, known), y[known]
 
-    @cached_property
-    def _data(self) -> tuple[Any, Array]:
-        return self.part(~self.out)
+    def held(self) -> tuple[Any, Array]:
+        """Return A and the magnitudes of held-out rows."""
+        A, y = self.part(self.out)
+        return A, y if self.data == "magnitude" else np.sqrt(y)
 
     def score(self, estimate: Vector) -> dict[str, float]:
-        """Return the relative misfit of the given magnitudes, and of those held out."""
-        scores = {"misfit": _misfit(self.A, estimate, self.magnitude)}
-        if self.out.any():
-            A, y = self.part(self.out)
-            scores["held_out_misfit"] = _misfit(A, estimate, y if self.data == "magnitude" else np.sqrt(y))
-        return scores
+        """Return the relative residual norm of the given magnitudes, and of those held out."""
+        parts = {"misfit": (self.A, self.magnitude), **({"held_out_misfit": self.held()} if self.out.any() else {})}
+        return {
+            name: float(np.linalg.norm(np.abs(A @ estimate) - y) / (np.linalg.norm(y) or 1.0))
+            for name, (A, y) in parts.items()
+        }
 
     def compared(self, x: Vector) -> Comparison:
         """Return the relative error of held-out magnitudes beside that of a zero estimate."""
-        A, y = self.part(self.out)
-        magnitude = y if self.data == "magnitude" else np.sqrt(y)
+        A, magnitude = self.held()
         off = np.abs(A @ (np.ravel(x) / self.unit)) - magnitude
         size = float(np.mean(magnitude**2)) or 1.0
         return Comparison.of("relative error", off**2 / size, np.ones(len(off)), root=True)
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False: no truth is known."""
+        """Return False: there is no ground truth."""
         return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether there are too few measurements to decide a signal."""
+        """Return whether there are too few measurements to determine a signal."""
         return bool(self.spec.measurements <= self.spec.degrees_of_freedom)
 
     def recovered(self, estimate: Vector) -> Vector:
@@ -112,55 +102,55 @@ class OwnMagnitudesProblem(PhaseRetrievalProblem):
         return (estimate * self.unit).reshape(self.image or -1)
 
 
-def _misfit(A: Any, x: Vector, magnitude: Array) -> float:
-    return float(np.linalg.norm(np.abs(A @ x) - magnitude) / (np.linalg.norm(magnitude) or 1.0))
-
-
 @dataclass(frozen=True, kw_only=True)
-class OwnMagnitudes(Own):
-    """Magnitudes or intensities of a person."""
+class MagnitudesSpec(DataSpec):
+    """Your magnitudes or intensities."""
 
     free: ClassVar[tuple[str, ...]] = ("data", "noise")
     sizes: ClassVar[tuple[str, ...]] = ("m", "p", "field")
-    own_measures = MEASURES
+    data_metrics = METRICS
 
     stacked: Annotated[bool, Parameter(meaning="whether these are patterns behind masks", hidden=True)] = False
     unknown: Annotated[int, Parameter(meaning="number of pixels that are left out", low=0, high=1e9, hidden=True)] = 0
     norm: Annotated[
-        str, Parameter(meaning="normalization of the patterns' Fourier transforms, as numpy names it", choices=NORMS)
+        str,
+        Parameter(
+            meaning="normalization of the patterns' Fourier transforms, as numpy names it",
+            choices=("backward", "ortho"),
+        ),
     ] = "backward"
     centered: Annotated[bool, Parameter(meaning="whether patterns have frequency 0 in their center")] = False
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """State the convention of patterns, and hint at intensities."""
-        values = self.values()
         words = f"{self.unknown:,} unknown pixels are left out. " if self.unknown else ""
         if self.stacked:
             origin = "in the center" if self.centered else "at the first pixel"
             words += f"Patterns are read as |fft2(mask x image)|, norm {self.norm}, frequency 0 {origin}. "
-        if values["data"] == "magnitude" and scores.get("misfit", 0.0) > FAR_OFF:
+        if self.values()["data"] == "magnitude" and scores.get("misfit", 0.0) > FAR_OFF:
             words += "No signal fits these magnitudes well. If they are intensities, set data=intensity. "
         return words.strip()
 
     @property
     def data_bytes(self) -> int:
-        """Of patterns behind masks no matrix is formed."""
-        return 5 * sum(array.nbytes for array in unpacked(self.file).values()) if self.stacked else super().data_bytes
+        """Memory of the data: no matrix is formed for patterns behind masks."""
+        return 5 * self.given_bytes if self.stacked else super().data_bytes
 
-    def build(self, checkpoint: Checkpoint = proceed) -> OwnMagnitudesProblem:  # noqa: D102
-        return OwnMagnitudesProblem(self, checkpoint)
+    def build(self, checkpoint: Checkpoint = proceed) -> MagnitudesProblem:  # noqa: D102
+        return MagnitudesProblem(self, checkpoint)
 
     @classmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         A, y = arrays["A"], arrays["y"]
+        known = arrays.get("known", np.ones(y.shape, dtype=bool))
         if y.min() < 0:
             raise InputError("y", "magnitudes or intensities, none below 0", float(y.min()), "set noise below 0 to 0")
-        if "known" in arrays and not arrays["known"][given].any():
+        if not known[given].any():
             raise InputError("y", "known at some pixels", "nan alone", "give the patterns")
         if not y[given].any() or not A[given].any():
             raise InputError("y", "other than 0 somewhere, and A too", "zeros alone", "give the measurements")
-        m, p = y[given].size, math.prod(A.shape[1:])
-        field = "complex" if np.iscomplexobj(A) or A.ndim == 3 else "real"
-        unknown = 0 if "known" not in arrays else int((~arrays["known"]).sum())
-        m -= 0 if "known" not in arrays else int((~arrays["known"][given]).sum())
-        return {"m": m, "p": p, "field": field, "stacked": A.ndim == 3, "unknown": unknown}
+        return {
+            **{"m": int(known[given].sum()), "p": math.prod(A.shape[1:])},
+            "field": "complex" if np.iscomplexobj(A) or A.ndim == 3 else "real",
+            **{"stacked": A.ndim == 3, "unknown": int((~known).sum())},
+        }

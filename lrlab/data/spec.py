@@ -1,7 +1,7 @@
-"""Own measurements as the source of a problem: the spec of a model whose data are read instead of drawn.
+"""Your measurements as the source of a problem: the spec of a model whose data are read instead of simulated.
 
-The spec of such a problem is the model's own with `Own` and the kind of its family before it, so that solvers, limits
-and records are those of drawn problems. What needs the truth is left out; what is held out is scored instead.
+The spec of such a problem is the model's own with `DataSpec` and the kind of its family before it, so that solvers,
+limits and records are those of simulated problems. Held-out measurements are scored in place of the ground truth.
 """
 
 import hashlib
@@ -19,7 +19,8 @@ from lrlab.parameters import Parameter, Value, declared
 from lrlab.protocol import Spec, Stop
 
 HELD_OUT = 0.2
-"""Share of the measurements that is held out where none is said."""
+"""Default fraction of the measurements that is held out."""
+Arrays = Mapping[str, Vector]
 
 
 class Comparison(NamedTuple):
@@ -50,7 +51,7 @@ class Packed(str):
     arrays: dict[str, Vector]
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Vector]) -> Self:
+    def of(cls, arrays: Arrays) -> Self:
         """Return arrays with their digest."""
         digest = hashlib.sha256()
         for name, array in sorted(arrays.items()):
@@ -60,45 +61,35 @@ class Packed(str):
         packed.arrays = dict(arrays)
         return packed
 
-    @property
-    def size(self) -> int:
-        """Bytes of the arrays."""
-        return sum(array.nbytes for array in self.arrays.values())
-
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arrays."""
         return Packed.of, (self.arrays,)
 
 
-def unpacked(file: str) -> dict[str, Vector]:
-    """Return the arrays of a `Packed` text."""
-    return file.arrays if isinstance(file, Packed) else {}
-
-
-def held(count: int, share: float, seed: int) -> Mask:
-    """Return which of so many measurements are held out: a share of them, drawn with the seed, but never all."""
+def held(count: int, fraction: float, seed: int) -> Mask:
+    """Return which of so many measurements are held out: a random fraction of them, but never all."""
     chosen = np.zeros(count, dtype=bool)
-    chosen[np.random.default_rng(seed).permutation(count)[: min(round(share * count), count - 1)]] = True
+    chosen[np.random.default_rng(seed).permutation(count)[: min(round(fraction * count), count - 1)]] = True
     return chosen
 
 
 @dataclass(frozen=True, kw_only=True)
-class Own(Spec):
-    """Measurements of a person; sizes are of those that solvers see, `measured` counts those held out, too.
+class DataSpec(Spec):
+    """Your measurements; sizes are those that solvers see, `measured` counts those held out, too.
 
-    free: the model's parameters that say something of own data; all others are of what is drawn. sizes: those that say
-    how large they are. kind: the class among these that a class of specs was made of.
+    free: the model's parameters that say something of data; all others are of what is simulated. sizes: the parameters
+    that say how large they are. kind: the subclass that a class of specs was made of.
     """
 
     free: ClassVar[tuple[str, ...]] = ()
     sizes: ClassVar[tuple[str, ...]] = ()
-    own_measures: ClassVar[Mapping[str, Measure]] = {}
-    kind: ClassVar[type["Own"]]
+    data_metrics: ClassVar[Mapping[str, Measure]] = {}
+    kind: ClassVar[type["DataSpec"]]
 
     file: Annotated[str, Parameter(meaning="the measurements, by their digest", hidden=True)] = ""
     measured: Annotated[int, Parameter(meaning="number of all measurements", low=0, high=1e9, hidden=True)] = 0
     held_out: Annotated[
-        float, Parameter(meaning="share of the measurements that is held out, to score estimates", low=0, high=0.9)
+        float, Parameter(meaning="fraction of the measurements that is held out, to score estimates", low=0, high=0.9)
     ] = HELD_OUT
 
     @property
@@ -113,50 +104,52 @@ class Own(Spec):
         return ""
 
     @property
+    def arrays(self) -> dict[str, Vector]:
+        """The given arrays by name."""
+        return self.file.arrays if isinstance(self.file, Packed) else {}
+
+    @property
+    def given_bytes(self) -> int:
+        """Memory of the given arrays."""
+        return sum(array.nbytes for array in self.arrays.values())
+
+    @property
     def data_bytes(self) -> int:
-        """Memory of the data as the model holds it, and of the arrays that were given."""
-        return int(super().data_bytes) + sum(array.nbytes for array in unpacked(self.file).values())  # type: ignore[safe-super]
+        """Memory of the data as the model holds it, and of the given arrays."""
+        return int(super().data_bytes) + self.given_bytes  # type: ignore[safe-super]
 
     @property
     def held(self) -> Mask:
         """Which measurements are held out (measured,)."""
-        out: Mask | None = unpacked(self.file).get("out")
+        out: Mask | None = self.arrays.get("out")
         return held(self.measured, self.held_out, self.seed) if out is None else out
 
     def public_values(self) -> dict[str, Value]:
-        """Return what says something of own data."""
+        """Return what says something of the data."""
         of_kind = (name for name, p in declared(self.kind).items() if not p.hidden)
         named = {*self.free, *self.sizes, *of_kind}
         return {name: value for name, value in self.values().items() if name in named}
 
     @classmethod
-    def completed(
-        cls, arrays: Mapping[str, Vector], solver: object, options: Mapping[str, object]
-    ) -> dict[str, object]:
-        """Return options with those that are best for a solver on these arrays, where none is said."""
+    def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
+        """Return options with those that are best for a solver on these arrays, if they are not given."""
         return dict(options)
 
     @classmethod
     @abstractmethod
-    def shape_of(cls, arrays: Mapping[str, Vector], given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the sizes of a spec on these arrays, of which some are given to solvers.
-
-        InputError where they cannot be used.
-        """
+    def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the sizes of a spec on arrays of which solvers get the given rows; InputError for unusable ones."""
 
     def ending(self, stop: Stop | None) -> str:
-        """Return what is said of NOT_UNIQUE, for no truth is known here; of other stops nothing."""
+        """Return the sentence for NOT_UNIQUE, which has no ground truth to name here; nothing for other stops."""
         if stop is not Stop.NOT_UNIQUE:
             return ""
-        return (
-            f"Not unique: {self.undecided}; others fit as well. Take more data, or for matrices features or a smaller"
-            " rank."
-        )
+        return f"Not unique: {self.undecided}. Add data, features of a matrix, or take a smaller rank."
 
     @property
     def undecided(self) -> str:
-        """Why the data do not decide what is recovered, as part of a sentence."""
-        return "the measurements do not decide the estimate"
+        """Why the data do not determine the estimate, as part of a sentence."""
+        return "the measurements do not determine the estimate"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle by the model's class and the values: the class of the spec is made where it is used."""
@@ -164,14 +157,14 @@ class Own(Spec):
         return _restored, (type(self).kind, model, self.values())
 
 
-def _restored(kind: type[Own], model: type[Spec], values: Mapping[str, Value]) -> Own:
-    make: Any = own_class(kind, model)
-    own: Own = make(**values)
-    return own
+def _restored(kind: type[DataSpec], model: type[Spec], values: Mapping[str, Value]) -> DataSpec:
+    make: Any = spec_class(kind, model)
+    spec: DataSpec = make(**values)
+    return spec
 
 
 @lru_cache(maxsize=64)
-def own_class(kind: type[Own], model: type[Spec]) -> type[Own]:
-    """Return the class of specs of a model whose data are a person's, of a kind."""
-    made = type(f"Own{model.__name__}", (kind, model), {"__module__": kind.__module__, "kind": kind})
+def spec_class(kind: type[DataSpec], model: type[Spec]) -> type[DataSpec]:
+    """Return the class of specs of a model whose data are given, of a kind."""
+    made = type(f"Data{model.__name__}", (kind, model), {"__module__": kind.__module__, "kind": kind})
     return dataclass(frozen=True, kw_only=True)(made)
