@@ -2,7 +2,15 @@
 
 from collections.abc import Mapping
 
-SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {}
+SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {
+    "leml-squared": ("leml", {"loss": "squared"}),
+    "leml-logistic": ("leml", {"loss": "logistic"}),
+    "leml-squared-hinge": ("leml", {"loss": "squared-hinge"}),
+    "trace-norm-squared": ("trace-norm", {"loss": "squared"}),
+    "trace-norm-logistic": ("trace-norm", {"loss": "logistic"}),
+    "svm": ("binary-relevance", {"loss": "hinge"}),
+    "plst": ("cplst", {"labels_only": True}),
+}
 """Solvers by their old names: the solver of today, and the options that make it the old one.
 
 An alias works wherever a solver is named, and stands beside the solver of today in a comparison.

@@ -168,7 +168,8 @@ class SolverEntry:
         return options
 
     def alias(self, name: str, fixed: Mapping[str, Value]) -> "SolverEntry":
-        """Return the entry under an old name, with some options fixed."""
+        """Return the entry under an old name, with options fixed as far as this solver has them."""
+        fixed = {option: value for option, value in fixed.items() if option in declared(self.run)}
         words = [str(value) if isinstance(value, str) else display_name(option) for option, value in fixed.items()]
         return replace(self, name=name, title=f"{self.title}: {', '.join(words)}", fixed=tuple(fixed.items()))
 

@@ -1,4 +1,4 @@
-"""Floors of solvers for many labels: a step of leml-squared on rows as sparse as those of bibtex."""
+"""Floors of solvers for many labels: a step of leml on rows as sparse as those of bibtex."""
 
 from collections.abc import Iterator
 
@@ -8,8 +8,8 @@ from scipy.sparse import random_array
 from benchmarks.limits.frame import Loop
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.solvers.multilabel.label_losses import SQUARED
-from lrlab.solvers.multilabel.leml_products import Labels
-from lrlab.solvers.multilabel.leml_squared import WholeTable, by_steps
+from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.leml_squares import WholeSquares
 
 TITLE = "many labels"
 ROWS, FEATURES, LABELS, RANK, STEPS = 4880, 1836, 159, 64, 5
@@ -23,7 +23,7 @@ def features_step() -> Loop:
         for d, share in ((FEATURES, 0.037), (LABELS, 0.015))
     )
     Y.data[:] = 1.0
-    table = WholeTable(Labels.of(MultilabelProblem.of(X, Y, None, X[:2], Y[:2], RANK), SQUARED), 1.0)
+    risk = WholeSquares(Labels(MultilabelProblem.of(X, Y, None, X[:2], Y[:2], RANK), SQUARED), 1.0, steps=STEPS)
     W, H = rng.standard_normal((FEATURES, RANK)), rng.standard_normal((LABELS, RANK))
     single, S = X.astype(np.float32), W.astype(np.float32)
 
@@ -32,14 +32,12 @@ def features_step() -> Loop:
             _ = single.T @ (single @ S)
 
     def run() -> None:
-        # Another array each time, as in a run: images of the same one are held.
-        by_steps(table, W.copy(), H, STEPS)
+        # Other images each time, as in a run: X^T A of the same ones is kept.
+        risk.feature_factor(W, X @ W, H)
 
     words = f"{2 * STEPS} sparse products with {RANK} columns in single precision"
     traffic = 2.0 * STEPS * (8.0 * X.nnz + 4.0 * RANK * (ROWS + FEATURES))
-    return Loop(
-        "`leml-squared`, the step of W, rows as in bibtex", run, floor, words, 4.0 * STEPS * X.nnz * RANK, traffic
-    )
+    return Loop("`leml`, the step of W, rows as in bibtex", run, floor, words, 4.0 * STEPS * X.nnz * RANK, traffic)
 
 
 def loops() -> Iterator[Loop]:

@@ -28,12 +28,12 @@ from lrlab.models.multilabel_problem import Predictor
 from lrlab.parameters import InputError
 from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.compressed_labels import Compressed
-from lrlab.solvers.multilabel.kernel_features import KernelRank, SignedKernelRank
+from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
 
 VERSION, WRITTEN = 3, 2
 KINDS: Mapping[str, type[Any]] = {
-    **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, SignedKernelRank, Compressed)},
+    **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)},
     # What older files call it.
     "Centred": Affine,
     "Ranked": Affine,

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,8 @@ from lrlab.presets.evidence import samples_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.runs.memory import cores
 from lrlab.solvers.multilabel.label_losses import SQUARED
-from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
+from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.leml_steps import Risk
 
 AXES = {"features_per_row": "features of a row that are not 0", "threads": "threads"}
 PRODUCTS = ("gradient", "Hessian product")
@@ -102,7 +104,7 @@ def in_parts(
 ) -> tuple[Action, Action]:
     """Return the fast gradient at W and the Hessian product with S, of rows in parts on as many threads."""
     cuts = np.linspace(0, len(problem.Y.indptr) - 1, count + 1).astype(int)
-    parts = [OfFeatures(labels_of(problem, slice(*ends)), H, 0.0) for ends in zip(cuts, cuts[1:], strict=False)]
+    parts = [Risk(labels_of(problem, slice(*ends)), 0.0).of_features(H) for ends in zip(cuts, cuts[1:], strict=False)]
     products = [part.derivatives(W)[1] for part in parts]
     run: Any = map if count == 1 or pool is None else pool.map
     return (
@@ -113,7 +115,8 @@ def in_parts(
 
 def labels_of(problem: MultilabelProblem, rows: slice) -> Labels:
     """Return the labels observed of some rows."""
-    return Labels(problem.X[rows], problem.Y[rows], problem.mask[rows], SQUARED)
+    part: Any = SimpleNamespace(X=problem.X[rows], Y=problem.Y[rows], mask=problem.mask[rows], intercept=False)
+    return Labels(part, SQUARED)
 
 
 def direct(problem: MultilabelProblem, W: Array, S: Array, H: Array) -> tuple[Action, Action]:

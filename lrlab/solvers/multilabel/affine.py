@@ -1,4 +1,4 @@
-"""Intercepts: predictors with a number for each label beside x^T w, which nothing penalises, and centred features."""
+"""Intercepts: predictors with a number per label beside x^T w, which nothing penalizes, and centered features."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Self
@@ -15,10 +15,7 @@ MOSTLY = 0.5
 
 
 class Affine(LowRank):
-    """Scores x^T W + offset, W of low rank, offset (L,); a label is on where its score is above `threshold`.
-
-    Made of the parts of W alone it has neither an offset nor a threshold other than 1/2.
-    """
+    """Scores x^T W + offset, W of low rank, offset (L,); a score above `threshold` predicts a positive label."""
 
     offset: Array | float = 0.0
     threshold: float = THRESHOLDS["zero-one"]
@@ -43,17 +40,16 @@ class Affine(LowRank):
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`; older ones have no threshold, or no offset."""
-        own = {"offset": np.zeros(len(arrays["V"])), "threshold": np.array(cls.threshold)}
-        own |= {name: part for name, part in arrays.items() if name in own}
-        Z = LowRank(**{name: part for name, part in arrays.items() if name not in own})
-        if own["offset"].shape != (len(Z.V),):
-            raise ValueError(f"an offset of {own['offset'].shape} for {len(Z.V)} labels")
-        return cls.at(Z, own["offset"], float(own["threshold"]))
+        """Return what had these `arrays`; files of earlier versions lack threshold or offset."""
+        parts = {"offset": np.zeros(len(arrays["V"])), "threshold": np.array(cls.threshold), **arrays}
+        Z = LowRank(*(parts[name] for name in LowRank._fields))
+        if parts["offset"].shape != (len(Z.V),):
+            raise ValueError(f"an offset of {parts['offset'].shape} for {len(Z.V)} labels")
+        return cls.at(Z, parts["offset"], float(parts["threshold"]))
 
 
-class CentredRows:
-    """Sparse rows X (n, d) less a mean (d,), X - 1 mean^T, which is never formed: each product gets a rank-one term."""
+class CenteredRows:
+    """Sparse rows X (n, d) less a mean (d,), X - 1 mean^T, which is never formed: products get a rank-one term."""
 
     def __init__(self, X: Matrix, mean: Array) -> None:
         self.X, self.mean, self.shape = X, mean, X.shape
@@ -62,20 +58,20 @@ class CentredRows:
         """Return (X - 1 mean^T) W."""
         return self.X @ W - self.mean @ W
 
-    def __getitem__(self, rows: Indices | slice) -> "CentredRows":
+    def __getitem__(self, rows: Indices | slice) -> "CenteredRows":
         """Return some of the rows."""
-        return CentredRows(self.X[rows], self.mean)
+        return CenteredRows(self.X[rows], self.mean)
 
     @property
-    def T(self) -> "CentredColumns":
+    def T(self) -> "CenteredColumns":
         """The transpose."""
-        return CentredColumns(self)
+        return CenteredColumns(self)
 
 
-class CentredColumns(NamedTuple):
-    """The transpose of centred rows."""
+class CenteredColumns(NamedTuple):
+    """The transpose of centered rows."""
 
-    of: CentredRows
+    of: CenteredRows
 
     def __matmul__(self, B: Matrix) -> Array:
         """Return (X - 1 mean^T)^T B, B dense or sparse."""
@@ -87,8 +83,7 @@ class CentredColumns(NamedTuple):
 class Design(NamedTuple):
     """Features as a solver multiplies with them, and what is subtracted from them (d,); None without intercepts.
 
-    Dense features are subtracted from, sparse ones stay sparse. Centred, they are orthogonal to the column of ones that
-    intercepts belong to, so that closed forms need not know of these.
+    Centered features are orthogonal to the column of ones of intercepts, so that closed forms need not know of these.
     """
 
     X: Matrix
@@ -96,18 +91,18 @@ class Design(NamedTuple):
 
     @staticmethod
     def of(X: Matrix, intercepts: bool) -> "Design":
-        """Return the features, centred where predictors have intercepts."""
+        """Return the features, centered if predictors have intercepts."""
         if not intercepts:
             return Design(X, None)
         mean = np.asarray(X.mean(axis=0)).ravel()
-        return Design(CentredRows(X, mean) if issparse(X) else X - mean, mean)
+        return Design(CenteredRows(X, mean) if issparse(X) else X - mean, mean)
 
     @staticmethod
     def balanced(X: Matrix, intercepts: bool) -> "Design":
-        """Return the features, centred for intercepts only where means hold most of their squares.
+        """Return the features, centered for intercepts only if means hold most of their squares.
 
-        Then few gradient steps would get nowhere otherwise. Elsewhere these steps regularise, and more so from features
-        as they are: leml-logistic has an AUC of .94 on bibtex after five iterations, and .90 if that is centred.
+        Few gradient steps get nowhere then. Otherwise these steps regularize, and more so with uncentered features:
+        leml(loss=logistic) has an AUC of .94 on bibtex after five iterations, and .90 if centered.
         """
         if intercepts and float(np.sum(np.square(X.mean(axis=0)))) <= MOSTLY * float(mean_squares(X).sum()):
             return Design(X, np.zeros(X.shape[1]))
@@ -116,29 +111,15 @@ class Design(NamedTuple):
     @property
     def sizes(self) -> Array:
         """Norms of the columns (d,), 1 of zero: gradients divided by them mean the same in any unit."""
-        rows = self.X.X if isinstance(self.X, CentredRows) else self.X
+        rows = self.X.X if isinstance(self.X, CenteredRows) else self.X
         squares = mean_squares(rows)
-        centred = squares - self.X.mean**2 if isinstance(self.X, CentredRows) else squares
+        centered = squares - self.X.mean**2 if isinstance(self.X, CenteredRows) else squares
         # What rounding leaves of a constant has no size of its own.
-        centred = np.where(centred > 1e-12 * squares, centred, squares)
-        return np.sqrt(rows.shape[0] * np.where(squares > 0, centred, 1.0))
+        centered = np.where(centered > 1e-12 * squares, centered, squares)
+        return np.sqrt(rows.shape[0] * np.where(squares > 0, centered, 1.0))
 
     def estimate(self, kind: type[LowRank], Z: LowRank, intercepts: Array | None) -> LowRank:
-        """Return the predictor with scores X Z + intercepts of rows as they are given, not centred."""
-        estimate = kind(*Z)
+        """Return the predictor with scores X Z + intercepts of rows as they are given, not centered."""
         if self.mean is None or intercepts is None:
-            return estimate
-        return Affine.at(Z, intercepts - Z.V @ (self.mean @ Z.left), estimate.threshold)
-
-
-def gram(X: Matrix, tall: bool) -> Array:
-    """Return X^T X if `tall`, else X X^T, of rows that are dense, sparse or centred."""
-    if not isinstance(X, CentredRows):
-        product = X.T @ X if tall else X @ X.T
-        return product.toarray() if issparse(product) else product
-    G, n = gram(X.X, tall), X.shape[0]
-    if tall:
-        # The mean is that of these rows, so that both cross terms are n mean mean^T.
-        return G - n * np.multiply.outer(X.mean, X.mean)
-    rows = np.asarray(X.X @ X.mean)
-    return G - rows - rows[:, None] + X.mean @ X.mean
+            return kind(*Z)
+        return Affine.at(Z, intercepts - Z.V @ (self.mean @ Z.left), kind(*Z).threshold)

@@ -1,7 +1,6 @@
 """Losses between a label a and a score b, with their derivatives in b (Yu et al. 2014, Table 1, corrected)."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from lrlab.lowrank import LowRank
 
 
 class Signed(LowRank):
-    """A low-rank W whose scores x^T W predict labels coded -1 and +1: a label is on where its score is positive."""
+    """A low-rank W whose scores x^T W predict labels coded -1 and +1: a positive score predicts a positive label."""
 
     threshold = 0.0
 
@@ -20,59 +19,43 @@ class Signed(LowRank):
 class Loss(NamedTuple):
     """A convex loss l(a, b) of arrays of labels a and scores b.
 
-    off, on: how labels are coded. value, slope, curvature: l and its first and second derivative in b. kind: what an
-    estimate with such scores is, LowRank with its threshold 1/2 or Signed with 0.
+    off: code of a negative label; a positive one is 1. value, slope, curvature: l and its derivatives in b. kind: class
+    of estimates with such scores, LowRank with its threshold 1/2 or Signed with 0.
     """
 
-    off: float
-    on: float
     value: Callable[[Array, Array], Array]
     slope: Callable[[Array, Array], Array]
     curvature: Callable[[Array, Array], Array]
-    kind: type[LowRank]
+    off: float = -1.0
+    kind: type[LowRank] = Signed
 
     @property
     def quadratic(self) -> bool:
-        """Whether l is quadratic in b, so that slopes are affine."""
+        """Whether l is quadratic in b."""
         return self.slope is SQUARED.slope
 
     def coded(self, positive: Array) -> Array:
         """Return labels 0 and 1 as this loss codes them."""
-        return self.off + (self.on - self.off) * positive
+        return self.off + (1.0 - self.off) * positive
 
 
-SQUARED = Loss(
-    off=0.0,
-    on=1.0,
-    value=lambda a, b: (b - a) ** 2 / 2,
-    slope=lambda a, b: b - a,
-    curvature=lambda a, b: np.ones_like(b),
-    kind=LowRank,
-)
-"""l = (a - b)^2 / 2."""
+SQUARED = Loss(lambda a, b: (b - a) ** 2 / 2, lambda a, b: b - a, lambda a, b: np.ones_like(b), 0.0, LowRank)
 SQUARED_SIGNS = SQUARED._replace(off=-1.0, kind=Signed)
-"""The same for labels -1 and +1, which features without a constant can follow."""
-
-sign_loss = partial(Loss, off=-1.0, on=1.0, kind=Signed)
-
+"""The squared loss of labels -1 and +1, for features without a constant."""
 # The paper prints the first derivative with e^{-ab}, and the second one negative.
-LOGISTIC = sign_loss(
+LOGISTIC = Loss(
     value=lambda a, b: np.logaddexp(0.0, -a * b),
     slope=lambda a, b: -a * expit(-a * b),
     curvature=lambda a, b: expit(b) * expit(-b),
 )
-"""l = log(1 + e^{-ab}), with slope -a / (1 + e^{ab}) and curvature e^{-ab} / (1 + e^{-ab})^2."""
-
-SQUARED_HINGE = sign_loss(
+SQUARED_HINGE = Loss(
     value=lambda a, b: np.maximum(0.0, 1.0 - a * b) ** 2,
     slope=lambda a, b: -2.0 * a * np.maximum(0.0, 1.0 - a * b),
     curvature=lambda a, b: 2.0 * (a * b < 1.0),
 )
-"""l = max(0, 1 - ab)^2; its curvature jumps where ab = 1, and is 0 there."""
-
-HINGE = sign_loss(
+HINGE = Loss(
     value=lambda a, b: np.maximum(0.0, 1.0 - a * b),
     slope=lambda a, b: -a * (a * b < 1.0),
     curvature=lambda a, b: np.zeros_like(b),
 )
-"""l = max(0, 1 - ab); its slope jumps where ab = 1, and is 0 there."""
+LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE, "hinge": HINGE}

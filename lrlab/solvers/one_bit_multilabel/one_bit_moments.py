@@ -1,6 +1,7 @@
 """Moments of one-bit labels, as matrices or by their products with a few vectors, and power steps on them."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +11,18 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.operators.krylov import SETTLED, leading, random_block
+from lrlab.solver_entry import solver
 from lrlab.solvers.multilabel.label_losses import Signed
 
+stream_solver = partial(
+    solver, family="one-bit-multilabel", streams=True, memory=0.05, matrix=lambda spec, options: spec.d1 * spec.d2
+)
 Weight = Callable[[Array, Array], Array]
-"""r(margins at W, signs): what a sample adds to the moment, as a multiple of x_i e_j^T."""
+"""r(margins at W, signs): the multiple of x_i e_j^T that a sample adds to the moment."""
 
 
 class SignCount:
-    """Signs that were read, and those that W contradicts; each pass over a batch counts all of them once more."""
+    """The number of signs that were read, and of those that W contradicts, over all passes."""
 
     def __init__(self) -> None:
         self.wrong, self.all = 0, 0
@@ -66,7 +71,7 @@ def streamed_moment(problem: SignStream, batch: int, W: Signed, weights: Callabl
 
 
 def drawn_residuals(share: float, rng: Generator) -> Callable[[], Weight]:
-    """Return what begins a pass over a batch: its residuals, those of a share of the signs; the same in each pass."""
+    """Return what begins a pass over a batch: the residuals of a fraction of its signs, the same ones in each pass."""
     if share == 1:
         return lambda: hard_residual
     seed = int(rng.integers(2**63))

@@ -1,51 +1,104 @@
-"""Solvers of multi-label problems as they serve a table of one-bit labels: trace norms, support vector machines."""
+"""Solvers of multi-label problems as they serve one-bit labels: on a table of all signs, or batch by batch."""
+
+from typing import Annotated
 
 from numpy.random import Generator
 
-from lrlab.models.protocols import LabelData
-from lrlab.protocol import Iterates
-from lrlab.solvers.multilabel.binary_relevance import svm
-from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
-from lrlab.solvers.multilabel.leml_alternation import Regularization
-from lrlab.solvers.multilabel.trace_norm import penalised, trace_norm_logistic
-from lrlab.solvers.one_bit_multilabel.requirements import table_entry
+from lrlab.models.protocols import LabelData, SignStream
+from lrlab.parameters import choice
+from lrlab.protocol import Iterate, Iterates
+from lrlab.solvers.multilabel import options as shared
+from lrlab.solvers.multilabel.binary_relevance import one_by_one
+from lrlab.solvers.multilabel.label_losses import LOSSES, SQUARED_SIGNS
+from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.multilabel.trace_norm import penalized
+
+SIGN_LOSSES = {**LOSSES, "squared": SQUARED_SIGNS}
+"""Losses on labels -1 and 1: features without a constant could not follow 0 and 1."""
 
 
-def one_bit_trace_norm(problem: LabelData, *, regularization: Regularization = 1000.0, rng: Generator) -> Iterates:
-    r"""Predict signs y (n, d2) by those of X W, W (d1, d2) of small trace norm, from squared losses.
+@shared.table_solver(name="leml", oracle="rank", refuse=shared.refuse_rank)
+def one_bit_leml(
+    problem: SignStream,
+    *,
+    loss: Annotated[str, choice("squared", "logistic", "squared-hinge", help="loss on labels -1, 1")] = "squared",
+    regularization: shared.Regularization = 1.0,
+    penalty: shared.Penalty = "trace",
+    fitted_rank: shared.FittedRank = 0,
+    newton_steps: shared.NewtonSteps = 2,
+    steps: shared.Steps = 5,
+    rng: Generator,
+) -> Iterates:
+    r"""LEML.
 
-    minimise    F(W) = ||Y - X W||_F^2 / 2 + lambda ||W||_*, Y in +-1: x has no constant feature to follow 0 and 1
-    update      as in trace_norm_squared
+    Alternates between the factors of a low-rank predictor by least squares, once on each batch.
 
-    Yields endlessly: estimate W, objective F, residual as in trace_norm_squared.
-    Reference: Yu, Jain, Kar, Dhillon (2014), section 4; called SMT in Qiu, Luo, Ye, Lin (2017), section 5.2.
+    .. math:: H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \sum_\Omega \ell(y_{ij},
+        x_i^\top W h_j) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)
+
+    minimize    J as in leml, over the batch of the iteration, with labels coded -1 and +1
+    start       the factors of the iteration before: X^T X differs per label, so that sums over batches cannot stand in
+                for the samples
+    full        one table of labels is read again and again, as by leml
+    cost        as leml on one batch, which is held in memory
+
+    Yields after each batch: estimate Z, objective J, residual, both on this batch.
+
+    Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; compared by Qiu, Luo, Ye, Lin (2017), section 5.
     """
-    yield from penalised(problem, SQUARED_SIGNS, regularization)
+    last: Iterate | None = None
+    settings = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank}
+    for batch in problem.batches:
+        start = last.estimate if last else None
+        steps_of = {"steps": steps, "newton_steps": newton_steps, "coding": SIGN_LOSSES[loss], "start": start}
+        run = leml(problem.table(batch), **settings, **steps_of, loss=loss, rng=rng)
+        if not problem.fresh:
+            yield from run
+            return
+        last = next(run)
+        yield last
 
 
-ENTRIES = (
-    table_entry(
-        name="trace-norm-squared",
-        title="Trace norm, squared loss",
-        update=r"W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top (X Z - Y)\bigr), \quad Z = W + \beta (W -"
-        r" W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau",
-        summary="Least squares on a table of all signs, with low rank by the weight of the trace norm; convex.",
-        run=one_bit_trace_norm,
-    ),
-    table_entry(
-        title="Trace norm, logistic loss",
-        update=r"W \leftarrow S_{t \lambda}\bigl(Z + t\, X^\top D\bigr), \quad D_{ij} = \frac{Y_{ij}}{1 +"
-        r" e^{Y_{ij} x_i^\top z_j}} \text{ on } \Omega, \qquad S_\tau \text{ lowers all singular values by }"
-        r" \tau",
-        summary="The same for logistic regression.",
-        reference="Yu, Jain, Kar, Dhillon (2014), section 4; LRT in Qiu, Luo, Ye, Lin (2017)",
-        run=trace_norm_logistic,
-    ),
-    table_entry(
-        title="Support vector machines",
-        update=r"w_j = \arg\min_w \sum_{i \in \Omega_j} \max(0, 1 - Y_{ij}\, x_i^\top w) + \tfrac\lambda2 \|w\|^2",
-        summary="The widest margin for each label of a table by itself; full rank, and slow.",
-        reference="scikit-learn's LinearSVC; SVM in Qiu, Luo, Ye, Lin (2017)",
-        run=svm,
-    ),
-)
+@shared.table_solver(name="trace-norm")
+def one_bit_trace_norm(
+    problem: LabelData,
+    *,
+    loss: Annotated[str, choice("squared", "logistic", help="loss on labels -1, 1")] = "squared",
+    regularization: shared.Regularization = 300.0,
+    rng: Generator,
+) -> Iterates:
+    r"""Nuclear norm.
+
+    One convex problem for a table of all signs, with low rank by its penalty alone.
+
+    .. math:: W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top D(Z)\bigr), \quad D_{ij}(Z) = \ell'(Y_{ij}, x_i^\top z_j),
+        \quad Z = W + \beta (W - W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau
+
+    minimize    F(W) = sum over (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_*  over W (d1, d2)
+    cost        as trace-norm on labels
+
+    Reference: Yu, Jain, Kar, Dhillon (2014), section 4; SMT and LRT in Qiu, Luo, Ye, Lin (2017), section 5.2.
+    """
+    return (yield from penalized(problem, SIGN_LOSSES[loss], regularization))
+
+
+@shared.table_solver(name="binary-relevance")
+def one_bit_relevance(
+    problem: LabelData,
+    *,
+    loss: Annotated[str, choice("hinge", "squared-hinge", "logistic", help="loss on labels -1, 1")] = "hinge",
+    regularization: shared.Ridge = 10.0,
+    rng: Generator,
+) -> Iterates:
+    r"""Binary relevance.
+
+    A linear classifier per label of a table of all signs: full rank, and slow.
+
+    .. math:: w_j = \arg\min_w \sum_i \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2
+
+    minimize    F(W) = sum over (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_F^2 / 2  over W (d1, d2)
+    cost        as binary-relevance on labels
+
+    Reference: scikit-learn's LinearSVC; SVM in Qiu, Luo, Ye, Lin (2017), Table 2.
+    """
+    return (yield from one_by_one(problem, LOSSES[loss], regularization))

@@ -8,13 +8,15 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
-from lrlab.parameters import settle
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
-from lrlab.solvers.multilabel.affine import CentredRows, gram
+from lrlab.solvers.multilabel.affine import CenteredRows
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
+from lrlab.solvers.multilabel.spectrum import gram
 
-ALL = tuple(entry.name for entry in catalog.solvers_for("multilabel"))
+ALL = tuple(
+    one.name for one in catalog.with_aliases("multilabel", ["leml-logistic", "trace-norm-logistic", "svm", "plst"])
+)
 COMPLETE = ("cplst", "plst")
 
 
@@ -39,7 +41,7 @@ def problem_of(X, Y, known=None, rank=3, intercept=True):
 def scores(solver, problem, max_iter=10, tol=1e-12, **settings):
     """Return the scores of the training rows after some iterations."""
     entry, found = catalog.solver(solver, "multilabel"), []
-    run = entry.run(problem, **settle(entry.run, settings), rng=np.random.default_rng(7))
+    run = entry.run(problem, **dict(entry.settle(settings).options), rng=np.random.default_rng(7))
     drive(run, lambda k, seconds, iterate: found.append(iterate), tol=tol, max_iter=max_iter)
     return found[-1].estimate.scores(problem.X)(slice(None))
 
@@ -129,13 +131,13 @@ def test_labels_that_features_do_not_predict_get_their_frequencies(solver):
     found = scores(solver, problem_of(X, Y, rank=2), 10, **settings)
     order = found.mean(axis=0)
     assert (np.diff(order) > 0).all()
-    if solver in ("binary-relevance", "leml-squared", "cplst", "trace-norm-squared"):
+    if solver in ("binary-relevance", "leml", "cplst", "trace-norm"):
         assert order == pytest.approx(Y.mean(axis=0), abs=1e-8)
 
 
 def test_centred_rows_multiply_as_their_table():
     X, *_ = tables(sparse=True)
-    rows, table = CentredRows(X, X.mean(axis=0)), X.toarray() - X.toarray().mean(axis=0)
+    rows, table = CenteredRows(X, X.mean(axis=0)), X.toarray() - X.toarray().mean(axis=0)
     rng = np.random.default_rng(0)
     W, B = rng.standard_normal((8, 3)), rng.standard_normal((90, 2))
     assert rows @ W == pytest.approx(table @ W)

@@ -8,7 +8,6 @@ from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.data.scaling import spread_remark
-from lrlab.parameters import settle
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 
@@ -35,7 +34,7 @@ def ended(solver, options, size, most=60, observed=None):
     data, last = Dataset(X, LABELS, observed=observed), []
     problem = LabelProblem.between(data, data.rows(slice(0, 0)), 4, scaling="none")
     entry = catalog.solver(solver, "multilabel")
-    iterates = entry.run(problem, **settle(entry.run, options), rng=np.random.default_rng(0))
+    iterates = entry.run(problem, **dict(entry.settle(options).options), rng=np.random.default_rng(0))
     stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), max_iter=most)
     return stop, last[-1]
 

@@ -9,9 +9,9 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
-from lrlab.solvers.multilabel import binary_relevance
-from lrlab.solvers.multilabel.binary_relevance import svm
-from lrlab.solvers.multilabel.label_losses import HINGE
+from lrlab.solvers.multilabel import classifiers
+from lrlab.solvers.multilabel.binary_relevance import binary_relevance
+from lrlab.solvers.multilabel.label_losses import HINGE, LOSSES
 
 SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
 SPECS = {
@@ -25,7 +25,10 @@ every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 def run(problem, **options):
     iterates = []
-    stop = drive(svm(problem, rng=np.random.default_rng(0), **options), lambda i, s, it: iterates.append(it))
+    stop = drive(
+        binary_relevance(problem, loss="hinge", rng=np.random.default_rng(0), **options),
+        lambda i, s, it: iterates.append(it),
+    )
     return stop, iterates
 
 
@@ -98,21 +101,21 @@ def test_labels_observed_on_one_side_only_are_fitted_too():
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
 def test_labels_that_are_not_fitted_to_the_end_are_counted_without_a_warning(loss, monkeypatch):
-    monkeypatch.setattr(binary_relevance, "PASSES", (1, 2))
-    monkeypatch.setattr(binary_relevance, "TOLERANCES", {})
-    monkeypatch.setattr(binary_relevance, "TOLERANCE", 1e-12)
-    known = HINGE if loss == "hinge" else binary_relevance.LOSSES[loss]
-    notes = [iterate.note for iterate in binary_relevance.one_by_one(SPEC.build(), known, 1e-3)]
+    monkeypatch.setattr(classifiers, "PASSES", (1, 2))
+    monkeypatch.setattr(classifiers, "TOLERANCES", {})
+    monkeypatch.setattr(classifiers, "TOLERANCE", 1e-12)
+    known = LOSSES[loss]
+    notes = [iterate.note for iterate in classifiers.one_by_one(SPEC.build(), known, 1e-3)]
     assert notes == [f"12 of 12 labels want more than {passes} passes." for passes in (1, 2)]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
 def test_fewer_rows_than_features_are_fitted_in_the_span_of_the_rows(loss):
     spec = SPEC.replace(n=30, d=80)
-    problem, known = spec.build(), HINGE if loss == "hinge" else binary_relevance.LOSSES[loss]
-    *_, last = binary_relevance.one_by_one(problem, known, 10.0)
+    problem, known = spec.build(), LOSSES[loss]
+    *_, last = classifiers.one_by_one(problem, known, 10.0)
     target = known.coded(problem.Y.toarray())
     for j, w in enumerate(last.estimate.dense().T):
-        expected = binary_relevance.classifier(problem.X, target[:, j], known, 10.0, 10_000, False)[0]
+        expected = classifiers.classifier(problem.X, target[:, j], known, 10.0, 10_000, False)[0]
         # As exact as the tolerance of L-BFGS.
         assert w == pytest.approx(expected, rel=1e-6, abs=1e-4 if loss == "logistic" else 1e-8)

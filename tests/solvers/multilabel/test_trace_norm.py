@@ -1,5 +1,7 @@
 """Trace-norm multi-label learning: optimality, known and independent optima, falling objectives, memory."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,11 +14,15 @@ from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.methods.proximal import accelerated, extrapolated, place, shrink, shrink_singular_values
-from lrlab.solvers.multilabel import leml, leml_products, trace_norm
+from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
-from lrlab.solvers.multilabel.leml_products import Labels, OfFeatures
+from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.multilabel.leml_steps import Risk
+from lrlab.solvers.multilabel.summed_losses import AllSquares, Losses
+from lrlab.solvers.multilabel.trace_norm import trace_norm
 
-SOLVERS = {"squared": trace_norm.trace_norm_squared, "logistic": trace_norm.trace_norm_logistic}
+SOLVERS = {loss: partial(trace_norm, loss=loss) for loss in ("squared", "logistic")}
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
 SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
 SPECS = {
@@ -32,7 +38,7 @@ every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(leml_products, "BLOCK", 150)
+    monkeypatch.setattr(label_tables, "BLOCK", 150)
 
 
 def follow(iterations, max_iter, tol):
@@ -148,7 +154,7 @@ def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
     assert 1 < rank < 7
     for k, most in ((1, 30), (rank + 1, 600)):
         options = {"regularization": 4.0, "fitted_rank": k, "steps": 50, "rng": np.random.default_rng(0)}
-        _, iterates = follow(leml.leml_squared(problem, **options), most, 1e-6)
+        _, iterates = follow(leml(problem, **options), most, 1e-6)
         assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
     assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
 
@@ -157,21 +163,21 @@ def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
 @every_spec
 def test_gradients_are_those_of_leml(spec, name):
     problem, rng = spec.build(), np.random.default_rng(5)
-    labels = Labels(problem.X, problem.Y, problem.mask, LOSSES[name])
+    labels = Labels(problem, LOSSES[name])
     U, H = rng.standard_normal((spec.d, 3)), rng.standard_normal((spec.labels, 3))
-    whole = [trace_norm.WholeSquares(labels)] if labels.full and name == "squared" else []
+    whole = [AllSquares(labels)] if labels.full and name == "squared" else []
     value, gradient = smooth(problem, name, U @ H.T)
-    for risk in [trace_norm.Losses(labels), *whole]:
+    for risk in [Losses(labels), *whole]:
         f, g = risk.both(risk.images(U), H)
         assert f == pytest.approx(value) and g == pytest.approx(gradient)
-    assert g @ H == pytest.approx(OfFeatures(labels, H, 0.0).derivatives(U)[0])
+    assert g @ H == pytest.approx(Risk(labels, 0.0).of_features(H).derivatives(U)[0])
 
 
 @every_loss
 @every_spec
 def test_what_is_known_between_two_places_is_what_is_there(spec, name):
     problem, rng = spec.build(), np.random.default_rng(6)
-    risk = trace_norm.Losses(Labels(problem.X, problem.Y, problem.mask, LOSSES[name]))
+    risk = Losses(Labels(problem, LOSSES[name]))
     assert risk.quadratic == (name == "squared")
     at, before = (place(risk, lowrank.from_dense(rng.standard_normal(spec.size), k)) for k in (3, 2))
     for beta in (0.0, 0.7):
@@ -198,8 +204,8 @@ def test_shrinking_by_a_gram_matrix_is_shrinking(rows, columns, level, seed):
 
 def test_a_step_that_is_far_too_long_or_short_is_mended():
     problem = SPECS["dense"].build()
-    labels = Labels(problem.X, problem.Y, None, SQUARED)
-    risk = trace_norm.WholeSquares(labels)
+    labels = Labels(problem, SQUARED)
+    risk = AllSquares(labels)
     start = place(risk, lowrank.zero((9, 7), 1))
     best = run("squared", problem, regularization=2.0)[1][-1].objective
     for step in (1e-9, 1e6):

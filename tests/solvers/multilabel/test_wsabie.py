@@ -11,7 +11,6 @@ from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.solvers.multilabel import warp, wsabie
 from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
-from lrlab.solvers.multilabel.wsabie import Embedding, Steps
 
 SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
 SPECS = {
@@ -21,7 +20,6 @@ SPECS = {
     "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.5),
 }
 every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-CONSTANT = Steps(rate=0.3, schedule="constant", norm=1e3)
 
 
 def run(problem, epochs, seed=0, **options):
@@ -49,10 +47,8 @@ def test_negatives_are_observed_off_and_equally_likely(spec):
     assert result / valid.sum() == pytest.approx(1 / m, abs=5 / np.sqrt(m * valid.sum()))
 
 
-@pytest.mark.parametrize("few", [0, 2048], ids=["gathered", "table"])
 @pytest.mark.parametrize("most", [1000, 5])
-def test_trials_are_geometric_and_estimate_the_rank(few, most, monkeypatch):
-    monkeypatch.setattr(warp, "FEW", few)
+def test_trials_are_geometric_and_estimate_the_rank(most, monkeypatch):
     monkeypatch.setattr(warp, "GATHERED", 3000)
     L, v, copies = 31, 4, 20_000
     negatives = Negatives(csr_array(([1.0], ([0], [0])), shape=(1, L)), None)
@@ -85,47 +81,25 @@ def test_no_negative_is_returned_without_violation_or_labels_that_are_off():
 @every_spec
 @pytest.mark.parametrize("norm", [1e3, 1.1])
 def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
-    problem = spec.build()
-    e = Embedding(problem, 3, CONSTANT._replace(norm=norm), 1.0, 100, np.random.default_rng(2))
-    others, number = np.array([6, 0, 3, 6, 2]), np.array([1, 0, 2, 1, 1])
-    monkeypatch.setattr(wsabie, "violators", lambda *_: (others, number))
-    pairs = np.array([0, 3, 4, 5, 9])
-    W, H, X = e.W.copy(), e.H.copy(), dense(problem.X)
+    problem, X = spec.build(), dense(spec.build().X)
+    monkeypatch.setattr(wsabie, "violators", lambda negatives, rows, *_: (rows % 7, rows % 3))
+    options = {"rate": 0.3, "schedule": "constant", "norm": norm, "batch": 10_000, "fitted_rank": 3}
+    (only,) = run(problem, 1, seed=2, **options)
+    rng = np.random.default_rng(2)
+    W, H = (rng.standard_normal((size, 3)) * (wsabie.SHORT / np.sqrt(3)) for size in (X.shape[1], 7))
     moved_W, moved_H = W.copy(), H.copy()
     scale = 1 / np.sqrt((X**2).mean(axis=0) * X.shape[1])
-    for pair, other, N in zip(pairs, others, number, strict=True):
-        i, j = e.rows[pair], problem.Y.indices[pair]
+    on = problem.Y.toarray() > 0
+    for i, j in zip(*np.nonzero(on), strict=True):
+        other, N = i % 7, i % 3
         if N:
-            m = int((observed_of(problem)[i] & ~(problem.Y.toarray()[i] > 0)).sum())
-            weight = sum(1 / r for r in range(1, m // N + 1))
+            weight = sum(1 / r for r in range(1, int((observed_of(problem)[i] & ~on[i]).sum()) // N + 1))
             x = scale * X[i]
             moved_W += 0.3 * weight * np.outer(x, H[j] - H[other])
             moved_H[j] += 0.3 * weight * (x @ W)
             moved_H[other] -= 0.3 * weight * (x @ W)
-    assert e.step(pairs, 1) == 4
-    rows = e.rows[pairs]
-    touched = (X[rows] != 0).any(axis=0), np.isin(np.arange(7), [*problem.Y.indices[pairs], *others])
-    for result, moved, near in zip((e.W, e.H), (moved_W, moved_H), touched, strict=True):
-        bounded = moved * np.minimum(1, norm / np.linalg.norm(moved, axis=1, keepdims=True))
-        assert result == pytest.approx(np.where(near[:, None], bounded, moved))
-
-
-@pytest.mark.parametrize("schedule", ["constant", "decaying", "adagrad"])
-def test_rates_follow_their_schedule_and_lengths_stay_bounded(schedule):
-    P, squares, G = np.zeros((3, 2)), np.zeros(3), np.array([[3.0, 4.0], [0.3, 0.4]])
-    steps, rows = Steps(rate=0.5, schedule=schedule, norm=2.0), np.array([0, 2])
-    steps.ascend(P, squares, rows, G, epoch=4)
-    factor = {"constant": [0.5, 0.5], "decaying": [0.25, 0.25], "adagrad": 0.5 / np.array([12.5, 0.125]) ** 0.5}[
-        schedule
-    ]
-    expected = np.array(factor)[:, None] * G
-    expected *= np.minimum(1, 2 / np.linalg.norm(expected, axis=1, keepdims=True))
-    assert P[rows] == pytest.approx(expected) and (P[1] == 0).all()
-    problem = SPEC.build()
-    e = Embedding(problem, 2, Steps(rate=10.0, schedule=schedule, norm=1.5), 1.0, 50, np.random.default_rng(0))
-    for epoch in (1, 2, 3):
-        e.epoch(epoch, 16)
-    assert max(np.linalg.norm(P, axis=1).max() for P in (e.W, e.H)) <= 1.5 + 1e-12
+    bounded = [P * np.minimum(1, norm / np.linalg.norm(P, axis=1, keepdims=True)) for P in (moved_W, moved_H)]
+    assert only.estimate.dense() == pytest.approx((scale[:, None] * bounded[0]) @ bounded[1].T)
 
 
 @every_spec

@@ -9,7 +9,7 @@ from lrlab import lowrank
 from lrlab.models.one_bit_completion import OneBitCompletion
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.balls import BoundedTraceBall, short_rows, simplex, trace_ball
-from lrlab.solvers.one_bit_completion.bit_likelihood import losses
+from lrlab.solvers.one_bit_completion.bit_losses import losses
 
 SMALL = OneBitCompletion(n1=25, n2=20, rank=2, observed=0.6, seed=3)
 

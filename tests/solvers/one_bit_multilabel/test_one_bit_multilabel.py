@@ -17,16 +17,13 @@ from lrlab.models.one_bit_problem import Samples
 from lrlab.protocol import Interrupted, Stop
 from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
-from lrlab.solvers.multilabel.leml import leml_squared
-from lrlab.solvers.one_bit_multilabel.one_bit_leml import one_bit_leml
-from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import Answers, fitted, one_bit_likelihood
+from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.one_bit_multilabel.answers import Answers, fitted
+from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood
+from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
 from lrlab.solvers.one_bit_multilabel.one_bit_moments import hard_residual, mean_moment
-from lrlab.solvers.one_bit_multilabel.one_bit_power import (
-    SLOPE,
-    one_bit_mean,
-    one_bit_power,
-)
-from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_trace_norm
+from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, one_bit_power
+from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml, one_bit_trace_norm
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)
@@ -260,8 +257,8 @@ def test_leml_codes_signs_as_given_and_continues_from_a_start(spec, inner):
     table = spec.build().table(0)
     if table.mask is not None and inner == "exact":
         return
-    options = {"regularization": 5.0, "loss": SQUARED_SIGNS, "inner": inner}
-    iterates = list(islice(leml_squared(table, rng=np.random.default_rng(0), **options), 4))
+    options = {"regularization": 5.0, "coding": SQUARED_SIGNS, "inner": inner}
+    iterates = list(islice(leml(table, rng=np.random.default_rng(0), **options), 4))
     observed = np.ones(table.Y.shape) if table.mask is None else table.mask.toarray()
     signs = 2 * table.Y.toarray() - 1
     for it in iterates:
@@ -269,20 +266,20 @@ def test_leml_codes_signs_as_given_and_continues_from_a_start(spec, inner):
         loss = (observed * (signs - table.X @ Z.dense()) ** 2).sum() / 2
         assert it.objective == pytest.approx(loss + 5.0 * Z.s.sum()) and Z.threshold == 0
     assert np.diff([it.objective for it in iterates]).max() < 1e-6
-    again = leml_squared(table, rng=np.random.default_rng(9), start=iterates[1].estimate, **options)
+    again = leml(table, rng=np.random.default_rng(9), start=iterates[1].estimate, **options)
     assert next(again).estimate.dense() == pytest.approx(iterates[2].estimate.dense(), abs=1e-8)
 
 
 def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():
     problem = SPEC.build()
     first, second = (it for it in islice(one_bit_leml(problem, rng=np.random.default_rng(0)), 2))
-    alone = leml_squared(
-        problem.table(1), rng=np.random.default_rng(5), loss=SQUARED_SIGNS, start=first.estimate
+    alone = leml(
+        problem.table(1), rng=np.random.default_rng(5), coding=SQUARED_SIGNS, start=first.estimate
     )  # fmt: skip
     assert second.estimate.dense() == pytest.approx(next(alone).estimate.dense())
     assert len(list(one_bit_leml(problem, rng=np.random.default_rng(0)))) == SPEC.batches
     whole = run(one_bit_leml, FULL.build(), iterations=8)
-    plain = run(leml_squared, FULL.build().table(0), iterations=8, loss=SQUARED_SIGNS)
+    plain = run(leml, FULL.build().table(0), iterations=8, coding=SQUARED_SIGNS)
     assert whole[-1].dense() == pytest.approx(plain[-1].dense())
 
 
@@ -343,8 +340,8 @@ def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     large = SPEC.replace(m=1_000_000, d1=2000, d2=500)
     assert make_job(large, "one-bit-power").spec == large
-    with pytest.raises(InputError, match=r"m must be at most \d+ for leml-squared within .* got 1000000, which needs"):
-        make_job(large, "leml-squared")
+    with pytest.raises(InputError, match=r"m must be at most \d+ for leml within .* got 1000000, which needs"):
+        make_job(large, "leml")
 
 
 def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
