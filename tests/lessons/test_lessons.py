@@ -106,7 +106,7 @@ def test_every_lesson_has_a_live_figure_an_equation_and_a_question():
 
 
 def test_terms_are_those_of_the_glossary():
-    needed = "link, overlap, moment, bulk, tangent space, degrees of freedom, incoherence, trace norm"
+    needed = "link, overlap, moment, bulk, tangent space, degrees of freedom, incoherence, nuclear norm"
     assert set(needed.split(", ")) <= terms().keys()
 
 
