@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from lrlab.figures.build import Figure
 from lrlab.lessons import lessons, load
 from lrlab.presets import shipped
-from lrlab.presets.printed import redrawn
+from lrlab.presets.table import redrawn
 from lrlab.ui.home import sections
 from lrlab.ui.shared.cards import Card
 

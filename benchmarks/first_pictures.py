@@ -61,7 +61,7 @@ def row(name: str) -> str:
 
 def main(names: list[str], write: bool) -> None:
     """Print the table, and write it if asked."""
-    theorems = [name for name in presets.names() if presets.load(name).kind == "theorem"]
+    theorems = [name for name in presets.names() if presets.load(name).is_theorem]
     with threadpool_limits(1):
         # Libraries are loaded before the first figure is timed, as on a server.
         first_picture("jain2013-claim3", None)

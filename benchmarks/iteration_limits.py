@@ -20,9 +20,9 @@ from dataclasses import replace
 from typing import Any
 
 import pandas as pd
+from lrlab.presets.cases import axis_of
 
 from lrlab import presets
-from lrlab.presets.cases import axis_of
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Result, lines
 from lrlab.protocol import Iterate, Stop

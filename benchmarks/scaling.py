@@ -13,7 +13,7 @@ import lrlab
 from benchmarks import ship
 from benchmarks.peers.report import machine, write_section
 from lrlab.presets import shipped
-from lrlab.presets.growth import QUANTITIES, measured
+from lrlab.presets.items import COSTS, cost
 from lrlab.runs.job import make_job
 from lrlab.runs.memory import memory_needed
 from lrlab.runs.trial import Trial
@@ -25,7 +25,7 @@ HEAD = "| sizes | solver | time grows by | formula | memory grows by | formula |
 def row(panel: str, series: str, fitted: pd.DataFrame) -> str:
     """Return the exponents of a series, with their intervals and those of the formulas."""
     cells = [panel, series]
-    for quantity in (one.words for one in QUANTITIES):
+    for quantity in COSTS.values():
         one = fitted[fitted["quantity"] == quantity].iloc[0]
         mark = "" if one["low_95"] <= one["claimed"] else " **above**"
         cells += [f"{one['exponent']:.2f} ({one['low_95']:.2f} to {one['high_95']:.2f}){mark}", f"{one['claimed']:g}"]
@@ -40,7 +40,7 @@ def tables() -> None:
         spec = lrlab.spec("inductive-completion", **table)
         for solver in ("als", "tangent-descent", "matrix-irls", "gauss-newton"):
             job = make_job(spec, solver, max_iter=5, tol=0, max_seconds=600)
-            [row] = measured(Trial(job, 0))
+            [row] = cost(Trial(job, 0))
             claimed = memory_needed(spec, job.entry, dict(job.options)) / 1e6
             cells = f"{spec.measurements:,}", solver, f"{row['processor']:.3g} s", f"{row['megabytes']:,.0f}"
             rows.append("| " + " | ".join([*cells, f"{claimed:,.0f}"]) + " |")

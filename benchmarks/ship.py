@@ -28,8 +28,7 @@ from lrlab.engine.results import LocalResults
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.fits_sets import Sets, sets
-from lrlab.presets.published import SHAPES
+from lrlab.presets.published import SHAPES, Sets, located
 from lrlab.presets.resumed import key
 from lrlab.presets.shipped import Shipped
 from lrlab.runs.trial import TrialResult
@@ -117,17 +116,16 @@ def _save(run: Shipped) -> Path:
 
 
 def _sets(preset: Preset, data: Path | None) -> Sets | None:
-    """Return the files of the published sets that are there, or else what stands in for them; None without any.
+    """Return the files of the published sets that are there, or else of others; None if the preset needs none.
 
     Of other sets in the folder the one with the most labels stands in for those of the paper.
     """
     if not preset.data:
         return None
-    files = sets(preset, data)
+    files = located(data, preset.data)
     if published := {name: own for name, own in files.items() if name in preset.data}:
         return published
-    others = [name for name, own in files.items() if own is not None]
-    return {name: files[name] for name in sorted(others, key=labels)[-1:]} or files
+    return {name: files[name] for name in sorted(files, key=labels)[-1:]}
 
 
 def labels(name: str) -> int:

@@ -20,7 +20,7 @@ from lrlab.runs.trial import Progress, silent
 
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset
-    from lrlab.presets.fits_sets import Sets
+    from lrlab.presets.published import Sets
     from lrlab.presets.result import Line, Plan, Result
 
 
@@ -36,7 +36,7 @@ def theorems(model: str) -> list[tuple[str, str]]:
     for name in names():
         content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
         models = {table.get("model") for table in (content, *content.get("series", ()))}
-        if content["figure"]["kind"] == "theorem" and model in models:
+        if "statement" in content["figure"] and model in models:
             listed.append((name, content["title"]))
     return listed
 

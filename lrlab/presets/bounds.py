@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from lrlab.theory import spiked
+
 BOUNDS: dict[str, Callable[[Any], float]] = {
     # Jain & Dhillon 2013, Theorem 1: delta = 1 / (100 k^1.5 beta).
     "accuracy-for-altmin": lambda spec: 1.0 / (100.0 * spec.rank**1.5 * spec.condition),
@@ -43,6 +45,8 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "sparse-error": lambda spec: sparse_error(spec),
     "sparse-bound": lambda spec: sparse_bound(spec),
     "minimax-sparse": lambda spec: minimax_sparse(spec),
+    # The exact limit of Algorithm 1 for p large at this n/p.
+    "pairwise-limit": lambda spec: dense_error(spec, spec.n / spec.p),
     # The exact limit for n/p large: sqrt(1 - overlap) of the leading eigenvector of M, see theory.spiked.
     "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
 }
@@ -58,11 +62,23 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
     # Both sides of their Lemma 2 over ||w - w'||, exactly: the plane of w and w' has eigenvalues angle +- sin(angle).
     "sign-matrix": lambda spec, distance: 4.0 / math.pi * (angle(distance) + math.sin(angle(distance))) / distance,
     "sign-length": lambda spec, distance: 4.0 / math.pi * angle(distance) / distance,
+    # Yu et al. 2014, section 3.1: what a stored table of rows takes over what the fast products take, per label pair.
+    "multiplications": lambda spec, features: multiplications(spec, features),
     # Yu et al. 2014, Theorem 6 as "trace-ball" is of Theorem 4, P in the place of 1/L; and its exact limit.
     "frequent-label": lambda spec, largest: math.sqrt(3.0 * largest),
     "frequent-label-exact": lambda spec, largest: frequent_label(spec, largest),
 }
 """The same at a place that is no parameter of the spec: after t iterations, at a distance, or at a frequency."""
+
+
+def dense_error(spec: Any, ratio: float) -> float:
+    """Return the exact limit of Algorithm 1's error, sqrt(2 - 2 <b, b-hat>), under the link of a spec at n/p."""
+    return math.sqrt(2.0 - 2.0 * math.sqrt(spiked.predict(spec.link_function.moments, ratio).overlap))
+
+
+def multiplications(spec: Any, features: float) -> float:
+    """Return |Omega| x / (|Omega| + n x + d) for x nonzero features per row and |Omega| observed labels."""
+    return spec.observed_entries * features / (spec.observed_entries + spec.n * features + spec.d)
 
 
 def frequent_label(spec: Any, largest: float) -> float:

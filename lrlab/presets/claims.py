@@ -103,7 +103,7 @@ def complete(preset: Preset, result: Result) -> Result:
     shown = {panel.title for panel in result.panels}
     claimed = [(_panel(preset, claim), claim["paper"]) for claim in preset.content.get("claims", ())]
     # Panels of fits have printed numbers.
-    claimed += [(title, text) for title in preset.all_panels for text in (NUMBERS, RANKING) if preset.kind == "fits"]
+    claimed += [(title, text) for title in preset.all_panels for text in (NUMBERS, RANKING) if preset.data]
     lines = [
         {**Verdict(text, f"this panel was {NOT_RUN}", "", UNDECIDED, quoted=text not in (NUMBERS, RANKING)).columns}
         | {"level": "claim", "panel": title, "claim": text}

@@ -1,42 +1,37 @@
 """Fits a solver to a data set in files, with settings chosen on held-out rows, as tables of papers have them."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from lrlab.data import rows
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import hide
 from lrlab.data.recover import job_of
 from lrlab.engine import solve
-from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem, measured
 from lrlab.parameters import InputError, Value
-from lrlab.presets.published import SHAPES, Files
-from lrlab.runs.memory import memory_limit, memory_words
+from lrlab.presets.published import Files
 from lrlab.runs.trace import Row
 
 MOST_SECONDS = 3600.0
 """Most time of a run."""
-MOST_BYTES = 2**25
-"""Memory of the features; of larger sets as many rows are simulated as take no more."""
-SPARSE = 0.3
-"""Fraction of the features that is not 0 above which they are simulated dense."""
-RANK, NOISE = 20, 1.0
-"""Of the scores that simulated labels come from; the rank is at most half of the largest one."""
+BLOCKS = 20
+"""Blocks of the test rows, whose scores say how sure a difference between solvers is."""
 
 
 @dataclass(frozen=True)
 class DatasetFit:
     """A solver on a data set: rank `share` of the number of labels (0: the solver has none), share of labels observed.
 
-    Features are taken as they are, and predictors have no intercepts, as in papers. Without files it is fitted to
-    synthetic rows of the set's shape.
+    Features are taken as they are, and predictors have no intercepts, as in papers.
     tune_by: the metric by which held-out rows choose regularization and iterations. trial: seeds the split, the draw of
     the observed labels and the solver.
     """
 
     data: str
-    files: Files | None
+    files: Files
     solver: str
     share: float
     observed: float
@@ -50,10 +45,9 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
     """Return the test scores of the tuned solver, what the split chose, and how long the last fit took.
 
     The rank is at most the number of features. `refused` is the sentence by which the solver refuses the data, or "".
-    trace: the scores after each iteration.
+    trace: the scores after each iteration. blocks: those of the last one on each of BLOCKS blocks of the test rows.
     """
     about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
-    about["synthetic"] = task.files is None
     try:
         training, fresh = rows_of(task)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
@@ -72,9 +66,16 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
         )
     except InputError as error:
         return {**about, "regularization": None, "refused": str(error), "trace": []}
-    scored = [named(row) for row in solve.run(job, worker=False).rows]
-    weight = dict(job.options).get("regularization")
-    return {**about, "regularization": weight, **(scored[-1] if scored else {}), "refused": "", "trace": scored}
+    trace = solve.run(job, worker=False)
+    scored, weight = [named(row) for row in trace.rows], dict(job.options).get("regularization")
+    own = {**about, "regularization": weight, **(scored[-1] if scored else {}), "refused": "", "trace": scored}
+    return own | ({"blocks": blocks_of(trace.estimate, job.spec.build())} if scored else {})
+
+
+def blocks_of(estimate: Any, problem: MultilabelProblem) -> list[Row]:
+    """Return the scores of an estimate on each of some blocks of the test rows."""
+    parts = np.array_split(np.arange(problem.X_test.shape[0]), BLOCKS)
+    return [named(measured(estimate, problem.X_test[part], problem.Y_test[part])) for part in parts if len(part)]
 
 
 def named(row: Row) -> Row:
@@ -90,45 +91,6 @@ def named(row: Row) -> Row:
 
 def rows_of(task: DatasetFit) -> tuple[Dataset, Dataset]:
     """Return the rows to learn from and to test on."""
-    if task.files is None:
-        return stand_in(task.data, seed=0)
     train, test, labels = task.files
     training = rows.read(train, labels, beside=test)
     return training, rows.read(test, labels, like=training)
-
-
-# The same rows for all solvers and trials, as a set is.
-@lru_cache(maxsize=1)
-def stand_in(name: str, seed: int) -> tuple[Dataset, Dataset]:
-    """Return synthetic rows to learn from and to test on, with the set's numbers of features, labels and both per row.
-
-    They are as many as the set has, or fewer in the same proportion. Nothing else is that of the set. InputError if
-    there is no memory for them.
-    """
-    spec, n = stand_in_spec(name, seed)
-    if spec.data_bytes > memory_limit():
-        expected, size = f"at most {memory_words(memory_limit())}", memory_words(spec.data_bytes)
-        raise InputError("memory", f"{expected} for synthetic rows of the shape of {name}", size, "get the set itself")
-    drawn = spec.build()
-    return Dataset(drawn.X[:n], drawn.Y[:n]), Dataset(drawn.X[n:], drawn.Y[n:])
-
-
-def stand_in_spec(name: str, seed: int) -> tuple[Multilabel, int]:
-    """Return the spec of all rows of a stand-in, and how many of them are to learn from."""
-    shape = SHAPES[name]
-    share = shape.features_per_row / shape.features
-    row_bytes = 8 * shape.features if share > SPARSE else 26 * shape.features_per_row
-    fraction = min(1.0, MOST_BYTES / (row_bytes * (shape.rows + shape.test_rows)))
-    n, test = (max(2, round(fraction * count)) for count in (shape.rows, shape.test_rows))
-    most = max(1, min(shape.features, shape.labels) // 2)
-    spec = Multilabel(
-        n=n + test,
-        d=shape.features,
-        labels=shape.labels,
-        rank=min(RANK, most),
-        per_row=round(shape.labels_per_row),
-        density=1.0 if share > SPARSE else share,
-        noise=NOISE,
-        seed=seed,
-    )
-    return spec, n

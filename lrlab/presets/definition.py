@@ -1,9 +1,9 @@
 """The form of preset files: a sweep definition (model, solvers, trials, spec, axes, settings) with a table `figure`.
 
 The sweep is varied by `series` (solvers, or one solver with different settings or specs) and shown in `panels` (with
-a model, spec, axes or measure of their own) or, beside printed numbers, in `columns`. What these do not say is taken
-from the top level. Without `series` there is one for each of `solvers`; without `panels` there is one. `figure.kind`
-names the module that draws, and with it the keys that a file may have.
+a model, spec, axes or metric of their own) or, beside printed numbers, in `columns`. What these do not say is taken
+from the top level. Without `series` there is one for each of `solvers`; without `panels` there is one. `figure.kind` is
+the shape of the figure, and names the module that draws it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,92 @@ from typing import Any
 from lrlab.catalog import family
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import make_spec
-from lrlab.sweeps.toml_source import Path, Source
+from lrlab.sweeps.toml import ABOUT, SUCCESS, make_spec
+from lrlab.sweeps.toml_source import Keys, Path, Source
 
 Toml = Mapping[str, Any]
 RUN_MEASURES = ("seconds", "iterations")
-"""Measures of a run that are no scores of its estimate."""
+"""Metrics of a run that are no scores of its estimate."""
 EIGENVALUES = ("largest", "second", "gap")
 """The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
+ALIASES = {
+    **dict.fromkeys(("curves", "traces", "theorem", "growth", "rates", "products"), "lines"),
+    **dict.fromkeys(("comparison", "fits"), "table"),
+}
+"""Kinds that files had before, with what they are now."""
+
+_WHERE = {"model": str, "spec": dict, "axes": dict}
+_LOOK = {"measure": str, "measure_title": str, "log_x": bool, "log_y": bool}
+_RULE = {
+    **dict.fromkeys(("lower", "higher", "series", "columns"), [str]),
+    **dict.fromkeys(("by", "within", "level", "at", "from", "to"), float),
+    "rule": str,
+    "any": bool,
+}
+_CLAIM = {"paper": str, "panel": str, "remark": Keys({"text": str, **_RULE}, ("text", "rule")), **_RULE}
+_SERIES = {"label": str, "solver": str, "settings": dict}
+_FILE: dict[str, Any] = {
+    **ABOUT,
+    **_WHERE,
+    "trials": int,
+    "seed": object,
+    "solvers": [str],
+    "settings": dict,
+    "claims": [Keys(_CLAIM, ("paper", "rule"))],
+    "quick": Keys({"trials": int, "points": int, "max_iter": int, "only": dict}),
+}
+
+
+def _file(figure: Toml, required: tuple[str, ...] = (), **tables: Any) -> Keys:
+    keys = {**_FILE, **tables, "figure": Keys({"kind": str, **figure}, ("kind", *required))}
+    return Keys(keys, ("title", "reference", "explanation", "trials", "figure"))
+
+
+KINDS: Mapping[str, Keys] = {
+    "lines": _file(
+        {**_LOOK, "statement": str, "against": str, "against_title": str, "steps": bool, "level": float},
+        success=SUCCESS,
+        slider=Keys({"name": str, "values": list}, ("name", "values")),
+        series=[
+            Keys(
+                {**_SERIES, **_WHERE, "grid": dict, "quantity": str, "part": str, "below": float}
+                | {"fewest": Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))}
+                | {"claimed": dict, "memory": dict, "logarithms": [str], "paper": str, "why": str},
+                ("label",),
+            )
+        ],
+        panels=[
+            Keys(
+                {**_WHERE, **_LOOK, "title": str, "only": [str], "trials": (int, [int])}
+                | {"ratio": [str], "published": float, "quantity": str, "judged": bool},
+                ("title",),
+            )
+        ],
+        lines=[
+            Keys(
+                {"label": str, "panel": str, "series": str, "bound": str, "slope": float, "mark": str, "if": str}
+                | {"exact": bool, "origin": bool, "to": float},
+                ("label", "if"),
+            )
+        ],
+    ),
+    "table": _file(
+        {},
+        tune_by=str,
+        data=[str],
+        paper=Keys({"columns": [str], "rows": [list]}, ("columns", "rows")),
+        series=[Keys({**_SERIES, "spec": dict, "paper": dict, "full_rank": bool}, ("label",))],
+        columns=[Keys({"label": str, "spec": dict, "settings": dict}, ("label",))],
+        panels=[
+            Keys(
+                {"title": str, "measure": str, "measure_title": str, "scale": float, "complement": bool, "paper": str}
+                | {"axis": str, "where": dict, "log_x": bool},
+                ("title", "measure"),
+            )
+        ],
+    ),
+    "spectrum": _file({}, panels=[Keys({"title": str, **_WHERE}, ("title",))]),
+}
 
 
 @dataclass(frozen=True)
@@ -47,12 +125,17 @@ class Preset:
 
     @property
     def data(self) -> tuple[str, ...]:
-        """Names of the published data sets that it needs, and that a person must have; mostly none."""
+        """Names of the published data sets that it needs, and that a user must have; mostly none."""
         return tuple(self.content.get("data", ()))
 
     @property
+    def is_theorem(self) -> bool:
+        """Whether it shows the statement of a theorem."""
+        return "statement" in self.content["figure"]
+
+    @property
     def panels(self) -> Sequence[Toml]:
-        """The panels; one with the title of the preset where the file has none."""
+        """The panels; one with the title of the preset if the file has none."""
         return self.content.get("panels") or [{"title": self.title}]
 
     @property
@@ -67,7 +150,7 @@ class Preset:
 
     @property
     def series(self) -> Sequence[Toml]:
-        """The series; one for each solver where the file has none."""
+        """The series; one for each solver if the file has none."""
         solvers = self.content.get("solvers", [])
         default = {"solver": solvers[0]} if len(solvers) == 1 else {}
         named = [{"label": solver, "solver": solver} for solver in solvers]
@@ -93,6 +176,6 @@ class Preset:
         return tables[int(number)]
 
     def require_measure(self, measure: str, model: str, *paths: Path) -> None:
-        """Raise InputError unless trials of a model have such a measure."""
+        """Raise InputError unless trials of a model have such a metric."""
         with self.source.locate(*paths):
             require_known(measure, (*family(model).measures, *RUN_MEASURES), what="measure")

@@ -51,16 +51,30 @@ class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
     errors: standard errors that they have beside the spread of the trials, by series and place. durations: of times,
-    how long a trial ran, where the number is infinite because it did not get there.
+    how long a trial ran, where the number is infinite because it did not get there. blocks: scores on the same blocks
+    of test rows for all series, whose spread gives the errors of numbers and of differences.
     """
 
     values: Mapping[str, Numbers]
     errors: Mapping[str, Mapping[Place, float]] = {}
     durations: Mapping[str, Numbers] = {}
+    blocks: Mapping[str, Numbers] = {}
 
     def error(self, series: str, place: Place) -> float:
         """Return the standard error of a number beside the spread of the trials."""
-        return self.errors.get(series, {}).get(place, 0.0)
+        blocks = self.blocks.get(series, {}).get(place)
+        return self.errors.get(series, {}).get(place, 0.0) if blocks is None else _error_of_mean(blocks)
+
+    def _error_of_gap(self, low: str, high: str, place: Place, relative: bool) -> float:
+        """Return the standard error of a difference; of one trial both numbers have to be known to an error."""
+        scales = [self.centre(name, place) if relative else 1.0 for name in (low, high)]
+        blocks = [self.blocks.get(name, {}).get(place) for name in (low, high)]
+        if all(one is not None for one in blocks):
+            below, above = (np.asarray(one) / scale for one, scale in zip(blocks, scales, strict=True))
+            return _error_of_mean(above - below)
+        errors = [self.error(name, place) / scale for name, scale in zip((low, high), scales, strict=True)]
+        several = min(len(self.values[name][place]) for name in (low, high)) > 1
+        return math.hypot(*errors) if several or all(errors) else 0.0
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
         """Return the places that all series have, of those that a rule names (`at`, `from` and `to`, or `columns`)."""
@@ -91,10 +105,9 @@ class Samples(NamedTuple):
 
         Of the difference where numbers are not above 0. A trial without a number could have any.
         """
-        sampled = [self.error(name, place) for name in (low, high)]
         below, above = (self._bounded(name, place) for name in (low, high))
-        if all((ends[1] > 0).all() for ends in (below, above)):
-            sampled = [error / self.centre(name, place) for error, name in zip(sampled, (low, high), strict=True)]
+        positive = all((ends[1] > 0).all() for ends in (below, above))
+        if positive:
             with np.errstate(divide="ignore"):
                 below, above = (np.log(np.maximum(ends, 0.0)) for ends in (below, above))
         count = min(below.shape[1], above.shape[1])
@@ -102,8 +115,7 @@ class Samples(NamedTuple):
             least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
         # Between two infinite numbers there is no difference.
         least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-        # Of one trial both have to be known to an error.
-        return interval(least, most, math.hypot(*sampled) if count > 1 or all(sampled) else 0.0, among)
+        return interval(least, most, self._error_of_gap(low, high, place, positive), among)
 
     def room(self, series: str, place: Place, among: int) -> float:
         """Return how far one more trial may lie from the mean of these, at any of so many places with 95% confidence.
@@ -126,6 +138,10 @@ class Samples(NamedTuple):
             return np.array([values, values])
         duration = self.durations.get(series, {}).get(place, np.full(len(values), -np.inf))
         return np.array([np.where(unknown, duration, values), np.where(unknown, np.inf, values)])
+
+
+def _error_of_mean(values: Array) -> float:
+    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
 def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:

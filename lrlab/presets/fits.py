@@ -1,15 +1,15 @@
-"""Presets of kind `fits`: solvers tuned and fitted on published data sets, the paper's numbers beside ours.
+"""Tables of solvers that are tuned and fitted on published data sets, the paper's numbers beside ours.
 
 The rows of [paper] say what is fitted and what the paper printed, "" for nothing: data, series, share (the rank over
 the number of labels), observed (share of the labels that the solver observes), then measures. settings.max_iter limits
 the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
-full_rank. A panel shows a measure along an axis (share, observed or data) in the rows that have the values of `where`;
-series of full rank have all shares. The user names the folder with the data; missing sets are left out, and the panels
-name them; where their shape is known, synthetic rows of that shape take their place, without numbers of the paper and
-without a verdict. A folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a
-solver refuses are left out, and named. Along the axis `seconds` a panel shows all iterations of the first trial.
+full_rank. A panel shows a metric along an axis (share, observed or data) in the rows that have the values of `where`;
+series of full rank have all shares. The user names the folder with the data; panels name the sets that it lacks. A
+folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a solver refuses are
+left out, and named. Along the axis `seconds` a panel shows all iterations of the first trial.
 """
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from lrlab.presets import claims
 from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.fits_sets import PLACE, SYNTHETIC, Sets, panels_of, rows_of_paper, sampling_error, sets
+from lrlab.presets.published import SHAPES, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
 from lrlab.protocol import limits
 from lrlab.sweeps.toml import require_settings
@@ -45,14 +45,14 @@ TITLES = {
     "auc": "AUC of an instance, mean",
     "seconds": "seconds of the solver",
 }
-NOT_JUDGED = {"verdict": "no verdict", "measured": "synthetic rows of the same shape", "predicted": "", "remark": ""}
-"""Columns of the table where synthetic rows stand in for a set."""
+PLACE = ["data", "series", "share", "observed"]
+"""Columns that say what is fitted."""
 
 
 def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | Sets | None = None) -> Plan:
     """Return the fits of all rows whose data set is in the folder, or among the given files, each once."""
     settings = _checked(preset)
-    files = dict(data) if isinstance(data, dict) else sets(preset, data)
+    files = dict(data) if isinstance(data, dict) else located(data, preset.data)
     rows = [row for row in rows_of_paper(preset, files) if row["data"] in files]
     numbers = range(trials or preset.content["trials"])
     owners = [(row, _fit(preset, settings, files, row, trial)) for trial in numbers for row in rows]
@@ -63,14 +63,15 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         own = [(row, result) for row, item in owners if (result := known[item]) is not None]
         table = pd.DataFrame([{**result, **{key: row[key] for key in PLACE}} for row, result in own])
         points = compared(preset, rows, table)
-        missing = [name for name in preset.data if name not in files and name + SYNTHETIC not in files]
+        missing = [name for name in preset.data if name not in files]
         left_out = sorted({f"{row.solver} on {row.data} ({row.refused})" for row in table.itertuples() if row.refused})
         notes = f" Not in the folder: {', '.join(missing)}." if missing else ""
         notes += f" Left out: {'; '.join(left_out)}." if left_out else ""
         drawn = [_panel(preset, panel, points, table, notes) for panel in panels_of(preset, files)]
         judged = [line for part in drawn if part for line in part[1]]
         whole = pd.concat([pd.DataFrame(judged), points.assign(level="point")])
-        return Result([part[0] for part in drawn if part], whole, table.drop(columns="trace"))
+        hidden = ["trace", "blocks"]
+        return Result([part[0] for part in drawn if part], whole, table.drop(columns=hidden, errors="ignore"))
 
     planned = compared(preset, rows, pd.DataFrame(columns=PLACE))
     filled = [panel["title"] for panel in panels_of(preset, files) if not _rows_of(preset, panel, planned).empty]
@@ -132,7 +133,7 @@ def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, tr
     iterations = own.pop("max_iter")
     share = 0.0 if one.get("full_rank") else float(row["share"])
     return DatasetFit(
-        row["data"].removesuffix(SYNTHETIC),
+        row["data"],
         files[row["data"]],
         one["solver"],
         share,
@@ -167,8 +168,6 @@ def _panel(
     figure = _drawn(preset, panel, rows, points, table)
     judged, about = _judged(preset, panel, rows, table), {"panel": panel["title"], "measure": panel["measure"]}
     lines = [{**line, **about, "claim": line["paper"]} for line in claims.rows(judged)]
-    if not lines and rows["data"].str.endswith(SYNTHETIC).any():
-        lines = [{"level": "panel", **about, **NOT_JUDGED}]
     return Panel(panel["title"], figure, _caption(rows) + notes + claims.caption(judged), judged), lines
 
 
@@ -226,9 +225,11 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame
     if published.empty:
         return claims.verdicts(preset, panel["title"], Samples({}))
     placed = published.assign(x=published[axis] if axis in PLACE else "at the end")
-    ran = placed[[*PLACE, "x"]].merge(table[[*PLACE, "trial", measure]].dropna(), on=PLACE)
+    columns = [*PLACE, "trial", measure, *(["blocks"] if "blocks" in table else [])]
+    ran = placed[[*PLACE, "x"]].merge(table[columns].dropna(subset=[measure]), on=PLACE)
     # The paper's rows repeat a series of full rank for each share: it is one fit a trial.
-    samples = samples_of(ran.drop_duplicates(["series", "x", "trial"]), "x", measure)
+    ran = ran.drop_duplicates(["series", "x", "trial"])
+    samples = samples_of(ran, "x", measure)
     errors: dict[str, dict[Any, float]] = {}
     numbers: dict[str, dict[Any, float]] = {}
     for row in placed.to_dict("records"):
@@ -236,10 +237,64 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame
         if row["trials"] > 1 or row["observed"] == 1:
             errors.setdefault(row["series"], {})[row["x"]] = sampling_error(measure, row["ours"], row["data"])
         numbers.setdefault(row["series"], {})[row["x"]] = row["paper"]
-    samples = samples._replace(errors=errors)
+    samples = samples._replace(errors=errors, blocks=_blocks(ran, measure, errors))
     # 1 if larger is better, -1 if smaller is: the metrics by which fits are tuned are those of which it is known.
     best = (-1 if measure == "hamming" else 1) if measure in METRICS else 0
     return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(numbers, samples, best)]
+
+
+def _blocks(ran: pd.DataFrame, measure: str, errors: Mapping[str, Any]) -> dict[str, dict[Any, np.ndarray]]:
+    """Return the scores on blocks of the test rows, mean over the trials, of fits whose errors these tell."""
+    blocks: dict[str, dict[Any, np.ndarray]] = {}
+    for (series, x), own in ran.groupby(["series", "x"]) if "blocks" in ran else ():
+        if x in errors.get(series, {}) and all(
+            isinstance(one, list) and one and measure in one[0] for one in own["blocks"]
+        ):
+            scores = [[block[measure] for block in one] for one in own["blocks"]]
+            blocks.setdefault(series, {})[x] = np.mean(scores, axis=0)
+    return blocks
+
+
+def sampling_error(measure: str, value: float, data: str) -> float:
+    """Return the standard error of a mean over the test rows of a set, from above, if no blocks of them are known.
+
+    A score of a row between 0 and 1 has a variance of at most m (1 - m). How many labels of a row are predicted wrongly
+    is taken to vary as much as a geometric number. 0 of a set whose size is not known.
+    """
+    if (shape := SHAPES.get(data)) is None:
+        return 0.0
+    if measure == "hamming":
+        wrong = value * shape.labels
+        return math.sqrt(wrong * (1.0 + wrong) / shape.test_rows) / shape.labels
+    scale = 1.0 if measure == "auc" else 100.0
+    return math.sqrt(max(0.0, value * (scale - value)) / shape.test_rows)
+
+
+def rows_of_paper(preset: Preset, files: Sets) -> list[dict[str, Any]]:
+    """Return the rows of the paper, and, for sets that it does not have, rows at the same places with no numbers."""
+    paper = preset.content["paper"]
+    rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
+    places = dict.fromkeys(tuple(row[key] for key in PLACE[1:]) for row in rows)
+    empty = dict.fromkeys(paper["columns"][len(PLACE) :], "")
+    own = [name for name in files if name not in preset.data]
+    return rows + [{**dict(zip(PLACE, (name, *place), strict=True)), **empty} for name in own for place in places]
+
+
+def panels_of(preset: Preset, files: Sets) -> list[Toml]:
+    """Return the panels; if the folder has none of the paper's sets, the same of the sets that it has."""
+    own = [name for name in files if name not in preset.data]
+    if len(own) < len(files) or not own:
+        return list(preset.panels)
+    panels = list[Toml]()
+    for panel in preset.panels:
+        where = panel.get("where", {})
+        for name in own if "data" in where else [", ".join(own)]:
+            title = panel["title"]
+            for published in preset.data:
+                title = title.replace(published, name)
+            other = {**panel, "title": title, "where": {**where, "data": name} if "data" in where else where}
+            panels += [other] if other not in panels else []
+    return panels
 
 
 def _caption(rows: pd.DataFrame) -> str:
@@ -248,7 +303,4 @@ def _caption(rows: pd.DataFrame) -> str:
         words.append("Open: printed in the paper.")
     if rows["trials"].max() > 1:
         words.append("Bars: standard deviation over draws of the observed labels.")
-    if (synthetic := rows["data"].str.endswith(SYNTHETIC)).any():
-        names = ", ".join(rows.loc[synthetic, "data"].str.removesuffix(SYNTHETIC).unique())
-        words.append(f"{names}: synthetic rows of the same shape: no verdict.")
     return " ".join(words)

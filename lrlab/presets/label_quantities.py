@@ -128,6 +128,8 @@ def sign_moments(spec: Any, distance: float) -> Parts:
 PLACES = {
     "weight": "weight of the trace norm, λ",
     "distance": "distance  ‖W − W′‖₂ or ‖w − w′‖",
-    "frequency": "largest probability of a label to be seen, P",
+    "frequency": "largest probability of a label to be observed, P",
+    "features_per_row": "nonzero features per row",
+    "threads": "threads",
 }
 """Titles of places, by name, that are no parameters of a spec."""

@@ -93,6 +93,10 @@ class Files(NamedTuple):
     labels: Path | None
 
 
+Sets = dict[str, Files]
+"""Files of data sets by name."""
+
+
 def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files]:
     """Return the files of those data sets that a folder holds, by name; where it has none of them, of all it does hold.
 

@@ -19,6 +19,7 @@ from lrlab.presets.label_quantities import (
     rank_fits,
     sign_moments,
 )
+from lrlab.presets.products import PRODUCTS, fast_products, threaded_products
 
 
 def properties(spec: Any) -> Parts:
@@ -128,6 +129,8 @@ QUANTITIES: dict[str, Quantity] = {
     "perturbation": Quantity(perturbation, ("norm", "ratio"), "distance"),
     "sign-moments": Quantity(sign_moments, ("matrix", "length"), "distance"),
     "statistical-error": Quantity(statistical_error, ("mean", "moment")),
+    "fast-products": Quantity(fast_products, PRODUCTS, "features_per_row"),
+    "threaded-products": Quantity(threaded_products, PRODUCTS, "threads"),
     "contraction": Quantity(contraction, ("fixed", "tangent")),
 }
 """By name."""

@@ -1,10 +1,9 @@
-"""The quick form of a preset: fewer trials and points, for a figure in minutes where the whole one takes hours.
+"""The reduced run of a preset: fewer trials and points, for a figure in minutes if the whole one takes hours.
 
-A file's table [quick] says what is left: trials at each point; points of each axis, evenly spread, with those at which
-a claim is judged, or the values of axes themselves; labels of series, columns and panels; rows of a table [paper], by
-the values of a column; values of a searched grid; max_iter of all runs; close, the factor up to which numbers of
-measurements are searched. A file without one has DEFAULT. All claims are retained: one on what is left out is not
-decided.
+A file's table [quick] says what is left: `trials` at each point; `points` of each axis, evenly spread, with those at
+which a claim is judged; `max_iter` of all runs; and `only`, by name: labels of series, columns and panels, values of an
+axis, of a column of the table [paper], or of a grid. A file without one has DEFAULT. Numbers of measurements are
+searched less closely. All claims are retained: one on what is left out is not decided.
 """
 
 import copy
@@ -22,42 +21,47 @@ LABELS = {"series": "label", "columns": "label", "panels": "title"}
 
 
 def quick(preset: Preset) -> Preset:
-    """Return the quick form of a preset; InputError, with the path, where its table names what is not there."""
+    """Return the reduced run of a preset; InputError, with the path, if its table names what is not there."""
     rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
+    only, paper = rule.get("only", {}), content.get("paper", {})
     for key, name in LABELS.items():
-        if key in rule:
+        if key in only:
             labels = tuple(table[name] for table in content.get(key, ()))
-            with preset.source.locate(("quick", key)):
-                for label in rule[key]:
+            with preset.source.locate(("quick", "only", key), ("quick",)):
+                for label in only[key]:
                     require_known(label, labels, what=key)
-            left_out = [table for table in content[key] if table[name] not in rule[key]]
-            content[key] = [table for table in content[key] if table[name] in rule[key]]
-            content |= {"left_out": left_out} if key == "series" else {}
-    if "columns" in rule:
+            tables = content[key]
+            content[key] = [table for table in tables if table[name] in only[key]]
+            if key == "series":
+                content["left_out"] = [table for table in tables if table not in content[key]]
+    if "columns" in only:
         # The paper's numbers of the columns that are left.
-        places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in rule["columns"]]
+        places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in only["columns"]]
         for series in (one for one in content["series"] if "paper" in one):
-            series["paper"] = {measure: [row[k] for k in places] for measure, row in series["paper"].items()}
-    for table in (content, *content.get("panels", ()), *content.get("series", ())):
+            series["paper"] = {metric: [row[k] for k in places] for metric, row in series["paper"].items()}
+    tables = (content, *content.get("panels", ()), *content.get("series", ()))
+    known = {name for table in tables for key in ("axes", "grid") for name in table.get(key, ())}
+    with preset.source.locate(("quick", "only"), ("quick",)):
+        for name in only.keys() - LABELS.keys():
+            require_known(name, (*known, *paper.get("columns", ())), what="name")
+    for table in tables:
         if table is content or "trials" in table:
             own = table["trials"]
             table["trials"] = min(rule.get("trials", DEFAULT["trials"]), max(own) if isinstance(own, list) else own)
-        if "axes" in table:
-            table["axes"] = {
-                name: rule.get("axes", {}).get(name) or _spread(values, rule, content.get("claims", ()))
-                for name, values in table["axes"].items()
-            }
-    for series in content.get("series", ()):
-        if "grid" in series and "grid" in rule:
-            series["grid"] = {name: [v for v in values if v in rule["grid"]] for name, values in series["grid"].items()}
+        for name, values in table.get("axes", {}).items():
+            table["axes"][name] = only.get(name) or _spread(values, rule, content.get("claims", ()))
+        for name, values in table.get("grid", {}).items():
+            table["grid"][name] = [value for value in values if value in only.get(name, values)]
     if "max_iter" in rule:
         content["settings"] = {**content.get("settings", {}), "max_iter": rule["max_iter"]}
         for series in content.get("series", ()):
             series.get("settings", {}).pop("max_iter", None)
-    if "close" in rule:
-        content["close"] = rule["close"]
-    if "paper" in content:
-        content["paper"]["rows"] = _rows(preset, content["paper"], rule)
+    if paper:
+        columns = {name: paper["columns"].index(name) for name in only if name in paper["columns"]}
+        paper["rows"] = [row for row in paper["rows"] if all(row[k] in only[name] for name, k in columns.items())]
+        if not paper["rows"]:
+            error = InputError("only", "values that some row of the table has", "none", "name others")
+            raise preset.source.located(error, ("quick", "only"))
     content["all_panels"] = list(preset.all_panels)
     source = copy.copy(preset.source)
     source.content = content
@@ -73,17 +77,3 @@ def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, 
     needed = {one[key] for one in rules for key in ("at", "from", "to") if key in one}
     places = {round(k) for k in np.linspace(0, len(values) - 1, points)}
     return [value for k, value in enumerate(values) if k in places or value in needed]
-
-
-def _rows(preset: Preset, paper: Mapping[str, Any], rule: Mapping[str, Any]) -> list[list[Any]]:
-    """Return the rows of the paper's table that are left."""
-    columns, chosen = paper["columns"], dict(rule.get("rows", {}))
-    with preset.source.locate(("quick", "rows"), ("quick",)):
-        for name in chosen:
-            require_known(name, tuple(columns), what="column")
-        if "series" in rule:
-            chosen["series"] = rule["series"]
-        rows = [row for row in paper["rows"] if all(row[columns.index(k)] in v for k, v in chosen.items())]
-        if not rows:
-            raise InputError("rows", "values that some row has", "none", "name others")
-    return rows

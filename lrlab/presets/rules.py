@@ -11,9 +11,9 @@
 | | `exponent`: at most that of a formula, of growth that is seen |
 
 `at`, `from`, `to` or `columns` name places, `any` asks for one of `higher` alone. A claim is reproduced if every
-interval lies in the region, not reproduced if one lies outside, and otherwise open. A claim on a size that does not hold *agrees
-in direction* if the effect itself is beyond the uncertainty. `of` says what a rule is about, series or places: a test
-gives the numbers of the trials to others, and the rule may then seldom hold.
+interval lies in the region, not reproduced if one lies outside, and otherwise open. A claim on a size that does not
+hold *agrees in direction* if the effect itself is beyond the uncertainty. `of` says what a rule is about, series or
+places: a test gives the numbers of the trials to others, and the rule may then seldom hold.
 
 Bounds have free constants, so a slope other than 0 is judged over at least a factor of 8 in its variable, with an
 interval at most 0.3 wide. A formula bounds growth from above: its exponent is met if the interval is narrower than the

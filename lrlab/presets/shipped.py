@@ -20,8 +20,7 @@ import pandas as pd
 from lrlab import presets
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
-from lrlab.presets.fits_sets import SYNTHETIC, Sets
-from lrlab.presets.published import Files
+from lrlab.presets.published import Files, Sets
 from lrlab.presets.result import Panel, Plan, Result
 from lrlab.runs.trial import TrialResult
 
@@ -113,11 +112,7 @@ def as_computed(read: Any) -> Any:
 
 def names_alone(names: Sequence[str]) -> Sets | None:
     """Return what stands for the files of data sets in a plan that is not run."""
-
-    def files(name: str) -> Files | None:
-        return None if name.endswith(SYNTHETIC) else Files(Path(f"{name}-train"), Path(f"{name}-test"), None)
-
-    return {name: files(name) for name in names} or None
+    return {name: Files(Path(f"{name}-train"), Path(f"{name}-test"), None) for name in names} or None
 
 
 def _figure(read: dict[str, Any]) -> Figure:

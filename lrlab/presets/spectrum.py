@@ -8,9 +8,9 @@ import pandas as pd
 from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets import claims
-from lrlab.presets.cases import axes_path, axis_of
 from lrlab.presets.definition import EIGENVALUES, Preset
 from lrlab.presets.evidence import Samples, samples_of
+from lrlab.presets.placed import axes_path, axis_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise

@@ -11,9 +11,8 @@ from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, fits, shipped
-from lrlab.presets.dataset_fit import MOST_BYTES, stand_in, stand_in_spec
 from lrlab.presets.evidence import Samples
-from lrlab.presets.published import SETS, SHAPES, Shape, located, presence
+from lrlab.presets.published import SETS, SHAPES, located, presence
 from lrlab.presets.reading import read
 
 TEXT = """
@@ -25,7 +24,7 @@ trials = 2
 tune_by = "precision@3"
 data = ["meadow", "forest"]
 settings = { max_iter = 3 }
-figure = { kind = "fits" }
+figure = { kind = "table" }
 series = [
   { label = "LEML", solver = "leml-squared", settings = { inner = "cg" } },
   { label = "full", solver = "binary-relevance", full_rank = true },
@@ -225,44 +224,3 @@ def test_a_folder_shows_which_sets_it_has(tmp_path):
     assert presence(tmp_path / "none", ("bibtex",)) == {"bibtex": None}
     named = {name for preset in presets.names() for name in presets.load(preset).data}
     assert named <= SETS.keys()
-
-
-def test_synthetic_rows_of_the_same_shape_stand_in_for_what_is_missing(folder, monkeypatch):
-    monkeypatch.setitem(SHAPES, "forest", Shape(60, 30, 12, 6, 4.0, 1.6))
-    monkeypatch.delenv("LRLAB_DATA", raising=False)
-    for place, names in ((folder, {"meadow", "forest (synthetic)"}), (None, {"forest (synthetic)"})):
-        plan = fits.plan(
-            read("small", TEXT.replace('axis = "share", where = { data = "f', 'axis = "seconds", where = { data = "f')),
-            trials=1,
-            data=place,
-        )
-        result = plan.finish([plan.function(item) for item in plan.items])
-        points = result.table[(result.table["level"] == "point")]
-        assert set(points["data"]) == names
-        drawn = points[points["data"] == "forest (synthetic)"]
-        assert drawn["ours"].notna().all() and drawn["paper"].isna().all()
-        assert result.trials.set_index("data")["synthetic"].to_dict() == {name: "(" in name for name in names}
-        last = result.panels[-1]
-        assert last.title == "nothing (synthetic)" and "synthetic rows of the same shape: no verdict." in last.caption
-        assert "Verdict:" not in last.caption and len(last.figure.data[0].x) >= 1
-        judged = result.table[result.table["level"] == "panel"].set_index("panel")
-        assert judged.loc["nothing (synthetic)", "verdict"] == "no verdict"
-    with pytest.raises(InputError, match="data must be a folder with data sets, got none"):
-        fits.plan(read("small", TEXT.replace("forest", "pond")))
-
-
-@pytest.mark.parametrize("name", ["emotions", "bibtex", "autofood"])
-def test_stand_ins_have_the_shape_of_the_set(name):
-    shape = SHAPES[name]
-    train, test = stand_in(name, 0)
-    assert (train.n, test.n, train.d, train.L) == shape[:4]
-    entries = np.count_nonzero(train.X) if isinstance(train.X, np.ndarray) else train.X.nnz
-    assert entries / train.n == pytest.approx(shape.features_per_row, rel=0.03)
-    assert abs(train.Y.nnz / train.n - shape.labels_per_row) <= 0.5
-
-
-def test_stand_ins_of_large_sets_have_fewer_rows():
-    spec, n = stand_in_spec("nus-wide", 0)
-    assert n / (spec.n - n) == pytest.approx(161_789 / 107_859, rel=1e-3) and 8 * spec.n * spec.d <= 1.01 * MOST_BYTES
-    with pytest.raises(InputError, match="labels must be"):
-        stand_in_spec("wiki", 0)

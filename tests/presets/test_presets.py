@@ -1,6 +1,5 @@
-"""Figures of papers: small versions of each preset, the tables and pages they write, and the fits they report."""
+"""Figures of papers: settings of each preset, spectra, and the tables and pages that they write."""
 
-import dataclasses
 import re
 
 import numpy as np
@@ -10,10 +9,8 @@ import pytest
 import lrlab
 from lrlab import presets
 from lrlab.engine.results import LocalResults, collect
-from lrlab.presets import page, rates, result
+from lrlab.presets import page, result
 from lrlab.presets.definition import Preset
-from lrlab.runs.run import solve
-from lrlab.runs.trial import Trial
 from lrlab.sweeps.toml_source import Source
 
 FIGURES = {name: presets.load(name) for name in presets.names()}
@@ -25,10 +22,6 @@ def first_figure():
     return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
-def number(item):
-    return item.number if isinstance(item, Trial) else item.trial
-
-
 @pytest.mark.parametrize("name", presets.names())
 def test_every_file_says_what_it_is_and_can_be_planned(name, tmp_path):
     preset = presets.load(name)
@@ -36,7 +29,7 @@ def test_every_file_says_what_it_is_and_can_be_planned(name, tmp_path):
     for file in (f"{data}-{part}.npz" for data in preset.data for part in ("train", "test")):
         (tmp_path / file).touch()
     plan = presets.plan(preset, trials=2, data=tmp_path if preset.data else None)
-    assert plan.items and len({number(item) for item in plan.items}) == 2
+    assert plan.items and len({getattr(item, "number", getattr(item, "trial", None)) for item in plan.items}) == 2
 
 
 def test_the_paper_s_settings_are_the_files_settings():
@@ -96,125 +89,6 @@ def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its
     assert -trace.metrics["objective"] == pytest.approx(own["value"].iloc[0])
 
 
-def changed(preset, content):
-    """Return a preset with other content."""
-    source = Source("")
-    source.content = content
-    return dataclasses.replace(preset, source=source)
-
-
-def small(name, values, trials, series):
-    """Compute the panels that `values` names by their models, with the first few series."""
-    content = dict(FIGURES[name].content)
-    axis = rates.axis_of(FIGURES[name], ("panels", 0))[0]
-    content["series"] = content["series"][:series]
-    panels = [panel for panel in content["panels"] if panel["model"] in values]
-    content["panels"] = [{**panel, "axes": {axis: values[panel["model"]]}, "trials": trials} for panel in panels]
-    plan = rates.plan(changed(FIGURES[name], content))
-    return plan.finish(collect(LocalResults(plan.function, plan.items)))
-
-
-def fits(table):
-    return table[table["level"] != "point"].set_index(["model", "series"])
-
-
-@pytest.mark.soak
-def test_figure_2_in_small_is_straight_above_the_threshold_and_nowhere_else():
-    values = {
-        "one-bit-sensing": [0.03, 0.07, 0.11, 0.14, 0.4],
-        "one-bit-phase-retrieval": [0.02, 0.045, 0.07, 0.09, 0.25],
-    }
-    computed = small("yi2015-fig2", values, trials=20, series=2)
-    table, found = computed.table, fits(computed.table)
-    assert (found["r2"] > 0.95).all()
-    points = table[table["level"] == "point"]
-    assert (
-        points["used"] == (points["rate"] <= points["model"].map(found["largest_rate"].groupby("model").first()))
-    ).all()
-    for panel, (model, own) in zip(computed.panels, points.groupby("model", sort=False), strict=True):
-        exact = next(trace for trace in panel.figure.data if trace.name == "exact limit for large p")
-        chosen = own[own["used"].astype(bool)]
-        predicted = np.interp(chosen["rate"].astype(float), exact.x, exact.y)
-        np.testing.assert_allclose(chosen["error"], predicted, rtol=0.15, err_msg=model)
-    below = points[~points["used"].astype(bool)]
-    assert (below["error"] > 0.85).all(), "below the threshold the error is that of a random direction"
-
-
-@pytest.mark.soak
-def test_figure_3_in_small_is_straight_and_the_same_for_every_sparsity():
-    values = {"one-bit-sensing": [0.06, 0.09, 0.12, 0.14, 0.3], "one-bit-phase-retrieval": [0.08]}
-    table = small("yi2015-fig3", values, trials=12, series=2).table
-    found = fits(table)
-    assert (found.loc["one-bit-sensing", "r2"] > 0.9).all()
-    slopes = found.loc["one-bit-sensing", "slope"]
-    assert slopes.max() < 1.25 * slopes.min()
-    alone = found.loc[("one-bit-phase-retrieval", "p = 100, s = 5")]
-    assert alone["points_used"] == 1 and np.isnan(alone["r2"]), "one point makes no line"
-
-
-@pytest.mark.parametrize(
-    ("power", "noise", "trials", "word"),
-    [
-        (1.0, 0.05, 20, "reproduced"),
-        (0.7, 0.05, 20, "agrees in direction"),
-        (1.5, 0.05, 20, "agrees in direction"),
-        (-0.5, 0.05, 20, "not reproduced"),
-        (1.0, 0.6, 3, "not decided"),
-        (1.0, 0.05, 1, "not decided"),
-    ],
-)
-def test_a_verdict_on_a_line_allows_for_the_errors_of_its_dots(power, noise, trials, word):
-    rng, rates_of = np.random.default_rng(1), np.linspace(0.02, 0.1, 5)
-    rows = [
-        {"series": name, "rate": rate, "trial": k, "error": 5.0 * rate**power * np.exp(noise * rng.normal())}
-        for name in ("one", "two")
-        for rate in rates_of
-        for k in range(trials)
-    ]
-    rows = pd.DataFrame(rows)
-    points = rows.groupby(["series", "rate"], as_index=False)["error"].mean().assign(used=True)
-    verdict = rates._verdict("a line", points, rates._fits(points), 5.0, rows)
-    assert verdict.word == word and "slopes of the series" in verdict.measured
-
-
-def test_a_row_of_rates_is_a_run_of_the_library():
-    content = {
-        "figure": {"kind": "rates", "threshold_factor": 4.0},
-        "model": "one-bit-sensing",
-        "trials": 2,
-        "spec": {"p": 40, "sparsity": 3},
-        "axes": {"sparse-rate": [0.1]},
-        "series": [{"label": "one", "solver": "sparse-pairwise-moment"}],
-        "settings": {"moment": "M", "tol": 1e-6},
-    }
-    plan = rates.plan(changed(FIGURES["yi2015-fig3"], content))
-    item = plan.items[1]
-    [*_, row] = plan.finish(collect(LocalResults(plan.function, plan.items))).trials.to_dict("records")
-    trace = solve(item.seeded.spec, "sparse-pairwise-moment", **content["settings"])
-    assert row["error"] == trace.metrics["error"] and row["iterations"] == len(trace.rows)
-    assert row["seed"] == item.seeded.spec.seed and row["stop"] == trace.stop.name
-    assert row["rate"] == pytest.approx(0.1, rel=1e-3)
-
-
-def test_the_line_through_the_origin_and_its_quality():
-    assert rates.line_through_origin([1, 2, 3], [2, 4, 6]) == (2.0, 1.0)
-    x, e = np.array([1.0, 2.0, 4.0, 5.0]), np.array([1.0, 2.5, 3.5, 5.5])
-    slope, quality = rates.line_through_origin(x, e)
-    lstsq = np.linalg.lstsq(x[:, None], e, rcond=None)[0][0]
-    assert slope == pytest.approx(lstsq)
-    assert quality == pytest.approx(1 - np.sum((e - lstsq * x) ** 2) / (len(e) * e.var()))
-    # Straight, but far from the origin: the fit must not pass.
-    assert rates.line_through_origin([1, 2, 3], [10, 11, 12])[1] < 0
-    assert np.isnan(rates.line_through_origin([1, 2], [1, 2])).all()
-
-
-def test_the_region_of_the_fit_starts_at_the_stated_multiple_of_the_threshold():
-    spec = lrlab.spec("one-bit-sensing", n=3000, p=20, noise=0.0)
-    assert rates.largest_rate(spec, 4.0) == pytest.approx((4 * 9.87) ** -0.5, rel=1e-3)
-    table = rates.predicted_errors(spec, "dense-rate", [0.05, 0.5])
-    assert table["error"].iloc[0] < 0.25 and table["error"].iloc[1] == pytest.approx(np.sqrt(2))
-
-
 def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
     steps = []
     paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalResults, trials=2)
@@ -229,7 +103,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
 
 
 def test_titles_of_a_page_are_text():
-    preset = Preset("x", "<b>A</b>", "rates", "R & S", "E", Source(""))
+    preset = Preset("x", "<b>A</b>", "lines", "R & S", "E", Source(""))
     text = page.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
     assert "<b>A</b>" not in text and "&lt;b&gt;A&lt;/b&gt;" in text and "R &amp; S" in text
 
@@ -254,20 +128,3 @@ def test_verdicts_stand_in_captions_and_tables(first_figure, tmp_path):
     table.to_csv(tmp_path / "table.csv", index=False)
     sentences = [line.sentence for line in presets.verdicts(tmp_path / "table.csv")]
     assert len(sentences) == 7 and all("stays close" not in s and "Measured: " in s for s in sentences)
-
-
-def test_figure_2_carries_predictions_and_the_exact_slopes():
-    values = {
-        model: [0.02, 0.025, 0.03] for model in ("flipped-logistic", "one-bit-sensing", "one-bit-phase-retrieval")
-    }
-    table = small("yi2015-fig2", values, trials=2, series=1).table
-    slopes = table[table["level"] == "pooled"].set_index("model")["exact_slope"].astype(float)
-    assert slopes.round(2).to_dict() == {
-        "flipped-logistic": 19.27,
-        "one-bit-sensing": 4.34,
-        "one-bit-phase-retrieval": 6.25,
-    }
-    points = table[table["level"] == "point"]
-    assert points["predicted_error"].notna().all()
-    near = points[(points["model"] == "one-bit-sensing") & (points["rate"] < 0.021)]
-    assert float(near["predicted_error"].iloc[0] / near["rate"].iloc[0]) == pytest.approx(4.34, rel=0.02)

@@ -9,25 +9,26 @@ import lrlab
 from lrlab import presets
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
-from lrlab.presets import claims, shipped, theorem_items
-from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
+from lrlab.presets import claims, items, shipped
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
 from lrlab.presets.evidence import Samples
+from lrlab.presets.items import Search
 from lrlab.presets.label_quantities import at_distance
 from lrlab.presets.moved import moved, start, values
 from lrlab.presets.quantities import QUANTITIES
-from lrlab.presets.rates import dense_error
 from lrlab.presets.reading import read
-from lrlab.presets.theorem_items import Search
 
 PLACE = "distance = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]"
-THEOREMS = [name for name in presets.names() if presets.load(name).kind == "theorem"]
+THEOREMS = [name for name in presets.names() if presets.load(name).is_theorem]
 
 
 def test_every_quantity_and_every_bound_is_drawn_somewhere():
-    tables = [presets.load(name).content for name in THEOREMS]
-    assert {one["quantity"] for table in tables for one in table["series"] if "quantity" in one} == set(QUANTITIES)
-    lines = {line["bound"] for table in tables for line in table["lines"] if "bound" in line}
-    assert lines | {table["figure"].get("against") for table in tables} - {None} == {*BOUNDS, *STEP_BOUNDS}
+    tables = [presets.load(name).content for name in presets.names() if presets.load(name).kind == "lines"]
+    series = [one for table in tables for one in table.get("series", ())]
+    assert {one["quantity"] for one in series if "quantity" in one} == set(QUANTITIES)
+    lines = {line["bound"] for table in tables for line in table.get("lines", ()) if "bound" in line}
+    against = {table["figure"].get("against") for table in tables} - {None, "iteration", "seconds"}
+    assert lines | against == {*BOUNDS, *STEP_BOUNDS}
 
 
 def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
@@ -49,17 +50,6 @@ def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     line = BOUNDS["isometry-rank-one" if operator == "gaussian" else "isometry-dense"](spec)
     assert np.mean([one["high"] for one in drawn]) == pytest.approx(line, rel=0.05)
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
-
-
-def test_dense_measurements_have_the_law_that_they_are_drawn_from():
-    spec = lrlab.spec("rank-one-sensing", m=300, d1=8, d2=8, rank=1, operator="dense")
-    high = []
-    for seed in range(60):
-        A = spec.replace(seed=seed).build().operator.A
-        U, _, Vt = np.linalg.svd(A[0])
-        high.append(np.mean((A @ Vt[0] @ U[:, 0]) ** 2))
-    drawn = [QUANTITIES["isometry"].parts_of(spec.replace(seed=seed))["high"] for seed in range(60)]
-    assert np.mean(drawn) == pytest.approx(np.mean(high), rel=0.05)
 
 
 def test_gaps_are_those_of_the_empirical_minimisers():
@@ -189,12 +179,12 @@ def test_a_search_ends_where_runs_begin_to_recover(monkeypatch):
         return value >= least
 
     monkeypatch.setattr(Search, "recovers", recovers)
-    assert 700 <= theorem_items.fewest(search) <= 1.05 * 700 + 1 and len(tried) < 15
+    assert 700 <= items.fewest(search) <= 1.05 * 700 + 1 and len(tried) < 15
     assert tried[:3] == [20, 40, 80]
     exact, tried[:] = len(tried), []
-    assert 700 <= theorem_items.fewest(replace(search, close=1.3)) <= 1.3 * 700 + 1 and len(tried) < exact
+    assert 700 <= items.fewest(replace(search, close=1.3)) <= 1.3 * 700 + 1 and len(tried) < exact
     monkeypatch.setattr(Search, "recovers", lambda *given: False)
-    assert theorem_items.fewest(search) == np.inf
+    assert items.fewest(search) == np.inf
 
 
 def test_a_run_of_a_search_recovers_from_many_measurements_alone():

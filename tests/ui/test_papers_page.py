@@ -9,8 +9,8 @@ from lrlab import presets
 from lrlab.engine.results import LocalResults
 from lrlab.presets import moved, result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.printed import redrawn
 from lrlab.presets.result import WORDS, Plan
+from lrlab.presets.table import redrawn
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.live import routes

@@ -117,7 +117,7 @@ def _settings(settings: CurveSettings, spec: Spec) -> CurveSettings:
 def medians(settings: CurveSettings, spec: Spec, rows: "pd.DataFrame") -> Figure:
     """Return the medians of the seeds with their quartiles; without rows the empty axes."""
     from lrlab.figures.series import series
-    from lrlab.presets.traces import median_traces
+    from lrlab.presets.lines import median_traces
 
     points = median_traces(rows, settings.measure)
     looks = list(styles(spec.model, rows["solver"].unique()).values())

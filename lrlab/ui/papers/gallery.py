@@ -79,7 +79,7 @@ def _choose(link: Permalink) -> Callable[[str], bool]:
 
 def groups() -> dict[tuple[str, str], list[str]]:
     """Return the names of all presets by their paper, short and whole: of each the figures, then the theorems."""
-    ordered = sorted(presets.names(), key=lambda name: presets.load(name).kind == "theorem")
+    ordered = sorted(presets.names(), key=lambda name: presets.load(name).is_theorem)
     return {
         **{(paper.short, paper.title): [n for n in ordered if paper_of(n) is paper] for paper in PAPERS.values()},
         ("Other experiments", ""): [name for name in ordered if not paper_of(name)],

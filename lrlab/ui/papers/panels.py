@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from lrlab.presets.definition import Preset
-from lrlab.presets.printed import redrawn
 from lrlab.presets.result import Panel
+from lrlab.presets.table import redrawn
 from lrlab.ui.papers.computed import figure_name
 from lrlab.ui.widgets import plot
 

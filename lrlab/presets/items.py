@@ -1,0 +1,128 @@
+"""What presets compute beside runs: numbers of what is simulated, fewest measurements, and costs of runs."""
+
+import math
+import tracemalloc
+from dataclasses import dataclass
+from typing import Any
+
+from lrlab.presets.definition import Preset
+from lrlab.presets.label_quantities import PLACES
+from lrlab.presets.placed import Placed, rounded, settings_of
+from lrlab.presets.quantities import QUANTITIES
+from lrlab.protocol import Iterate, Spec
+from lrlab.runs.job import make_job
+from lrlab.runs.run import Newest, run_job
+from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+
+CLOSE, QUICK_CLOSE = 1.05, 1.3
+"""The factor up to which a number of measurements is searched, and that of a reduced run."""
+MEASUREMENTS = "measurements"
+"""The column of what a search returns."""
+COSTS = {"processor": "processor seconds", "megabytes": "peak memory, MB"}
+"""The columns of `cost`, with their words."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A simulated problem whose quantity is computed, at a place that is no parameter of the spec, if it has one.
+
+    The spec carries the seed of all trials.
+    """
+
+    spec: Spec
+    quantity: str
+    number: int
+    at: float | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search for the fewest measurements with which a metric of a solver's last iterate is below a level.
+
+    along: what is searched, from `first` on, by doubling until a run recovers and at most to `last`, then between the
+    last two, up to the factor `close`. Each run has data of its own, so that the median over trials is where about half
+    of the runs recover.
+    """
+
+    spec: Spec
+    solver: str
+    settings: tuple[tuple[str, Any], ...]
+    metric: str
+    below: float
+    along: str
+    first: float
+    last: float
+    number: int
+    close: float = CLOSE
+
+    def recovers(self, value: float) -> bool:
+        """Tell whether the run at a value recovers."""
+        job = make_job(rounded(self.spec, self.along, value), self.solver, **dict(self.settings))
+        return run_trial(Trial(job, self.number)).scores.get(self.metric, math.inf) < self.below
+
+
+Item = Trial | Drawing | Search
+
+
+def drawing(preset: Preset, one: Placed, metric: str, value: float, number: int) -> Drawing | Search:
+    """Return what is computed of a series, which is no single run, at a value of its axis."""
+    series, spec = one.series, one.at(value)
+    if "quantity" in series:
+        return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
+    search, path = series["fewest"], ("series", preset.series.index(series))
+    settings = settings_of(preset, ("panels", preset.panels.index(one.panel)), path, spec.model)
+    # Refused here, with the path of the key, and not in the middle of a search.
+    with preset.source.locate(path):
+        make_job(rounded(spec, search["along"], search["to"]), series["solver"], **settings)
+    ends, close = (search["along"], search["from"], search["to"]), QUICK_CLOSE if preset.quick else CLOSE
+    return Search(spec, series["solver"], tuple(settings.items()), metric, series["below"], *ends, number, close)
+
+
+def computed(item: Item) -> TrialResult | dict[str, Any]:
+    """Return the result of a run, the parts of a quantity, or the number that a search ends with."""
+    if isinstance(item, Trial):
+        return run_trial(item)
+    if isinstance(item, Search):
+        return {"trial": item.number, "seed": item.spec.seed, MEASUREMENTS: fewest(item)}
+    spec = trial_spec(item.spec, item.number)
+    parts = QUANTITIES[item.quantity].parts_of(spec, *(() if item.at is None else (item.at,)))
+    return {"trial": item.number, "seed": spec.seed, **parts} if parts else {}
+
+
+def fewest(search: Search) -> float:
+    """Return the fewest measurements from which runs recover; infinite if they do not up to the last."""
+    low, high = search.first, search.first
+    while not search.recovers(high):
+        if high >= search.last:
+            return math.inf
+        low, high = high, min(2.0 * high, search.last)
+    while high > search.close * low:
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if search.recovers(middle) else (middle, high)
+    spec: Any = rounded(search.spec, search.along, high)
+    return float(spec.measurements)
+
+
+class Peak(Newest):
+    """The newest iterate, and the most memory, in bytes, that was allocated until it was there, its score left out."""
+
+    size: int = 0
+
+    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
+        """Take an iterate in the place of the one before."""
+        super().hold(iteration, seconds, iterate)
+        self.size = tracemalloc.get_traced_memory()[1]
+
+
+def cost(trial: Trial) -> list[dict[str, float]]:
+    """Return the processor seconds of the solver of a trial, and the peak memory of a second run in megabytes.
+
+    The data is simulated before the time begins, and counts for the memory.
+    """
+    seconds, peak = run_trial(trial).seconds, Peak()
+    tracemalloc.start()
+    try:
+        run_job(trial.seeded, newest=peak)
+    finally:
+        tracemalloc.stop()
+    return [{"trial": trial.number, "processor": seconds, "megabytes": peak.size / 1e6}]

@@ -1,0 +1,115 @@
+"""What a theorem says of a panel of lines: bounds, slopes and marks beside the points.
+
+A line is a `bound` of `bounds`, a `slope` that ends at the last point of its series, with `origin` a line through the
+origin fitted to all points up to `to`, or a `mark`, upright at a number of the spec. `if` is the assumption under which
+it holds; one that is `exact` for its series has the color of that.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from lrlab.arrays import Array
+from lrlab.parameters import InputError, require_known
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
+from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.label_quantities import PLACES
+from lrlab.presets.placed import STEPS, Placed
+from lrlab.protocol import Spec
+
+CURVE_POINTS = 61
+
+
+def of_panel(preset: Preset, panel: Toml) -> list[Toml]:
+    """Return the lines of a panel, as in the file."""
+    lines = preset.content.get("lines", ())
+    return [line for line in lines if line.get("panel", panel["title"]) == panel["title"]]
+
+
+def check_lines(preset: Preset, placed: Sequence[Placed]) -> None:
+    """Raise InputError, with the path, for a line of a bound, a series or a number of the spec that there is not."""
+    for number, line in enumerate(preset.content.get("lines", ())):
+        with preset.source.locate(("lines", number)):
+            if "bound" in line:
+                require_known(line["bound"], _bounds_for(placed, line), what="bound")
+            elif not {"slope", "mark", "origin"} & line.keys():
+                raise InputError("bound", "a bound, a slope or a mark", "nothing", "add one of them to the line")
+            if "series" in line or "slope" in line:
+                require_known(line.get("series", "nothing"), preset.labels, what="series")
+
+
+def _bounds_for(placed: Sequence[Placed], line: Toml) -> Mapping[str, object]:
+    """Return the bounds that a line can have: those of a spec, or of a spec and a place that is no parameter."""
+    own = [
+        one.axis
+        for one in placed
+        if line.get("panel", one.panel["title"]) == one.panel["title"]
+        and line.get("series", one.series["label"]) == one.series["label"]
+    ]
+    return STEP_BOUNDS if own and all(axis == STEPS or axis in PLACES for axis in own) else BOUNDS
+
+
+def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of a panel: name, x, y, and the series that a line is exact for, or nan."""
+    against = preset.content["figure"].get("against")
+    parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
+    for line in (line for line in of_panel(preset, panel) if "mark" not in line):
+        own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
+        dots = points[points["series"].isin([one.series["label"] for one in own])]
+        if dots.empty:
+            continue
+        ends = dots["x"].min(), min(dots["x"].max(), line.get("to", np.inf))
+        x = np.geomspace(*ends, CURVE_POINTS) if ends[0] > 0.0 else np.linspace(*ends, CURVE_POINTS)
+        if "bound" in line:
+            x, y = _bound(line["bound"], own, x, dots["x"].to_numpy(float), against if against in BOUNDS else None)
+        elif "slope" in line:
+            last = dots.iloc[-1]
+            y = last["y"] * (x / last["x"]) ** line["slope"]
+        else:
+            used = dots[dots["x"] <= ends[1]]
+            y = float(used["x"] @ used["y"]) / float(used["x"] @ used["x"]) * x
+        exact = line["series"] if line.get("exact") else np.nan
+        table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
+        # A bound of 0 says nothing, and has no position on a logarithmic axis.
+        parts.append(table[table["y"] > 0].sort_values("x").drop_duplicates())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str | None) -> tuple[Array, Array]:
+    """Return the places and values of a bound, between the dots if the spec can be placed there."""
+    axis, spec = own[0].axis, own[0].spec
+    if axis == STEPS or axis in PLACES:
+        x = dots if axis == STEPS else x
+        return x, np.array([STEP_BOUNDS[name](spec, value) for value in x])
+    if not against:
+        specs: list[Spec] = [own[0].at(value) for value in x]
+        places = [spec.values().get(axis, value) for spec, value in zip(specs, x, strict=True)]
+    else:
+        specs = [one.at(value) for one in own for value in one.values]
+        places = [BOUNDS[against](spec) for spec in specs]
+    return np.array(places, float), np.array([BOUNDS[name](spec) for spec in specs])
+
+
+def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the bounds of single series as tables of their trials, for rules that compare both."""
+    tables = []
+    for line in (line for line in of_panel(preset, panel) if "bound" in line and "series" in line):
+        table, own = values[values["series"] == line["series"]], lines[lines["name"] == line["label"]]
+        if len(table) and len(own):
+            bound = np.exp(np.interp(np.log(table["x"].astype(float)), np.log(own["x"]), np.log(own["y"])))
+            tables.append(table.assign(series=line["label"], value=bound))
+    return tables
+
+
+def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
+    """Return the places of upright lines by their labels: numbers of the spec."""
+    return {line["label"]: float(getattr(spec, line["mark"])) for line in of_panel(preset, panel) if "mark" in line}
+
+
+def assumptions(preset: Preset, panel: Toml) -> str:
+    """Return what the lines are, and under what assumptions they hold, in words."""
+    return "".join(
+        f" {'Theory of ' + line['series'] + ': ' if line.get('exact') else ''}{line['label']}: {line['if']}."
+        for line in of_panel(preset, panel)
+    )

@@ -1,0 +1,292 @@
+"""Presets of kind `lines`: statistics of their points, traces, times and exponents, in small versions of figures."""
+
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lrlab import InputError, presets
+from lrlab.engine.results import LocalResults, collect
+from lrlab.models.axes import place
+from lrlab.models.multilabel import Multilabel
+from lrlab.presets import claims, items, lines, products
+from lrlab.presets.evidence import Samples
+from lrlab.presets.exponents import of_logarithm
+from lrlab.presets.rules import exponent
+from lrlab.runs import trial
+from lrlab.sweeps.toml_source import Source
+
+
+def small_plan(name, **changes):
+    """Plan a preset with other content."""
+    preset, source = presets.load(name), Source("")
+    source.content = {**preset.content, **changes}
+    return presets.plan(dataclasses.replace(preset, source=source))
+
+
+def small(name, **changes):
+    plan = small_plan(name, **changes)
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
+
+
+def points_of(result):
+    return result.table[result.table["level"] == "point"]
+
+
+def test_a_figure_of_successes_tells_where_half_of_them_succeed():
+    content = presets.load("soltani2018-fig2a").content
+    series = [one for one in content["series"] if one["solver"] in ("gauss-newton", "ep-rom")][:2]
+    series = [{"label": "tangent", "solver": "tangent-descent"}, *series]
+    result = small(
+        "soltani2018-fig2a", axes={"m": [20, 200, 600]}, trials=4, series=series,
+        spec={"p": 20, "r": 2, "signs": "positive"},
+    )  # fmt: skip
+    points = points_of(result).dropna(subset=["trials"])
+    assert points["trials"].eq(4).all(), "trials that diverged are counted"
+    assert points[points["series"] == "tangent"].set_index("m")["share"][600] == 1
+    assert "half of the trials succeed at places tangent: above 20 and up to" in result.panels[0].caption.lower()
+    assert any("degrees of freedom (39)" in (trace.name or "") for trace in result.panels[0].figure.data)
+
+
+def test_a_local_minimum_is_no_success():
+    """A trial at one may have an error below the level of a paper, with its weakest unit missing."""
+    spec, one = {"p": 10, "r": 2, "signs": "positive"}, {"label": "one", "solver": "tangent-descent"}
+    plan = small_plan("soltani2018-fig2a", axes={"m": [200]}, trials=4, series=[one], spec=spec, claims=[])
+    results = collect(LocalResults(plan.function, plan.items))
+    beaten = [result._replace(stop="LOCAL_MINIMUM") for result in results[:3]]
+    shares = [points_of(plan.finish(own))["share"].item() for own in (results, [*beaten, results[3]])]
+    assert shares == [1.0, 0.25]
+
+
+def test_figures_of_errors_show_medians_and_leave_out_what_cannot_be():
+    result = small("jain2013-fig1d", axes={"d": [1, 4]}, trials=3)
+    points = points_of(result)
+    shown = set(zip(points["series"], points["d"], strict=True))
+    assert shown == {
+        ("k = 1", 1),
+        *((f"k = {k}", 4) for k in (1, 2, 3)),
+        *(("k = 1, without ridge", d) for d in (1, 4)),
+    }
+    own = result.trials[(result.trials["series"] == "k = 2") & (result.trials["d"] == 4)]
+    row = points[(points["series"] == "k = 2") & (points["d"] == 4)].iloc[0]
+    assert row["y"] == own["test_squares"].median()
+    refused = result.trials[result.trials["refused"] != ""]
+    assert len(refused) == 2 and refused["refused"].str.contains("lower rank").all()
+
+
+def test_figures_of_traces_share_their_runs_between_panels_and_choose_from_a_grid():
+    content = presets.load("soltani2018-fig2b").content
+    gfm, convex = (next(one for one in content["series"] if one["solver"] == name) for name in ("gfm", "nuclear-norm"))
+    convex = {**convex, "grid": {"mu_share": [0.5, 0.02]}}
+    spec, limits = {"p": 12, "r": 2, "m": 400, "noise": 0.1}, {"max_iter": 60, "tol": 0}
+    plan = small_plan("soltani2018-fig2b", spec=spec, trials=2, settings=limits, series=[gfm, convex])
+    assert len(plan.items) == 2 * 3, "two panels, three settings"
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
+    misfit, error = result.panels
+    assert "misfit" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
+    assert "convex (FASTA): 0.02" in error.caption
+    trials = result.trials[result.trials["series"] == convex["label"]]
+    points = result.table[(result.table["series"] == convex["label"]) & (result.table["panel"] == error.title)]
+    last = trials.groupby(["grid", "trial"]).tail(1).groupby("grid")["error"].median()
+    assert points["y"].iloc[-1] == pytest.approx(last[0.02]) and last[0.02] < last[0.5]
+
+
+def test_a_claim_is_judged_by_the_series_it_names():
+    spec = {"d1": 12, "d2": 12, "rank": 1}
+    result = small("jain2013-fig1a", axes={"m": [60, 200]}, trials=3, spec=spec, claims=[
+        {"paper": "similar", "rule": "similar", "series": ["AltMin, rank-one", "AltMin, dense"], "within": 1e6},
+        {"paper": "large", "rule": "about", "series": ["AltMin, rank-one"], "level": 0.5, "within": 2, "at": 200},
+        {"paper": "small", "rule": "about", "series": ["AltMin, rank-one"], "level": 1e-12, "within": 1e12,
+         "remark": {"text": "Rank-one", "rule": "about", "series": ["AltMin, dense"], "level": 1e-12, "within": 1e12}},
+        {"paper": "of nothing", "rule": "rising", "series": ["AltMin, left out"]},
+    ])  # fmt: skip
+    judged = result.table[result.table["level"] == "claim"]
+    words = {"similar": "reproduced", "large": "not reproduced", "small": "reproduced", "of nothing": "not decided"}
+    assert judged.set_index("paper")["verdict"].to_dict() == words
+    assert "Verdict: not reproduced. The paper: “large”. Measured: AltMin, rank-one" in result.panels[0].caption
+    assert "Measured: not run: AltMin, left out" in result.panels[0].caption
+    assert judged["remark"].str.startswith("Rank-one (AltMin, dense: ").tolist() == [False, False, True, False]
+
+
+def test_a_ratio_of_two_series_along_the_size():
+    panel = {"title": "ratio", "axes": {"side": [5, 10]}, "spec": {"m": 500}, "published": 100.0,
+             "ratio": ["AltMin, dense", "AltMin, rank-one"]}  # fmt: skip
+    result = small("jain2013-fig1b", panels=[panel], trials=2, claims=[], spec={"d1": 10, "d2": 10, "rank": 1})
+    seconds = result.trials.groupby(["side", "series"])["seconds"].apply(list)
+    ratios = np.divide(seconds[10, "AltMin, dense"], seconds[10, "AltMin, rank-one"])
+    assert points_of(result).set_index("side")["median"][10] == pytest.approx(np.median(ratios))
+    spec = place(presets.load("jain2013-fig1b").spec(("panels", 1)), "side", 25)
+    assert (spec.d1, spec.d2, spec.m) == (25, 25, 1000), "40 measurements per row"
+
+
+def test_a_line_through_the_origin_is_fitted_up_to_its_end():
+    line = {"label": "fit", "origin": True, "to": 0.1, "if": "below"}
+    exact = {"label": "exact", "series": "p = 10", "bound": "pairwise-limit", "if": "for p large"}
+    panel = {"title": "a", "model": "one-bit-sensing", "axes": {"dense-rate": [0.05, 0.1, 0.3]}}
+    result = small("yi2015-fig2", panels=[panel], trials=8, lines=[line, exact], claims=[])
+    points = points_of(result)
+    dots, fit = points[points["trials"].notna()], points[points["line"] == "fit"]
+    used = dots[dots["dense-rate"] <= 0.1]
+    slope = (used["dense-rate"] * used["y"]).sum() / (used["dense-rate"] ** 2).sum()
+    assert fit["y"].to_numpy(float) == pytest.approx(slope * fit["dense-rate"].to_numpy(float))
+    assert fit["dense-rate"].max() == pytest.approx(0.1)
+    curve = points[points["line"] == "exact"]
+    assert slope == pytest.approx((curve["y"] / curve["dense-rate"]).iloc[0], rel=0.2)
+
+
+def test_a_run_that_has_ended_keeps_its_last_value_in_the_median():
+    rows = pd.DataFrame(
+        [("s", 0, 1, 0.1, 4.0), ("s", 0, 2, 0.2, 2.0), ("s", 0, 3, 0.3, 1.0), ("s", 1, 1, 0.1, 6.0)],
+        columns=["series", "trial", "iteration", "seconds", "error"],
+    )
+    table = lines.median_traces(rows, "error")
+    assert table["y"].tolist() == [5.0, 4.0, 3.5] and table["trials"].tolist() == [2, 2, 2]
+
+
+def timed(errors, trials=3):
+    """Return the rows of a series whose iterations take one second, give or take a tenth from trial to trial."""
+    return pd.DataFrame([
+        {"trial": k, "iteration": i + 1, "seconds": (i + 1) * (1 + 0.1 * (k - 1)), "error": error}
+        for k in range(trials)
+        for i, error in enumerate(errors)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("others", "holds"),
+    [
+        (timed([0.9, 0.5, 0.2, 0.15, 0.01], trials=4), True),
+        (timed([0.9, 0.2, 0.05], trials=4), None),
+        (timed([0.01], trials=4), False),
+        (timed([0.9, 0.8, 0.7, 0.6, 0.5], trials=4), True),
+        (timed([0.9, 0.8], trials=4), None),
+        (timed([0.9, 0.5, 0.2, 0.15, 0.01], trials=1), None),
+    ],
+)
+def test_sooner_is_decided_by_times_to_a_level_and_never_by_where_runs_are_cut_off(others, holds):
+    rule, trials = {"rule": "sooner", "level": 0.1, "lower": ["a"], "higher": ["b"]}, others["trial"].nunique()
+
+    def judged_with(other):
+        rows = pd.concat([timed([0.5, 0.2, 0.01], trials).assign(series="a"), other.assign(series="b")])
+        return claims.judge(rule, lines.ends_of_runs(rows, "error", "seconds", rule["level"]))
+
+    judged = judged_with(others)
+    assert judged.holds is holds and judged.measured.startswith("a: ")
+    if holds is not None:
+        rest = timed([0.01] * 9, trials)
+        longer = judged_with(pd.concat([others, rest[rest["iteration"] > others["iteration"].max()]]))
+        assert longer.holds is holds, "what is decided stays so"
+
+
+def traced(power, trials=3):
+    """Return rows of runs whose iterations take x^power milliseconds, and whose errors halve in each."""
+    return pd.DataFrame(
+        [
+            {"series": "one", "m": x, "trial": k, "iteration": i, "seconds": 5.0 + i * x**power / 1e3, "error": 0.5**i}
+            for x in (10, 20, 40, 80)
+            for k in range(trials)
+            for i in range(1, 8)
+        ]
+    )
+
+
+def test_times_of_an_iteration_leave_out_the_start_and_those_to_an_accuracy_end_at_it():
+    look = {"measure": "error", "level": 0.1}
+    times = lines.times_of_runs(traced(1.5), "m", "iteration", look).groupby("m")["time"].median()
+    assert times.tolist() == pytest.approx([x**1.5 / 1e3 for x in (10, 20, 40, 80)])
+    times = lines.times_of_runs(traced(1.0), "m", "accuracy", look).groupby("m")["time"].median()
+    assert times.tolist() == pytest.approx([5.0 + 4 * x / 1e3 for x in (10, 20, 40, 80)])
+    never = lines.times_of_runs(traced(1.0), "m", "accuracy", {**look, "level": 1e-9})
+    assert np.isinf(never["time"]).all()
+
+
+@pytest.mark.parametrize(
+    ("times", "claimed", "word"),
+    [
+        ([1, 2.1, 3.9, 8.2], 1.0, "reproduced"),
+        ([1, 2.1, 3.9, 8.2], 1.8, "reproduced"),
+        ([1, 2.1, 3.9, 8.2], 3.0, "not decided"),
+        ([1, 2.1, 3.9, 8.2], 0.5, "not reproduced"),
+        ([1, 8.2, 2.1, 3.9], 1.0, "not decided"),
+        ([4, 4.1, 3.9, 4], 1.0, "not decided"),
+    ],
+)
+def test_a_formula_holds_if_growth_shows_and_is_no_faster(times, claimed, word):
+    held = Samples({"one": {x: np.array([y, y]) for x, y in zip((10, 20, 40, 80), times, strict=True)}})
+    rule = {"rule": "exponent", "series": ["one"], "claimed": claimed, "axis": "m"}
+    assert claims.judge(rule, held).word == word
+    once = Samples({"one": {x: own[:1] for x, own in held.values["one"].items()}})
+    assert claims.judge(rule, once).word == "not decided"
+
+
+def test_a_logarithm_in_the_formula_adds_to_its_exponent():
+    sizes = [100, 150, 225, 340, 500]
+    held = Samples({"one": {x: np.array([x * np.log(x)] * 3) for x in sizes}})
+    assert of_logarithm(held, "one") == pytest.approx(0.187, abs=0.005)
+    assert exponent(held, "one")[0] == pytest.approx(1.187, abs=0.005)
+
+
+def test_exponents_stand_beside_those_of_the_formulas():
+    plan = presets.plan(presets.load("growth-of-costs"))
+    results = [
+        [{"trial": t.number, "processor": 1e-6 * t.job.spec.n**1.5, "megabytes": 1e-3 * t.job.spec.n}]
+        if t.job.spec.model == "one-bit-sensing" and t.job.spec.p == 50
+        else None
+        for t in plan.items
+    ]
+    result = plan.finish(results)
+    fits = result.table[(result.table["level"] == "series") & (result.table["series"] == "GAMP")].set_index("quantity")
+    assert np.allclose(fits["exponent"].astype(float), [1.5, 1.0]) and list(fits["claimed"]) == [1, 1]
+    assert list(fits["verdict"]) == ["not reproduced", "reproduced"]
+    assert [panel.title for panel in result.panels] == ["One bit: rows n, p = 50"]
+    panel = {**presets.load("growth-of-costs").panels[0], "axes": {"n": [1000, 2000]}}
+    with pytest.raises(InputError, match="at least three values"):
+        small_plan("growth-of-costs", panels=[panel])
+
+
+def test_a_run_is_measured_without_its_data_in_time_and_with_it_in_memory():
+    plan = presets.plan(presets.load("growth-of-costs"))
+    run = next(item for item in plan.items if item.job.spec.n == 1000 and item.job.solver == "logistic")
+    [row] = items.cost(run)
+    assert row["processor"] > 0.0
+    assert run.job.spec.data_bytes / 1e6 <= row["megabytes"] < 10 * run.job.spec.data_bytes / 1e6
+
+
+def test_fast_and_direct_products_agree_and_threads_beyond_the_cores_are_left_out(monkeypatch):
+    spec = Multilabel(n=50, d=30, labels=8, rank=3, observed=0.5, density=0.2, seed=1004)
+    problem, rng = spec.build(), np.random.default_rng(0)
+    W, S, H = (rng.standard_normal((size, 3)) for size in (30, 30, 8))
+    with ThreadPoolExecutor(2) as pool:
+        for count in (1, 3):
+            fast = products.in_parts(problem, W, S, H, count, pool)
+            for slow, quick in zip(products.direct(problem, W, S, H), fast, strict=True):
+                assert slow() == pytest.approx(quick(), abs=1e-10)
+    assert set(products.fast_products(spec, 6)) == set(products.PRODUCTS)
+    monkeypatch.setattr(products, "cores", lambda: 2)
+    assert products.threaded_products(spec, 4) == {}
+
+
+SMALL = {
+    "polynomial-network": {"p": 12, "r": 2, "m": 300},
+    "rank-one-sensing": {"d1": 10, "d2": 10, "rank": 1, "m": 150},
+    "multilabel-regression": {"n": 40, "d": 6, "labels": 8, "rank": 2, "observed": 0.3},
+}
+
+
+@pytest.mark.parametrize("name", ["jain2013-fig1a", "soltani2018-fig2b"])
+def test_no_iterate_of_a_figure_depends_on_the_limit_of_iterations(name):
+    """Figures against iterations or seconds cannot move by a higher limit: they gain points."""
+    jobs = {}
+    for item in presets.plan(presets.load(name), trials=2).items:
+        job = item.job.on(item.job.spec.replace(**SMALL[item.job.spec.model], seed=0))
+        jobs[job.solver, job.options] = dataclasses.replace(job, limits=job.limits._replace(tol=0.0))
+    for job in jobs.values():
+        runs = [
+            trial.run_traced(trial.Trial(dataclasses.replace(job, limits=job.limits._replace(max_iter=limit)), 0))
+            for limit in (3, 6)
+        ]
+        short, long = (pd.DataFrame(rows).drop(columns=["seconds", "stop"]) for rows in runs)
+        pd.testing.assert_frame_equal(short, long.iloc[: len(short)], check_exact=True)
+        assert len(short) == 3 or len(long) == len(short), "a run that ends by itself"
