@@ -154,7 +154,7 @@ def test_theorems_stand_below_the_figures_of_their_paper():
     groups = gallery.groups()
     for paper in PAPERS.values():
         own = groups[paper.short, paper.title]
-        kinds = [presets.load(name).kind == "theorem" for name in own]
+        kinds = [presets.load(name).is_theorem for name in own]
         assert all(paper_of(name) is paper for name in own) and kinds == sorted(kinds) and len(set(kinds)) == 2
     assert sorted(name for own in groups.values() for name in own) == presets.names()
     assert len(opened("papers").header) == len(groups)
