@@ -26,7 +26,7 @@ def nearest(M: Moment, k: int, rng: Generator, settled: float = SETTLED, formed:
     """Return the nearest matrix of rank k to M, symmetric if the operator of M is; a large M is never formed."""
     A, entries = M.A, M.shape[0] * M.shape[1]
     # A dense operator reads all of its numbers for any product; the adjoint of plain entries is sparse.
-    if formed and (isinstance(A, Dense) or entries <= (FORMED // 10 if isinstance(A, Entries) else FORMED)):
+    if formed and (isinstance(A, Dense) or entries <= (FORMED // 4 if isinstance(A, Entries) else FORMED)):
         return lowrank.from_symmetric(M.dense(), k) if A.symmetric else lowrank.from_dense(M.dense(), k)
     transposed = None if A.symmetric else M.rmatmat
     start = random_block(M.shape[1], k, rng, A.dtype, None if A.symmetric or M.W is None else M.W.V)

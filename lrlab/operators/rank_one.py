@@ -5,7 +5,6 @@ from typing import Self
 import numpy as np
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.least_squares import Map
 from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20
@@ -49,28 +48,6 @@ class RankOne(Operator):
     def adjoint(self, r: Array) -> Array:
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
         return weighted_gram(self.X, r, self.Y, self.checkpoint)
-
-    def tangent_map(self, P: Array, Q: Array) -> tuple[Map, Map]:
-        """Return (A, B) -> A(A V^T + U B^T), P and Q the images of U and V, and its adjoint, by fewest calls.
-
-        The unknowns are one vector, row by row of A^T and then of B^T; where W is symmetric those of A = B alone.
-        """
-        images, k = ((2 * P,) if self.symmetric else (Q, P)), P.shape[1]
-        factors = np.concatenate([image.T for image in images])
-        products = np.empty_like(factors)
-
-        def measured(z: Array) -> Array:
-            for index, part in enumerate(self.vectors):
-                own, z = z[: k * part.shape[1]], z[k * part.shape[1] :]
-                np.matmul(own.reshape(k, -1), part.T, out=products[index * k : (index + 1) * k])
-            return np.einsum("ij,ij->j", products, factors)
-
-        def pulled(r: Array) -> Array:
-            np.multiply(factors, r, out=products)
-            parts = (products[index * k : (index + 1) * k] @ part for index, part in enumerate(self.vectors))
-            return np.concatenate([part.ravel() for part in parts]) if len(images) > 1 else next(parts).ravel()
-
-        return measured, pulled
 
     def left_normal(self, Q: Array) -> Array:
         """Return the blocks X^T diag(q_a q_b) X."""

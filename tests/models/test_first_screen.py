@@ -10,11 +10,9 @@ from lrlab import catalog
 from lrlab.figures.picture import measured
 from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
-from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import declared
 from lrlab.protocol import Stop
 from lrlab.runs import theory
-from lrlab.runs.drawn import truth_of
 
 
 def outcome(trace, over=True):
@@ -124,10 +122,3 @@ def test_a_verdict_on_labels_compares_with_label_frequencies():
     first = np.argsort(-problem.Y.sum(axis=0))[:3]
     assert alone == pytest.approx(problem.Y_test[:, first].sum() / (3 * problem.Y_test.shape[0]), abs=0.03)
     assert f"label frequencies alone give precision@3 {alone:.2g}" in verdict(spec, "leml-squared", max_iter=5)
-
-
-def test_the_first_screen_of_labels_draws_the_data_once(monkeypatch):
-    spec, build, built = lrlab.spec("multilabel", n=150, d=6, labels=9, seed=2031), Multilabel.build, []
-    monkeypatch.setattr(Multilabel, "build", lambda spec: built.append(spec) or build(spec))
-    assert catalog.family("multilabel").measured(spec).panels and frequency_scores(spec) and truth_of(spec) is None
-    assert built == [spec]

@@ -55,18 +55,6 @@ def test_fewer_measurements_are_the_first_of_more(model, size):
     np.testing.assert_allclose(few.b, many.b[:200])
 
 
-def test_single_precision_is_preserved_throughout():
-    spec = lrlab.spec("polynomial-network", **SMALL["polynomial-network"], precision="single")
-    trace = lrlab.solve(spec, "tangent-descent")
-    assert trace.problem.operator.dtype == np.float32 == trace.estimate.U.dtype and trace.metrics["error"] < 1e-5
-    assert trace.stop is Stop.CONVERGED
-
-
-def test_degrees_of_freedom():
-    assert lrlab.spec("polynomial-network", p=100, r=5).degrees_of_freedom == 490
-    assert lrlab.spec("rank-one-sensing", d1=50, d2=50, rank=5).degrees_of_freedom == 475
-
-
 def test_a_network_is_its_weights():
     problem = lrlab.spec("polynomial-network", **SMALL["polynomial-network"]).build()
     alpha, w = problem.truth.s, problem.truth.U.T
@@ -163,20 +151,6 @@ def test_a_cancelled_run_ends_before_its_next_product_with_the_data(model, name,
         assert trace.stop is Stop.CANCELLED and len(updates) == most + 1
 
 
-def test_batches_and_first_parts_end_with_the_run():
-    problem = catalog.spec("rank-one-sensing", **SMALL["rank-one-sensing"]).build(lambda fraction: None)
-    operator = problem.operator
-    for other in (operator.first(50), operator.subset(np.arange(50))):
-        assert other.checkpoint is operator.checkpoint
-
-
-def test_divergence_is_reported_with_its_remedy_and_finite_numbers():
-    spec = lrlab.spec("polynomial-network", m=600, p=30, r=2)
-    trace = lrlab.solve(spec, "ep-rom", trace_sign="printed")
-    assert trace.stop is Stop.DIVERGED and "smaller step" in trace.stop.value
-    assert np.isfinite(trace.table["error"]).all()
-
-
 @pytest.mark.parametrize(
     ("model", "few", "enough", "sentence"),
     [
@@ -208,15 +182,6 @@ def test_solvers_are_given_an_assumed_rank_and_a_misfit_shows_that_it_is_too_sma
     assert "Rank 3 is the least up to 4 that was seen to fit." in large.summary()["message"]
     with pytest.raises(InputError, match=r"assumed_rank must be in 0\.\.min\(14, 12\) = 12, got 13"):
         spec.replace(assumed_rank=13)
-
-
-def test_an_assumed_rank_is_an_axis_of_maps():
-    table = lrlab.sweep(
-        lrlab.spec("rank-one-sensing", m=400, d1=12, d2=12, rank=2), axes={"assumed_rank": [1, 2]},
-        solvers=["gauss-newton"], trials=2,
-    )  # fmt: skip
-    errors = table.groupby("assumed_rank")["error"].max()
-    assert errors[1] > 0.1 and errors[2] < 1e-8
 
 
 def test_regression_with_gaussian_factors_and_squared_errors_summed_over_a_hundred_points():

@@ -3,8 +3,6 @@
 import pytest
 
 import lrlab
-from lrlab import catalog
-from lrlab.parameters import declared
 
 SENSING = lrlab.spec("rank-one-sensing", m=500, d1=20, d2=18, rank=3, seed=1000)
 SPECS = [
@@ -45,9 +43,3 @@ def test_guesses_ask_for_no_more_unknowns_than_measurements():
     spec = SENSING.replace(rank_guess="gap", m=80)
     assert spec.unknowns(spec.largest_guess) <= 80 < spec.unknowns(spec.largest_guess + 1)
     assert SENSING.replace(rank_guess="gap", m=1, noise=1).build().rank == 1
-
-
-@pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network", "inductive-completion"])
-def test_parameters_that_all_models_share_stand_last(model):
-    names = [name for name, p in declared(catalog.MODELS[model]).items() if p.added]
-    assert {"assumed_rank", "rank_guess"} <= {*names} and list(catalog.spec(model).values())[-len(names) :] == names

@@ -75,12 +75,10 @@ def altmin(
                 sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
     cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 unknowns
 
-    A symmetric A sees the symmetric part of U V^T alone: the estimate is the rank k part of that, its residual at least
-    the cosine of its gradient. As U V^T drifts from symmetry, which A does not see to first order, errors fall like a
-    power of the sweeps, and noise leaves more than least squares would. Inexact half-sweeps start at the present factor
-    and end when their gradient has fallen to 0.3 of that at entry. Yields after each sweep (V, then U): objective F
-    over all samples; residual the change of A(W) in the sweep relative to A(W) - b. With fresh samples it ends
-    EXHAUSTED.
+    A symmetric A sees the symmetric part of U V^T alone: the estimate is the rank k part of that. As U V^T drifts from
+    symmetry errors fall like a power of the sweeps, and noise leaves more than least squares would. Yields after each
+    sweep (V, then U): objective F over all samples; residual the change of A(W) relative to A(W) - b. With fresh
+    samples it ends EXHAUSTED.
 
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain, Dhillon (2015),
     "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
@@ -93,16 +91,12 @@ def altmin(
     A0, b0 = next(batches)
     U, s, V = started(A0, b0, problem.rank, rng, start)
     V, fit = V * s, np.zeros_like(b)
-    P, Q = A.left(U), A.right(V)
     for (A1, b1), (A2, b2) in zip(batches, batches, strict=True):
-        P1, Q1 = (P, Q) if A1 is A else (A1.left(U), A1.right(V))
-        V, R = np.linalg.qr(refitted(A1.right_map(P1), V, b1, b1 - A1.pair(P1, Q1), ridge, exact))
+        V, R = np.linalg.qr(refitted(A1.right_map(A1.left(U)), V, b1, ridge, exact))
         U = U @ R.T
-        P2, Q2 = (P1 @ R.T, A1.right(V)) if A2 is A1 else (A2.left(U), A2.right(V))
-        U, R = np.linalg.qr(refitted(A2.left_map(Q2), U, b2, b2 - A2.pair(P2, Q2), ridge, exact))
+        U, R = np.linalg.qr(refitted(A2.left_map(A2.right(V)), U, b2, ridge, exact))
         V = V @ R.T
-        P, Q = A.left(U), Q2 @ R.T if A2 is A else A.right(V)
-        fit, before = A.pair(P, Q), fit
+        fit, before = A.pair(A.left(U), A.right(V)), fit
         left, s, right = np.linalg.svd(V, full_matrices=False)
         W, moved = LowRank(U @ right.T, s, left), unsettled(fit - b, fit - before, b)
         if A.symmetric:
@@ -112,12 +106,12 @@ def altmin(
     return Stop.EXHAUSTED
 
 
-def refitted(J: FactorMap, D: Array, b: Array, rest: Array, ridge: float, exact: bool) -> Array:
-    """Return the factor that minimizes ||J D - b||^2 + ridge ||D||^2, or one nearer to it; rest = b - J D."""
+def refitted(J: FactorMap, D: Array, b: Array, ridge: float, exact: bool) -> Array:
+    """Return the factor that minimizes ||J D - b||^2 + ridge ||D||^2, or one nearer to it than D."""
     if not exact:
-        return J.improve(rest, D, ridge, INEXACT)
+        return J.improve(b - J.forward(D), D, ridge, INEXACT)
     # The correction instead of the factor: its rounding errors shrink with the residual.
-    return J.solve(b, ridge, D) if ridge else D + J.solve(rest)
+    return J.solve(b, ridge, D) if ridge else D + J.solve(b - J.forward(D))
 
 
 def symmetric_iterate(A: Operator, b: Array, W: LowRank, ridge: float, moved: float) -> Iterate:

@@ -66,29 +66,25 @@ def gauss_newton(
     .. math:: (A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad
         W \leftarrow P_k\bigl(W + t (A V^\top + U B^\top)\bigr)
 
-    minimize    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T (d1, d2) of rank k; penalized: by way of
-                F + lambda ||W||_*, lambda -> 0
+    minimize    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T (d1, d2) of rank k
     start       the leading part of the moment of b
     update      (A, B) = the least (in norm) that minimizes ||A(W + A V^T + U B^T) - b||,  B = A if W is symmetric,
                 W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until F + lambda ||W||_* falls
-    penalized   plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1, mu = lambda /
-                s_1; lambda = 0.1 g s_1 / scale, never rising; g = ||A(W) - b|| / ||b|| min(1, 2.5 cos), cos the
-                residual
+    penalized   plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1,
+                mu = lambda / s_1,  lambda = 0.1 g s_1 / scale, never rising,  g = ||A(W) - b|| / ||b|| min(1, 2.5 cos)
     leaves      minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
     converges   quadratically without noise: s does not enter the unpenalized problem, and lambda and the accuracy of
                 the penalized one fall with g
     cost        O(m (d1 + d2) k) per conjugate gradient, which reads the data twice (symmetric) or four times
 
-    Gaussian measurements are solved directly; few at rank one are divided by about the root of their size first
-    (`rank_one_steps`). From scarce entries of a table exact solutions of the linear problem lead astray if singular
-    values differ; penalized and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from 2.2 times
-    the degrees of freedom. What takes 20 slow steps without a penalty begins again, with it and from the clipped
-    moment: rank-one sensing (50 x 50, rank 5) at 1.2 times the degrees of freedom is so recovered for 37 of 40 seeds
-    instead of 24. If the rank is too small for b, the conjugate directions of `tangent_descent` take over after 20 slow
-    steps. Conjugate gradients from zero (CGLS) give the minimum-norm solution. For rank-one measurements they are in
-    single precision if `inner_tol` is 1e-5 or more: gradient, image and residual of every W are in double. Yields an
-    Iterate per step: objective F, residual the cosine between A(W) - b and the measured step (with a penalty, the
-    tangent gradient's image), at least what `inner_steps` left of the linear problem. Ends STALLED if no step lowers F.
+    From scarce entries of a table exact solutions of the linear problem lead astray if singular values differ:
+    penalized and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from 2.2 times the degrees of
+    freedom. Gaussian measurements are solved directly, few at rank one after `rank_one_steps`. What takes 20 slow steps
+    begins again, penalized and from the clipped moment: rank-one sensing (50 x 50, rank 5) at 1.2 times the degrees of
+    freedom is so recovered for 37 of 40 seeds instead of 24. If the rank is too small for b, `tangent_descent` takes
+    over. Conjugate gradients for rank-one measurements are in single precision if `inner_tol` is 1e-5 or more:
+    gradient, image and residual of every W are in double. Yields an Iterate per step: objective F, residual the cosine
+    cos between A(W) - b and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
 
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat

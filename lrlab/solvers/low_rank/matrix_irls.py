@@ -11,7 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
-from lrlab.operators.krylov import leading, random_block
+from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.orthonormal import Orthonormal
 from lrlab.operators.tangent import point, solved, stationarity
@@ -21,9 +21,6 @@ from lrlab.solver_entry import Options, solver
 
 MOST_COMBINED = 4000
 """Most entries with features that are combined: for 4,000 of them the decomposition takes some seconds."""
-DECOMPOSED, LARGEST, SHARE = 200**2, 1000**2, 20
-"""Sizes of tables that are decomposed whole: always up to the first; from one in `SHARE` singular values on up to the
-second, because a decomposition cannot be canceled."""
 
 
 def refuse_many_with_features(spec: Any, options: Options) -> None:
@@ -71,11 +68,10 @@ def matrix_irls(
 
     With the tangent space T of the r singular triples above eps, X = P_T(G) + what is left of the entries, where G
     minimizes ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core, eps / (sigma_i - eps)
-    beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. The rank k decides eps
-    alone. Entries with features are first combined so that they are orthonormal (`Orthonormal`), which entries of X
-    itself are. Yields after each update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2 there, residual
-    its `stationarity`, which stays above 0 if noise makes X pass through entries that no matrix of rank k has. Ends
-    FINISHED when X moves no more.
+    beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. Entries with features
+    are first combined so that they are orthonormal. Yields after each update the leading part of X, of rank k:
+    objective ||A(W) - b||^2 / 2, residual its `stationarity`, above 0 if noise remains. Ends FINISHED when X moves no
+    more.
 
     Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
     from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
@@ -86,7 +82,7 @@ def matrix_irls(
     b = given if isinstance(A, Entries) else A.combined(given)
     eps, X = np.inf, Moment(A, b / A.scale, lowrank.zero(A.shape, 0))
     while True:
-        U, s, V = triples = leading_triples(X, problem.rank + 1, rng)
+        U, s, V = triples = nearest(X, problem.rank + 1, rng, settled=1e-12)
         at = point(entries, triples.truncated(problem.rank), given)
         yield Iterate(at.W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
         if solved(at.d, given):
@@ -97,16 +93,6 @@ def matrix_irls(
         X, before = reweighted(X, b, above, eps, tol, inner_steps), X
         if not len(above.s) or distance(X, before) <= 1e-14 * float(np.linalg.norm(s)):
             return Stop.FINISHED
-
-
-def leading_triples(X: Moment, count: int, rng: Generator) -> LowRank:
-    """Return the leading singular triples of a matrix that is of low rank but for the measurements."""
-    entries = X.shape[0] * X.shape[1]
-    if entries <= DECOMPOSED or (entries <= LARGEST and SHARE * count > min(X.shape)):
-        return lowrank.from_dense(X.dense(), count)
-    start = random_block(X.shape[1], count, rng, X.dtype, near=X.W.V)
-    checkpoint = X.A.checkpoint
-    return leading(X.matmat, start, count, transposed=X.rmatmat, settled=1e-12, checkpoint=checkpoint)[0]
 
 
 def distance(X: Moment, other: Moment) -> float:

@@ -43,12 +43,10 @@ def tangent_descent(
                 costs a few such steps
     cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
 
-    CONVERGED says that T = 0 up to the tolerance, with noise too: the cosine between d and A(D) is within it, or so
-    small that F cannot tell; or d is rounding error. The first iterates of a million or more independent measurements
-    are in single precision (objectives are right to five digits), until d stops falling, as at the noise, or is 0.003
-    ||b||. With a dozen million the initialization is refined on the first part before the rest is read. Yields an
-    Iterate per step: objective F, residual that cosine. Ends STALLED if no step lowers F though the cosine promises
-    more than rounding.
+    CONVERGED says that T = 0 up to the tolerance, with noise too. The first iterates of a million or more independent
+    measurements are in single precision (objectives are right to five digits), until d stops falling, as at the noise,
+    or is 0.003 ||b||. With a dozen million the initialization is refined on the first part before the rest is read.
+    Yields an Iterate per step: objective F, residual the cosine between d and A(D). Ends STALLED if no step lowers F.
 
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
     section 1.3, for the bias of the trace.

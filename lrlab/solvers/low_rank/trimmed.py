@@ -56,9 +56,8 @@ def trimmed_gauss_newton(
     cost        steps of Gauss-Newton; a subset of the data is copied each time
 
     Recovered 30 x 30 matrices of rank 2 from 500 measurements, tables of 80 x 80 from a quarter of their entries and
-    networks of 40 inputs from 400, each with a fifth of them wrong by ten times their root mean square.
-    Yields after each step: objective F with the present R; residual that of Gauss-Newton if R stays, none if it will
-    change. Ends as STALLED after 30 changes of R.
+    networks of 40 inputs from 400, each with a fifth of them wrong by ten times their root mean square. Yields after
+    each step: objective F with the present R; residual that of Gauss-Newton, none if R will change.
 
     Reference: Rousseeuw & Van Driessen (2006), "Computing LTS regression for large data sets", whose concentration
     steps these are, with the cut of Rousseeuw & Leroy (1987) in the place of a fraction.

@@ -67,11 +67,10 @@ def ap_rom(
                 H(G) = (P G + G P) / 2 with the same P (`one-sided`, as printed)
     tail        T: the nearest matrix of rank r, exactly, on the few columns that L and H(G) live on
     eta         as in `ep_rom`
-    converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. The paper's
-                heads look for the leading directions of G alone: with noise, or few samples, those belong to the
-                noise, and the rest of the error falls slowly: at p = 100, r = 5, m = 8500, noise .1, condition 1 it
-                is after 60 iterations 1.04 to 1.16 times (step 1) or 1.25 to 1.42 times (adaptive) that of least
-                squares on the true tangent space, after 300 up to 1.30; with `tangent` 1.00 after 20
+    converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. With noise,
+                or few samples, the leading directions of G alone belong to the noise: at p = 100, r = 5, m = 8500,
+                noise .1 the paper's heads leave 1.04 to 1.42 times the error of least squares on the true tangent
+                space after 60 iterations, up to 1.30 times after 300; `tangent` 1.00 after 20
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, never a p x p matrix
 
     (P G + G P) / 2 is the part of the paper's P G on which A depends, since A does not distinguish L from its

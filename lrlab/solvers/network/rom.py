@@ -59,10 +59,10 @@ def ep_rom(
 
     G is the gradient of F / (2m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace term with the
     opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms 2 and 4 and
-    inequality (26) have it right. `printed` takes that of Algorithm 1, with the fixed step, and doubles the bias
-    instead of removing it. The proofs use fresh samples per iteration; `fresh_batches` splits the given ones and ends
-    with the last batch; objective and residual are those of all samples. Yields endlessly: residual = ||L_next - L||_F
-    / (eta ||L||_F), 0 if A(L) - b is rounding error.
+    inequality (26) have it right. `printed` takes that of Algorithm 1 with the fixed step, which doubles the bias. The
+    proofs use fresh samples per iteration: `fresh_batches` splits the given ones and ends with the last batch;
+    objective and residual are those of all samples. Residual = ||L_next - L||_F / (eta ||L||_F), 0 if A(L) - b is
+    rounding error.
 
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize_scalar
 
 from lrlab import catalog, lowrank
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
@@ -12,7 +11,6 @@ from lrlab.operators import krylov
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive, solve
-from lrlab.solvers.low_rank import scaled_gradient as paths
 from lrlab.solvers.low_rank import starts
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
@@ -190,14 +188,6 @@ def test_svp_with_a_fixed_step_is_projected_gradient():
         assert iterate.estimate.dense().ravel() == pytest.approx(W, abs=1e-12)
 
 
-def test_svp_by_products_is_svp_by_matrices(monkeypatch):
-    problem = FEATURES.replace(noise=0.1).build()
-    formed = run(svp, problem, max_iter=5)[1][-1]
-    monkeypatch.setattr(krylov, "FORMED", 0)
-    assert run(svp, problem, max_iter=5)[1][-1].estimate.dense() == pytest.approx(formed.estimate.dense(), abs=1e-8)
-    assert "isometry" in run(svp, SENSING.build(), max_iter=1)[1][0].note
-
-
 @pytest.mark.parametrize("accelerated", [True, False])
 def test_soft_impute_is_optimal_and_agrees_with_proximal_gradient(accelerated):
     problem = TABLE.replace(noise=0.3).build()
@@ -226,15 +216,6 @@ def proximal_gradient(S: np.ndarray, observed: np.ndarray, level: float) -> np.n
     return W
 
 
-def test_soft_impute_by_products_is_soft_impute_by_matrices(monkeypatch):
-    problem = TABLE.replace(n1=90, n2=80, noise=0.3).build()
-    whole = run(soft_impute, problem, max_iter=60, shrinkage=0.3)[1][-1]
-    monkeypatch.setattr("lrlab.solvers.low_rank.soft_impute.SHARE", 1)
-    products = run(soft_impute, problem, max_iter=60, shrinkage=0.3)[1][-1]
-    assert products.objective == pytest.approx(whole.objective, rel=1e-9)
-    assert products.estimate.dense() == pytest.approx(whole.estimate.dense(), abs=1e-4)
-
-
 def test_als_with_a_ridge_and_enough_rank_solves_the_nuclear_norm_problem():
     problem = TABLE.replace(noise=0.3).build()
     level = 0.3 * np.linalg.norm(problem.operator.adjoint(problem.b), 2)
@@ -256,38 +237,6 @@ def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
         assert stop == Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-12
         lengths.append(len(iterates))
     assert lengths[1] < 2 * lengths[0]
-
-
-def test_a_step_through_the_zero_matrix_is_possible():
-    # The start of one measurement has the wrong sign, and the exact step leads to W = 0.
-    problem = PolynomialNetwork(m=1, p=1, r=1).build()
-    assert problem.score(run(scaled, problem)[1][-1].estimate)["error"] < 1e-12
-
-
-def test_scaled_steps_never_raise_the_objective():
-    for spec in (SENSING, NETWORK):
-        _, iterates = run(scaled, spec.replace(noise=0.3).build())
-        values = np.array([iterate.objective for iterate in iterates])
-        assert (np.diff(values) <= 1e-12 * values[0]).all()
-
-
-def test_the_line_search_finds_the_global_minimum_of_the_quartic():
-    rng = np.random.default_rng(5)
-    for _ in range(20):
-        rest, first, second = rng.standard_normal((3, 4))
-        path = paths.Path(first, second)
-        value = lambda eta: ((rest + eta * first + eta**2 * second) ** 2).sum()  # noqa: B023, E731
-        result = paths.least(rest, path)
-        best = min(minimize_scalar(value, bracket=(t, t + 0.1)).fun for t in (-3.0, -1.0, 0.0, 1.0, 3.0))
-        assert value(result) <= best + 1e-8
-
-
-def test_single_precision_converges_to_its_own_rounding_error():
-    for solver in (altmin, scaled, svp):
-        problem = SENSING.replace(precision="single", m=2000).build()
-        stop, iterates = run(solver, problem)
-        assert stop == Stop.CONVERGED and iterates[-1].estimate.U.dtype == np.float32
-        assert problem.score(iterates[-1].estimate)["error"] < 1e-4
 
 
 def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
