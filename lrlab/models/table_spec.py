@@ -4,7 +4,6 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, ClassVar
 
 from scipy.special import bdtr
@@ -111,16 +110,14 @@ class TableSpec(LowRankSpec):
     def scarce_rows(self) -> float | None:
         """Expected number of rows and columns without features that have fewer observed entries than the rank.
 
-        Where all are alike counts of a row are as good as binomial; no method recovers such a row (coupon collector).
-        None where all have features.
+        Counts of a row are nearly binomial; no method recovers such a row (coupon collector). None if all have
+        features, or entries are not observed uniformly.
         """
-        if not self.bare_sides:
+        if not self.bare_sides or self.uneven:
             return None
         m, k = self.measurements, self.true_rank
-        if self.uneven:
-            return _scarce(self)
-        share, sizes = m / math.prod(self.table), [(self.table[side], self.table[1 - side]) for side in self.bare_sides]
-        return sum(rows * float(bdtr(min(k - 1, n), n, share)) for rows, n in sizes)
+        rate, sizes = m / math.prod(self.table), [(self.table[side], self.table[1 - side]) for side in self.bare_sides]
+        return sum(rows * float(bdtr(min(k - 1, n), n, rate)) for rows, n in sizes)
 
     @property
     def remark(self) -> str:
@@ -130,9 +127,3 @@ class TableSpec(LowRankSpec):
             return super().remark
         words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
         return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
-
-
-@lru_cache(maxsize=256)
-def _scarce(spec: TableSpec) -> float:
-    weights = spec.place_weights
-    return sum(uneven_places.scarce(weights, spec.measurements, spec.true_rank, side) for side in spec.bare_sides)

@@ -1,4 +1,4 @@
-"""Tables whose places are not alike: drawn by popularity, by leverage, or not in a block; rows that have too few."""
+"""Tables whose entries are not observed uniformly: by popularity, by leverage, or not in a block."""
 
 import numpy as np
 from numpy.random import Generator
@@ -7,8 +7,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.lowrank import LowRank
 
 LARGEST = 4_000_000
-"""Entries of a table whose places are drawn by weight: each has a random number."""
-CLOSE = 1e-9
+"""Most entries of a table that is sampled by weight: each has a random number."""
 
 
 def popularity(table: tuple[int, int], exponent: float) -> Array:
@@ -36,30 +35,3 @@ def places(rng: Generator, weights: Array, m: int) -> Indices:
     times = np.full(weights.shape, np.inf)
     np.divide(rng.standard_exponential(weights.shape), weights, out=times, where=weights > 0)
     return np.sort(np.argpartition(times, m - 1, axis=None)[:m])
-
-
-def scarce(weights: Array, m: int, rank: int, side: int) -> float:
-    """Return the expected number of rows (of columns where side is 1) with fewer than `rank` of m observed places.
-
-    Places are taken as observed independently, each with its chance of having come by the time of the m-th.
-    """
-    chances = observed_chances(weights, m)
-    chances = chances if side == 0 else chances.T
-    # Chances that a row has 0, 1, ... places so far, column by column.
-    counts = np.zeros((len(chances), rank))
-    counts[:, 0] = 1.0
-    for p in chances.T[:, :, None]:
-        counts[:, 1:] = counts[:, 1:] * (1.0 - p) + counts[:, :-1] * p
-        counts[:, 0] *= 1.0 - p[:, 0]
-    return float(counts.sum())
-
-
-def observed_chances(weights: Array, m: int) -> Array:
-    """Return the chance of each place (n1, n2) to be among the m that are observed: 1 - e^(-t w), with the sum m."""
-    if m >= np.count_nonzero(weights):
-        return (weights > 0).astype(float)
-    t = m / weights.sum()
-    # Newton's steps on a concave function from the left stay there.
-    while (missing := m - float(-np.expm1(-t * weights).sum())) > CLOSE * m:
-        t += missing / float((weights * np.exp(-t * weights)).sum())
-    return -np.expm1(-t * weights)
