@@ -62,22 +62,6 @@ def test_a_slow_start_is_waited_for(monkeypatch):
         embedded.close()
 
 
-class Ended(LocalCluster):
-    """Processes that end once they have said where they listen."""
-
-    def listening(self):
-        """Return the address, and end them."""
-        found = super().listening()
-        self.process.kill()
-        return found
-
-
-def test_an_end_before_the_connection_says_so(monkeypatch):
-    monkeypatch.setattr(local_cluster, "CONNECT_SECONDS", 0.3)
-    with pytest.raises(RuntimeError, match="The engine could not be started"):
-        Ended(1).client()
-
-
 def test_an_end_before_the_first_worker_says_so(monkeypatch):
     """The engine is connected when its processes fail, as where the files that are left are enough for that alone."""
 

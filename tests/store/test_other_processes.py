@@ -176,13 +176,6 @@ def test_thirty_of_one_process_divide_a_sweep(path):
     assert {json.dumps(cell_rows(results)) for results in done} == {expected}
 
 
-def test_what_a_sweep_leaves_another_one_computes(path):
-    with Store(path) as first, Store(path) as second:
-        left = run(SWEEP, first, one_by_one, stop=lambda: stored_trials(path) > 9)
-        done = run(SWEEP, second, LocalResults)
-        assert (done.computed, done.reused) == (TOTAL - left.computed, left.computed)
-
-
 def test_a_trial_that_failed_elsewhere_is_tried_here(path):
     def failing(function, items):
         def fails(item):

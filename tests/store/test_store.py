@@ -31,7 +31,7 @@ from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import missing, run
-from lrlab.sweeps.tables import cell_rows, trial_table
+from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import parse, to_toml
 from tests.waiting import stored_trials, until
 
@@ -84,29 +84,6 @@ def test_nothing_is_computed_twice(path):
         assert sum(group.trials for group in store.groups()) == len([*store.rows()])
 
 
-def test_the_table_is_the_same_wherever_and_in_however_many_pieces(engine, path):
-    with Store(path) as pieces, Store() as whole, Store() as elsewhere:
-        for trials in (1, 2):
-            swept(replace(SWEEP, trials=trials), pieces)
-        assert swept(SWEEP, pieces) == (6, TOTAL - 6, swept(SWEEP, whole)[2])
-        results = run(SWEEP, elsewhere, engine.map)
-        assert (results.computed, results.reused) == (TOTAL, 0)
-        assert plain(cell_rows(results)) == swept(SWEEP, whole)[2]
-        numbers = [[o._replace(seconds=0) for job in SWEEP.jobs for o in s.results(job, 3).values()] for s in
-                   (pieces, whole, elsewhere)]  # fmt: skip
-        assert numbers[0] == numbers[1] == numbers[2]
-
-
-def test_the_trials_are_those_of_a_sweep_without_a_store():
-    with Store() as store:
-        rows = trial_table(run(SWEEP, store, LocalResults))
-    axes = {name: list(values) for name, values in SWEEP.grid.items()}
-    expected = lrlab.sweep(SWEEP.spec, axes, list(SWEEP.solvers), SWEEP.trials, start=LocalResults)
-    order = [*axes, "solver", "trial"]
-    first, second = (table.sort_values(order, ignore_index=True).drop(columns="seconds") for table in (rows, expected))
-    pd.testing.assert_frame_equal(first, second, check_like=True, check_exact=True, check_frame_type=False)
-
-
 def test_cells_count_what_was_measured():
     with Store() as store:
         rows = cell_rows(run(SWEEP, store, LocalResults))
@@ -120,13 +97,6 @@ def test_cells_count_what_was_measured():
         assert [r["trials"] for r in rows] == [0, 3, 3, 3] * 2 and rows[0]["refused"].startswith("n must be")
         with pytest.raises(InputError, match="metric must be one that these trials have .*, got support"):
             swept(replace(SWEEP, success=Success("support", above=0.9)), store)
-
-
-def test_places_that_are_the_same_problem_share_their_trials():
-    sweep = replace(SWEEP, axes={"ratio": [20.0, 20.05]}, solvers=["marginal-mean"])
-    with Store() as store:
-        run_, reused, rows = swept(sweep, store)
-        assert (run_, reused) == (3, 0) and [row["trials"] for row in json.loads(rows)] == [3, 3]
 
 
 def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
@@ -254,15 +224,6 @@ def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, h
     assert printed.out == "" and printed.err.count("\n") == 2
     definition.unlink()
     assert before is None or files(tmp_path) == before
-
-
-def test_a_newer_format_that_only_the_log_knows_of_is_refused(path):
-    with Store(path) as store, store.writing() as connection:
-        connection.execute("PRAGMA user_version = 5")
-        connection.execute("COMMIT")
-        connection.execute("BEGIN")
-        with pytest.raises(InputError, match=r"store must be of format 4, got .*\(format 5\)"):
-            Store(path)
 
 
 def test_a_foreign_database_is_refused_untouched(tmp_path, path):
@@ -401,24 +362,6 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, p
         assert (results.computed, results.reused) == (total, 0)
         expected = cell_rows(results)
     assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
-
-
-def test_results_get_first_what_was_there_and_then_what_arrives(path):
-    with Store(path) as store:
-        swept(replace(SWEEP, trials=1), store)
-        states = []
-
-        class Recorded(SweepResults):
-            def add(self, finished):
-                states.append(dict(finished))
-                super().add(finished)
-
-        done = run(SWEEP, store, LocalResults, results=Recorded(SWEEP))
-        assert [len(finished) for finished in states[: TOTAL // 3]] == [1] * (TOTAL // 3), "at first what the store has"
-        assert sum(map(len, states)) == done.computed + done.reused == TOTAL
-        together = {trial: result for finished in states for trial, result in finished.items()}
-        stored = {(job, n): o for job in SWEEP.jobs for n, o in store.results(job, SWEEP.trials).items()}
-        assert {k: repr(v) for k, v in together.items()} == {k: repr(v) for k, v in stored.items()}
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():

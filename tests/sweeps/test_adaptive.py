@@ -134,36 +134,6 @@ def test_bounds_are_wilson_s_where_nothing_is_declared_and_pool_what_can_only_be
     np.testing.assert_array_equal(turned[0][::-1], low)
 
 
-def test_failures_beyond_a_cell_tell_that_it_fails():
-    trials = np.ones((1, 4), dtype=int)
-    low, high = contour_search.bounds(np.zeros((1, 4), dtype=int), trials, (0, 1))
-    assert high[0, 0] == wilson(0, 4).high < 0.5 and high[0, 3] == wilson(0, 1).high > 0.5 and (low == 0).all()
-
-
-def test_values_are_interpolated_between_known_cells():
-    full = np.add.outer(np.arange(5.0), 2.0 * np.arange(4.0))
-    known = np.zeros((5, 4), dtype=bool)
-    known[::4, ::3] = True
-    np.testing.assert_allclose(contour_search.interpolate_missing(full, known), full)
-    known[:, 1:] = False
-    known[3, 0] = True
-    np.testing.assert_array_equal(
-        contour_search.interpolate_missing(full, known), full[[0, 0, 3, 3, 4], 0][:, None].repeat(4, axis=1)
-    )
-    line = np.zeros((1, 4), dtype=bool)
-    line[0, [0, 3]] = True
-    np.testing.assert_allclose(contour_search.interpolate_missing(full[:1], line), full[:1])
-
-
-def test_a_lattice_avoids_what_is_refused():
-    open_ = np.ones((12, 10), dtype=bool)
-    assert contour_search.lattice(open_).sum() == 25
-    open_[:, 0] = False
-    chosen = contour_search.lattice(open_)
-    assert not chosen[:, 0].any() and chosen[0, 1] and chosen[11, 9]
-    assert not contour_search.lattice(np.zeros((3, 3), dtype=bool)).any()
-
-
 def test_directions_are_those_that_hold_while_the_other_axis_stays():
     def found(model, axes, solver="gauss-newton"):
         sweep = Sweep(spec=spec(model), axes=axes, solvers=[solver], adaptive=True)

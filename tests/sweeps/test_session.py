@@ -110,16 +110,6 @@ def test_what_arrives_as_a_sweep_is_stopped_is_counted(home):
     assert run.wait(PATIENCE) and run.done == 7
 
 
-def test_what_was_paused_can_be_cancelled(home):
-    gate = Gate()
-    run = begun(home, gate)
-    run.pause()
-    gate.open.set()
-    assert run.wait(PATIENCE) and run.state == "paused"
-    run.cancel()
-    assert run.state == "cancelled" and listed(home)[0][2] == "cancelled"
-
-
 def test_a_sweep_that_is_ending_can_be_begun_again(home):
     gate = Gate()
     run = begun(home, gate)
@@ -170,11 +160,6 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
             assert again.results.finished(job) == len(kept) == 2
     assert {"error", "overlap", "iterations"} <= set(again.results.metrics(SWEEP.jobs[0]))
     assert SweepRun(SWEEP, home).results.values(SWEEP.jobs[0], "error").size == 0
-
-
-def test_an_adaptive_sweep_counts_its_budget_before_it_begins(home):
-    run = SweepRun(replace(SWEEP, trials=100, adaptive=True, budget=150), home)
-    assert run.total == run.sweep.most < run.sweep.total
 
 
 def test_what_ends_a_sweep_is_reported(home, monkeypatch):
