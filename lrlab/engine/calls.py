@@ -155,10 +155,9 @@ def next_call(calls: Sequence[Call], workers: int, spare: int, now: float) -> Ca
 
     if followed + mapped >= workers:
         return None
-    # A single worker alternates between the kinds.
-    return min(filter(may, waiting), key=lambda call: (not call.urgent and workers > 1, *turn(call)), default=None)
 
+    def turn(call: Call) -> tuple[bool, int, float]:
+        # A single worker alternates between the kinds.
+        return not call.urgent and workers > 1, call.running, call.sent_at
 
-def turn(call: Call) -> tuple[int, float]:
-    """Return a key that orders calls of one kind by their turns."""
-    return call.running, call.sent_at
+    return min(filter(may, waiting), key=turn, default=None)

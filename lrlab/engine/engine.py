@@ -21,7 +21,7 @@ from typing import Any
 
 from lrlab import extras, plugins
 from lrlab.engine import worker as worker_side
-from lrlab.engine.calls import Batch, Call, next_call, turn
+from lrlab.engine.calls import Batch, Call, next_call
 from lrlab.engine.live import LiveRuns
 from lrlab.engine.local_cluster import LocalCluster, client_of
 from lrlab.engine.messages import BatchDone, Failed, Finished, Queued, Started, one_line
@@ -66,7 +66,7 @@ class Engine:
         self._cluster: LocalCluster | None = None
         self._calls, self._batches, self._outgrown = list[Call](), dict[str, Batch](), set[str]()
         self._soon_calls = deque[tuple[Callable[..., None], tuple[Any, ...]]]()
-        self._workers, self._changed = 0, True
+        self._workers, self._spare, self._changed = 0, 0, True
         self._topic = f"lrlab-{uuid.uuid4().hex}"
         if address:
             try:
@@ -139,6 +139,7 @@ class Engine:
         except (InputError, RuntimeError, OSError) as error:
             self._end(str(error))
         else:
+            self._spare = self._cluster.spare
             self._serve(client)
         if not self.alive:
             # It was closed meanwhile.
@@ -194,15 +195,11 @@ class Engine:
             while self._workers and (call := next_call(self._calls, self._workers, self._spare, time.monotonic())):
                 self._send(call)
             self._calls = [call for call in self._calls if call.waiting or call.running]
-            waiting = sorted((call for call in self._calls if call.urgent and call.waiting), key=turn)
-            for ahead, call in enumerate(waiting):
+            waiting = [call for call in self._calls if call.urgent and call.waiting]
+            for ahead, call in enumerate(sorted(waiting, key=lambda call: (call.running, call.sent_at))):
                 for number in call.items if ahead != call.ahead else ():
                     call.put(number, Queued(ahead))
                 call.ahead = ahead
-
-    @property
-    def _spare(self) -> int:
-        return self._cluster.spare if self._cluster is not None else 0
 
     def _send(self, call: Call) -> None:
         # Longer batches if they hold up nobody, since a spare worker waits for what comes; and if many workers share a

@@ -8,17 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from lrlab.engine.messages import (
-    Failed,
-    Finished,
-    Inbox,
-    Message,
-    NewIterates,
-    Queued,
-    Send,
-    Started,
-    call_when_dropped,
-)
+from lrlab.engine.messages import Failed, Finished, Inbox, Message, NewIterates, Queued, Send, Started
 from lrlab.protocol import Iterate
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace, single
@@ -79,7 +69,7 @@ class LiveRuns:
     def __init__(self, jobs: Sequence[Job], inbox: Inbox, cancel: Callable[[], None]) -> None:
         self.runs = [LiveRun(job) for job in jobs]
         self._inbox, self._cancel = inbox, cancel
-        call_when_dropped(self, cancel)
+        inbox.belongs_to(self, cancel)
 
     @property
     def version(self) -> int:

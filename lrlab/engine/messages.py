@@ -133,8 +133,7 @@ class Inbox:
         """Return when there is a message, or after so many seconds."""
         self._arrived.wait(seconds)
 
-
-def call_when_dropped(holder: object, function: Callable[[], None]) -> None:
-    """Call the function when nobody holds this object any more, but not at the end of the program."""
-    finalizer: Any = weakref.finalize(holder, function)
-    finalizer.atexit = False
+    def belongs_to(self, holder: object, cancel: Callable[[], None]) -> None:
+        """Call `cancel` when nobody holds the reader of these messages any more, but not at the end of the program."""
+        finalizer: Any = weakref.finalize(holder, cancel)
+        finalizer.atexit = False

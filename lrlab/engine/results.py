@@ -25,7 +25,7 @@ from itertools import islice
 from math import inf
 from typing import Any, NamedTuple
 
-from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox, call_when_dropped
+from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox
 from lrlab.engine.worker import computed
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
@@ -183,7 +183,7 @@ class WorkerResults(Results):
         self._ended: RuntimeError | None = None
         self._handed_on_at = inf
         self._fill()
-        call_when_dropped(self, cancel)
+        inbox.belongs_to(self, cancel)
 
     @property
     def alive(self) -> bool:  # noqa: D102
