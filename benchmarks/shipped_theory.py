@@ -42,17 +42,17 @@ def jobs() -> Iterator[Job]:
 
 
 def items() -> list[Any]:
-    """Return what is computed: items of `theory.refined`, each once."""
+    """Return what is computed: items of `theory.exact`, each once."""
     own = [theory.without_seed(one) for one in jobs()]
-    return list({theory.text_of(item): item for item in (*(one.spec for one in own), *own)}.values())
+    return list({theory.key_of(item): item for item in (*(one.spec for one in own), *own)}.values())
 
 
 def main() -> None:
     """Write the file."""
     wanted = items()
-    computed = collect(on_workers(theory.refined, wanted), lambda done, total: print(f"{done} of {total}", flush=True))
+    computed = collect(on_workers(theory.exact, wanted), lambda done, total: print(f"{done} of {total}", flush=True))
     table = {
-        theory.text_of(item): {name: float(f"{value:.{DIGITS}g}") for name, value in numbers.items()}
+        theory.key_of(item): {name: float(f"{value:.{DIGITS}g}") for name, value in numbers.items()}
         for item, numbers in zip(wanted, computed, strict=True)
     }
     theory.SHIPPED.write_text(json.dumps(table, indent=0, sort_keys=True, ensure_ascii=False) + "\n")

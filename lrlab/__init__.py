@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from lrlab.data.recover import recover
     from lrlab.data.tasks import fit
     from lrlab.engine.solve import solve
+    from lrlab.figures.runs import compare
+    from lrlab.figures.sweeps import map
     from lrlab.parameters import InputError, Parameter, choice, number
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
-    from lrlab.runs.drawn import compare
     from lrlab.runs.trace import Trace
     from lrlab.solver_entry import SolverEntry, solver
     from lrlab.sweeps.run import sweep
-    from lrlab.sweeps.sweep_table import map
     from lrlab.widget import live
 
 __all__ = [
@@ -70,11 +70,12 @@ _HOMES = {
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",
     "choice": "lrlab.parameters",
-    "compare": "lrlab.runs.drawn",
+    "compare": "lrlab.figures.runs",
     "fit": "lrlab.data.tasks",
     "live": "lrlab.widget",
     "load_model": "lrlab.data.label_models",
-    "map": "lrlab.sweeps.sweep_table",
+    "map": "lrlab.figures.sweeps",
+    "mimebundle": "lrlab.figures.runs",
     "number": "lrlab.parameters",
     "recover": "lrlab.data.recover",
     "register": "lrlab.plugins",

@@ -13,10 +13,10 @@ from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.figures import convergence, theme
+from lrlab.figures.runs import outcomes, recoveries
 from lrlab.parameters import InputError, require_known
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
-from lrlab.runs.drawn import outcomes, recoveries
 from lrlab.runs.job import make_job
 from lrlab.runs.trace import Trace
 

@@ -14,8 +14,8 @@ from plotly.graph_objects import Figure
 import lrlab
 from lrlab.engine.results import LocalResults
 from lrlab.figures import convergence
+from lrlab.figures.runs import Run, comparison, recoveries, verdict
 from lrlab.parameters import InputError
-from lrlab.runs.drawn import Run, comparison, recoveries, verdict
 from lrlab.runs.job import make_job
 from lrlab.ui.shared import code
 from lrlab.widget import script

@@ -11,6 +11,7 @@ import pandas as pd
 from lrlab.arrays import Array, Indices, Mask
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, merged, trace
+from lrlab.sweeps.theory import Region
 
 Place = Mapping[str, int]
 """Row and column of a map in its figure, from 1."""
@@ -40,15 +41,6 @@ HATCH = {
     "bgcolor": "rgba(0, 0, 0, 0)",
 }
 """Of inferred cells: it leans to the other side than that of regions of theory."""
-
-
-class Region(NamedTuple):
-    """A region: closed outlines x, y, apart by nan, holes winding the other way; where its name goes."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    label: tuple[float, float]
 
 
 class Scale(NamedTuple):

@@ -10,8 +10,9 @@ import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import FIRST, INFERRED, Layers, Region, Scale
+from lrlab.figures.map_layers import FIRST, INFERRED, Layers, Scale
 from lrlab.figures.recovery import Recovery
+from lrlab.sweeps.theory import Region
 
 Maps = Mapping[str, pd.DataFrame]
 

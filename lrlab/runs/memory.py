@@ -22,11 +22,16 @@ def memory_limit() -> int:
     """Return the bytes that one job may use: LRLAB_MEMORY_GIB, or 80% of the machine's shared by all workers."""
     chosen = os.environ.get("LRLAB_MEMORY_GIB")
     if chosen is None:
-        return int(0.8 * _memory() / (cores() + number("LRLAB_SPARE_WORKERS")))
+        return _share_of_memory(*map(os.environ.get, ("LRLAB_SPARE_WORKERS", "LRLAB_PROFILE")))
     with suppress(ValueError, OverflowError):
         if (limit := int(float(chosen) * GIB)) > 0:
             return limit
     raise InputError("LRLAB_MEMORY_GIB", "a number of GiB above 0", chosen, "set it to a number, or unset it")
+
+
+@cache
+def _share_of_memory(*environment: str | None) -> int:
+    return int(0.8 * _memory() / (cores() + number("LRLAB_SPARE_WORKERS")))
 
 
 @cache

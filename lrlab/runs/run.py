@@ -102,7 +102,6 @@ class Newest:
         return self.held[0] if self.held else 0
 
 
-@extras.named()
 def run_job(
     job: Job,
     watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,
@@ -144,6 +143,8 @@ def run_job(
         )
     except Interrupted as interruption:
         trace.stop = interruption.stop
+    except ModuleNotFoundError as error:
+        raise extras.missing(error) from None
     except (np.linalg.LinAlgError, ArithmeticError) as error:
         iterations = max(trace.iterations, newest.iterations if newest else 0)
         raise NumericalBreakdown(job.solver, iterations, error) from error

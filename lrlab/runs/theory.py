@@ -1,15 +1,15 @@
-"""What theory says of jobs at their own size: means and bands over draws, the best on average, limits of large sizes.
+"""What theory says of jobs at their own size: means and bands over simulated problems, Bayes-optimal scores, limits.
 
-`known` is quick, for a page or a slider: limits, and means over as many draws as fit into its time. `refined` takes
-seconds, and is remembered for the process; what is refined replaces what is quick.
+`predictions` is fast enough for a page or a slider: limits, and means over as many replicates as fit into 30 ms.
+`exact` takes seconds, and `cache` keeps its result for this process, which then replaces the fast one.
 
-Numbers, by name: `predicted_overlap`, `predicted_error`, mean over draws of problems of this size, and with `_median`,
-`_low` and `_high` the values below which half, 10% and 90% of the draws lie; `best_...`, of the best on average over
-signals; `limit_...`, for large n and p, and `limit_best_...` of all methods.
+Numbers by name: `predicted_overlap` and `predicted_error`, means over replicates of this size; with `_median`, `_low`
+and `_high` the values below which half, 10% and 90% of them lie; `best_...`, Bayes-optimal; `limit_...`, asymptotic;
+`limit_best_...`, of all methods.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,184 +22,148 @@ from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 
 Numbers = Mapping[str, float]
-QUICK_SECONDS, REFINED_SECONDS = 0.03, 5.0
-"""About what draws may take: where a person moves a slider, and on a worker."""
+QUICK_SECONDS, EXACT_SECONDS = 0.03, 5.0
+"""Approximate time of replicates while a user moves a slider, and on a worker."""
 FEWEST, MOST = 24, 200
-"""Draws from which a mean and its band are given, and of which more change nothing that is seen."""
+"""Replicates that a mean and its band need, and beyond which no visible digit changes."""
 BAND = 0.1, 0.9
 NOTHING = 1e-6
-"""Bound of a score up to which there is nothing to have a share of."""
-REMEMBERED = 4096
+"""Largest bound of a score that counts as zero; no score is a fraction of it."""
+CACHED = 4096
 SHIPPED = Path(__file__).with_name("theory.json")
 
-_refined: dict[object, Numbers] = {}
-_quick: dict[object, Numbers] = {}
+_exact: dict[str, Numbers] = {}
+_quick: dict[str, Numbers] = {}
 
 
 def described(overlaps: Array) -> dict[str, float]:
-    """Return mean, median and band of squared overlaps (draws,), and of the errors that they are."""
+    """Return mean, median and band of squared overlaps (replicates,), and of the errors that follow from them."""
     numbers = dict[str, float]()
-    for measure, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
-        low, median, high = np.quantile(values, (BAND[0], 0.5, BAND[1]))
-        numbers |= {
-            f"predicted_{measure}": float(values.mean()),
-            f"predicted_{measure}_median": float(median),
-            f"predicted_{measure}_low": float(low),
-            f"predicted_{measure}_high": float(high),
-        }
+    for metric, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
+        low, median, high = map(float, np.quantile(values, (BAND[0], 0.5, BAND[1])))
+        several = {"": float(values.mean()), "_median": median, "_low": low, "_high": high}
+        numbers |= {f"predicted_{metric}{end}": value for end, value in several.items()}
     return numbers
 
 
 def without_seed(item: Any) -> Any:
-    """Return a spec or a job with the seed 0: what theory says is of all seeds."""
+    """Return a spec or a job with the seed 0: theory holds for all seeds."""
     if isinstance(item, Spec):
         return item.replace(seed=0) if item.seed else item
     return item.on(without_seed(item.spec))
 
 
-def drawn(job: Job, seconds: float) -> dict[str, float]:
-    """Return mean and band over the draws of a job's problem that take about so long; none where they are too few."""
-    count = _draws(job, seconds)
-    overlaps = job.entry.draw(job.spec, dict(job.options), count) if count >= FEWEST else None
-    return {} if overlaps is None else described(overlaps)
+@lru_cache(maxsize=CACHED)
+def key_of(item: Any) -> str:
+    """Return what the numbers of a job, or of all methods on a spec, depend on; limits of a run change none of them."""
+    if isinstance(item, Spec):
+        return json.dumps([item.model, {**item.public_values(), "seed": 0}])
+    return json.dumps([item.spec.model, {**item.spec.public_values(), "seed": 0}, item.solver, dict(item.options)])
 
 
-def _draws(job: Job, seconds: float) -> int:
-    return min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, dict(job.options)), 1e-9)))
+def replicates(job: Job, seconds: float) -> int:
+    """Return how many replicates of a job's problem fit into so many seconds, 0 if they are too few for a mean."""
+    count = min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, dict(job.options)), 1e-9)))
+    return count if count >= FEWEST else 0
 
 
-def known(job: Job, draw: bool = True) -> Numbers:
-    """Return what is known of a job without delay; nothing of a person's own data.
-
-    draw: draw quickly what is not refined; not for tables of many grid points.
-    """
-    if not job.spec.drawn:
-        return {}
-    own = without_seed(job)
-    here = remembered(own) or (_drawn_quickly(own) if draw else _limit(own))
-    return {**here, **_limits(own.spec), **remembered(own.spec)}
-
-
-def unknown(jobs: Iterable[Job]) -> list[Job]:
-    """Return the jobs, without their seeds, of which `known` has to draw first."""
-    own = dict.fromkeys(map(without_seed, jobs))
-    return [job for job in own if _stored(job) is None and _key(job) not in _quick]
+def _computed(job: Job, seconds: float) -> Numbers:
+    count = replicates(job, seconds)
+    overlaps = job.entry.draw(job.spec, dict(job.options), count) if count else None
+    return {**_asymptotics(job), **({} if overlaps is None else described(overlaps))}
 
 
 def quick(job: Job) -> Numbers:
-    """Return what `known` draws of a job without a seed."""
-    return {**_limit(job), **drawn(job, QUICK_SECONDS)}
+    """Return what 30 ms suffice for."""
+    return _computed(job, QUICK_SECONDS)
 
 
-def completed(job: Job) -> Numbers:
-    """Return what is known of a job, its draws computed where they are not known: this may take seconds."""
-    own = without_seed(job)
-    if _stored(own) is None:
-        remember(own, refined(own))
-    return known(own)
+def exact(item: Any) -> Numbers:
+    """Return what theory says of a job, or of all methods on a spec; for a worker, since it takes seconds."""
+    if isinstance(item, Spec):
+        return catalog.family(item.model).best(item)
+    return _computed(item, EXACT_SECONDS)
 
 
-def quotients(spec: Spec) -> dict[str, tuple[str, float]]:
-    """Return the measures that are quotients: by name the score, and the bound of all methods that divides it.
+def cache(item: Any, numbers: Numbers, exact: bool = True) -> None:
+    """Keep the result of `exact`, or of `quick`, in memory, the newest so many."""
+    memory = _exact if exact else _quick
+    if len(memory) >= CACHED:
+        memory.pop(next(iter(memory)), None)
+    memory[key_of(item)] = numbers
 
-    Where the bound at this size is not known (`refined`), or is 0, there are none.
+
+def cached(item: Any) -> Numbers | None:
+    """Return the `exact` numbers of a job or a spec that are in memory or shipped; it computes nothing."""
+    key = key_of(item)
+    return _exact.get(key, shipped().get(key))
+
+
+def n_cached() -> int:
+    """Return the number of exact results in memory."""
+    return len(_exact)
+
+
+def predictions(job: Job, draw: bool = True) -> Numbers:
+    """Return what theory says of a job without delay; nothing about your own data.
+
+    draw: whether to compute quickly what is not cached; not for tables of many grid points.
     """
-    measures = catalog.family(spec.model).measures
-    wanted = {name: measure.quotient for name, measure in measures.items() if measure.quotient[0]}
-    # Of most families there are none; this is asked for every trial of a table.
-    bounds = remembered(spec) if wanted else {}
-    return {name: (score, bounds[of]) for name, (score, of) in wanted.items() if bounds.get(of, 0.0) > NOTHING}
+    if not job.spec.drawn:
+        return {}
+    own, here = without_seed(job), cached(job)
+    if not here and draw:
+        if key_of(own) not in _quick:
+            cache(own, quick(own), exact=False)
+        here = _quick[key_of(own)]
+    return {**(here or _asymptotics(own)), **_asymptotics(own.spec), **(cached(own.spec) or {})}
 
 
-def missing(jobs: Sequence[Job]) -> list[Any]:
-    """Return what is not refined of some jobs, as items for `refined`: specs, of all methods, and jobs."""
-    return [*missing_bounds(job.spec for job in jobs), *missing_draws(jobs)]
+def exact_predictions(job: Job) -> Numbers:
+    """Return the predictions of a job, from exact numbers: this may take seconds."""
+    if cached(job) is None:
+        cache(job, exact(without_seed(job)))
+    return predictions(job)
+
+
+def fractions(spec: Spec) -> dict[str, tuple[str, float]]:
+    """Return the metrics that are fractions of a bound: by name the score, and the bound at this size.
+
+    Metrics whose bound is not cached, or is 0, are left out.
+    """
+    known = {
+        name: metric.quotient for name, metric in catalog.family(spec.model).measures.items() if metric.quotient[0]
+    }
+    # Most families have none, and every trial of a table asks.
+    bounds = (cached(spec) or {}) if known else {}
+    return {name: (score, bounds[of]) for name, (score, of) in known.items() if bounds.get(of, 0.0) > NOTHING}
+
+
+def not_cached(items: Iterable[Any], quickly: bool = False) -> list[Any]:
+    """Return the jobs or specs without exact numbers, and if `quickly` without quick ones, each once, with seed 0."""
+    own = dict.fromkeys(map(without_seed, items))
+    return [item for item in own if cached(item) is None and not (quickly and key_of(item) in _quick)]
 
 
 def missing_draws(jobs: Iterable[Job]) -> list[Job]:
-    """Return the jobs whose overlaps are to be drawn and are not, without their seeds, each once."""
-    own = dict.fromkeys(map(without_seed, jobs))
-    return [job for job in own if _stored(job) is None and _draws(job, REFINED_SECONDS) >= FEWEST]
+    """Return the jobs whose exact numbers are not cached and can be computed, each once, with seed 0."""
+    return [job for job in not_cached(jobs) if replicates(job, EXACT_SECONDS)]
 
 
 def draw_seconds(jobs: Iterable[Job]) -> float:
-    """Return about how long the draws of some jobs take."""
-    expected = (job.entry.draw_seconds(job.spec, dict(job.options)) for job in jobs)
-    return sum(min(REFINED_SECONDS, MOST * seconds) for seconds in expected)
-
-
-def remembered(item: Any) -> Numbers:
-    """Return what is refined of a job, or of all methods on a spec; nothing if that is not known: it draws nothing."""
-    return _stored(without_seed(item)) or {}
-
-
-def remembered_items() -> int:
-    """Return how many refined results this process holds."""
-    return len(_refined)
-
-
-def missing_bounds(specs: Iterable[Spec]) -> list[Spec]:
-    """Return the specs whose bound of all methods is not known, without their seeds, each once."""
-    return [spec for spec in dict.fromkeys(map(without_seed, specs)) if _stored(spec) is None]
-
-
-def refined(item: Any) -> Numbers:
-    """Return what theory says of a job, or of all methods on a spec; for a worker, as it takes seconds."""
-    if isinstance(item, Spec):
-        return catalog.family(item.model).best(item)
-    return {**_limit(item), **drawn(item, REFINED_SECONDS)}
-
-
-def remember(item: Any, numbers: Numbers, exact: bool = True) -> None:
-    """Hold the result of `refined`, or of `quick`, in memory, the newest so many."""
-    memory = _refined if exact else _quick
-    if len(memory) >= REMEMBERED:
-        memory.pop(next(iter(memory)), None)
-    memory[_key(item)] = numbers
-
-
-def _key(item: Any) -> object:
-    """Return what the numbers of an item depend on: limits of a run, for one, change none of them."""
-    return item if isinstance(item, Spec) else (item.spec, item.solver, item.options)
-
-
-def _stored(item: Any) -> Numbers | None:
-    """Return what is remembered of an item, or shipped with the lab; None where there is nothing."""
-    key = _key(item)
-    return _refined[key] if key in _refined else _shipped(item)
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _shipped(item: Any) -> Numbers | None:
-    return shipped().get(text_of(item))
-
-
-def text_of(item: Any) -> str:
-    """Return an item as the key of a file."""
-    if isinstance(item, Spec):
-        return json.dumps([item.model, item.public_values()])
-    return json.dumps([item.spec.model, item.spec.public_values(), item.solver, dict(item.options)])
+    """Return the approximate time of the exact numbers of some jobs."""
+    return sum(min(EXACT_SECONDS, MOST * job.entry.draw_seconds(job.spec, dict(job.options))) for job in jobs)
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Numbers]:
-    """Return what is refined of the defaults and the lessons, see `benchmarks.shipped_theory`."""
+    """Return the exact numbers of the defaults and the lessons by `key_of`, see `benchmarks.shipped_theory`."""
     known: Mapping[str, Numbers] = json.loads(SHIPPED.read_text()) if SHIPPED.exists() else {}
     return known
 
 
-def _drawn_quickly(job: Job) -> Numbers:
-    if (numbers := _quick.get(_key(job))) is None:
-        numbers = quick(job)
-        remember(job, numbers, exact=False)
-    return numbers
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _limit(job: Job) -> Numbers:
-    return job.entry.predict(job.spec, dict(job.options))
-
-
-@lru_cache(maxsize=REMEMBERED)
-def _limits(spec: Spec) -> Numbers:
-    return catalog.family(spec.model).asymptotics(spec)
+@lru_cache(maxsize=CACHED)
+def _asymptotics(item: Any) -> Numbers:
+    if isinstance(item, Spec):
+        return catalog.family(item.model).asymptotics(item)
+    return item.entry.predict(item.spec, dict(item.options))  # type: ignore[no-any-return]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class Trace:
         """The scores of the last iterate, and the predictions of theory."""
         last = self.rows[-1] if self.rows else {}
         scores = {k: v for k, v in last.items() if k not in ("iteration", "seconds")}
-        return {**scores, **theory.known(self.job)}
+        return {**scores, **theory.predictions(self.job)}
 
     @property
     def ending(self) -> str:
@@ -115,7 +116,7 @@ class Trace:
         if own := self.job.spec.ending(self.stop):
             return own
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
-        of_sizes = theory.known(self.job, draw=False) if limited else {}
+        of_sizes = theory.predictions(self.job, draw=False) if limited else {}
         if of_sizes.get("limit_overlap") == 0.0:
             # Small problems are often recovered far below the threshold of large ones.
             here = f"; at this size it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""
@@ -132,15 +133,11 @@ class Trace:
 
     def figure(self, measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True) -> Any:
         """Return the figure of a measure of this run, with theory beside it; see `lrlab.compare`."""
-        # Here: a run needs no figures.
-        from lrlab.runs.drawn import compare
+        # By its public name: figures stand above runs.
+        return import_module("lrlab").compare([self], measure, time, log_x=log_x, log_y=log_y)
 
-        return compare([self], measure, time, log_x=log_x, log_y=log_y)
-
-    def _repr_mimebundle_(self, *given: Any, **named: Any) -> dict[str, Any]:
-        from lrlab.runs.drawn import mimebundle
-
-        return mimebundle(self)
+    def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
+        return import_module("lrlab").mimebundle(self)
 
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""

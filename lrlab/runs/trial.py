@@ -52,10 +52,10 @@ class TrialResult(NamedTuple):
         ending = {"stop": self.stop, "iterations": self.iterations, "seconds": self.seconds, "refused": ""}
         shares = {
             name: self.scores[score] / limit
-            for name, (score, limit) in theory.quotients(trial.job.spec).items()
+            for name, (score, limit) in theory.fractions(trial.job.spec).items()
             if score in self.scores
         }
-        return {**about, **self.scores, **shares, **theory.known(trial.job, draw=False), **ending}
+        return {**about, **self.scores, **shares, **theory.predictions(trial.job, draw=False), **ending}
 
 
 def run_trial(trial: Trial) -> TrialResult:

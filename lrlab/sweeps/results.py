@@ -100,7 +100,7 @@ class SweepResults:
         with self._lock:
             if job not in self._columns:
                 return np.empty(0)
-            score, limit = theory.quotients(job.spec).get(name, (name, math.nan if name in self._quotients else 1.0))
+            score, limit = theory.fractions(job.spec).get(name, (name, math.nan if name in self._quotients else 1.0))
             return self._columns[job].values(score, below) / limit
 
     def results(self, job: Job) -> dict[int, TrialResult]:
@@ -146,10 +146,10 @@ class SweepResults:
         """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
         with self._lock:
             scored = self._columns[job].scores if job in self._columns else {}
-            shares = [name for name, (score, _) in theory.quotients(job.spec).items() if score in scored]
+            shares = [name for name, (score, _) in theory.fractions(job.spec).items() if score in scored]
             names = [*scored, *shares, "iterations"] if scored else []
             scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
-        return scores | {name: [value] * 3 for name, value in theory.known(job, draw=False).items()}
+        return scores | {name: [value] * 3 for name, value in theory.predictions(job, draw=False).items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""

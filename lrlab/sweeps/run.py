@@ -108,9 +108,9 @@ def _compute_bounds(sweep: Sweep, start: Start) -> None:
     rule = sweep.success
     if rule is None or not catalog.family(sweep.spec.model).measures[rule.metric].quotient[0]:
         return
-    specs = theory.missing_bounds(job.spec for job in sweep.jobs)
-    for spec, numbers in zip(specs, collect(start(theory.refined, specs), failures=True), strict=True):
-        theory.remember(spec, {} if isinstance(numbers, Failure) else numbers)
+    specs = theory.not_cached(job.spec for job in sweep.jobs)
+    for spec, numbers in zip(specs, collect(start(theory.exact, specs), failures=True), strict=True):
+        theory.cache(spec, {} if isinstance(numbers, Failure) else numbers)
 
 
 def read(sweep: Sweep, store: Store) -> SweepResults:

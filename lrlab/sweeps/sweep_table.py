@@ -1,4 +1,4 @@
-"""The table of trials that `lrlab.sweep` returns: a table of pandas with a verdict, of which maps are drawn."""
+"""The table of trials that `lrlab.sweep` returns: a DataFrame with a verdict, from which `lrlab.map` draws figures."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -8,16 +8,12 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.figures.build import Figure
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import View
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoint_words, midpoints
-from lrlab.sweeps.sweep_data import SHARE, SweepData, first_shown, metrics
 
 ENDING = ("iterations", "seconds")
 SHOWN_ROWS = 5
@@ -46,27 +42,6 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
             return pd.DataFrame(self)._repr_html_()
         about = f"{len(self):,} rows, the first of them:"
         return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p><p>{about}</p>{rows}"
-
-
-def map(
-    table: pd.DataFrame, x: str = "", y: str = "", show: str = "", *, apart: bool = False, theory: bool = True
-) -> Any:
-    """Return the figure of a sweep as on the page *Phase transitions*, a figure of plotly.
-
-    table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
-    one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a
-    map shows means and lines medians. apart: one map per solver, instead of contours over that of the first.
-    InputError where the table has no such axis or measure.
-    """
-    results = results_of(table, [name for name in (x, y) if name])
-    names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
-    require_known(show or first_shown(results.sweep), names, what="show")
-    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
-
-
-def _figure(results: SweepResults, show: str, *, apart: bool, theory: bool) -> Figure:
-    data, view = SweepData(results), View(show, apart, theory, False)
-    return drawn.maps(data, view) if len(results.sweep.grid) == 2 else drawn.lines(data, view).figure
 
 
 def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:

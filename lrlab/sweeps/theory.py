@@ -10,7 +10,6 @@ from scipy.ndimage import binary_erosion
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
-from lrlab.figures.map_layers import Region
 from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE
 from lrlab.parameters import InputError, declared
 from lrlab.runs import theory
@@ -122,6 +121,15 @@ def limits(sweep: Sweep) -> list[Limit]:
     return [*best, *fast] if max(apart, default=0.0) > APART else best
 
 
+class Region(NamedTuple):
+    """A region: closed outlines x, y, separated by nan, holes winding the other way; the position of its name."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    label: tuple[float, float]
+
+
 class Regions(NamedTuple):
     """The regions of a plane, and further lines by name. The possible region has no outline: it is the rest."""
 
@@ -228,7 +236,7 @@ def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:
         for cell in sweep.cells:
             if cell.solver == solver and cell.job is not None:
                 i, j = (int(np.argmin(np.abs(v - at))) for v, at in zip((x, y), cell.axes.values(), strict=True))
-                field[i, j] = theory.remembered(cell.job).get(score, math.nan)
+                field[i, j] = (theory.cached(cell.job) or {}).get(score, math.nan)
         apart = f", {sweep.titles[solver]}" if len(sweep.solvers) > 1 else ""
         name = f"{'half of trials predicted' if half else 'predicted'}: {rule.at.words}{apart}"
         rows += [(name, *point) for point in zeros(field - rule.level, x, y)]

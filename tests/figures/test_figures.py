@@ -13,9 +13,9 @@ from lrlab import catalog, metrics, presets
 from lrlab.figures import convergence as drawn
 from lrlab.figures import map_layers, picture, recovery, series, theme, transition
 from lrlab.figures.build import Figure
+from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
-from lrlab.runs.drawn import Run, aligned, real_parts, recoveries, styles
 from lrlab.runs.run import solve
 
 LIGHT, DARK = "#ffffff", "#12161d"
@@ -129,7 +129,7 @@ def test_curves_show_the_rows_of_the_trace(measure, time):
 def test_the_theory_line_is_the_prediction():
     _, trace = spec_and_trace()
     run = recovery_of(trace)
-    numbers = theory.known(trace.job)
+    numbers = theory.predictions(trace.job)
     for measure in ("overlap", "error"):
         figure = drawn.curves([run], measure)
         line, _ = [t for t in figure.data if "theory" in (t.name or "")]

@@ -33,7 +33,7 @@ def test_few_non_zero_entries_have_no_limits():
     for sparsity in (1, 5, 20):
         spec = lrlab.spec("one-bit-sensing", n=60, p=1000, sparsity=sparsity, noise=1.0)
         assert catalog.family(spec.model).asymptotics(spec) == {}
-        assert "limit_overlap" not in theory.known(make_job(spec, "gamp"), draw=False)
+        assert "limit_overlap" not in theory.predictions(make_job(spec, "gamp"), draw=False)
 
 
 def test_pictures_have_no_limits():

@@ -8,7 +8,7 @@ from lrlab.runs import theory
 
 
 def test_all_that_is_to_be_shipped_is():
-    assert sorted(theory.shipped()) == sorted(map(theory.text_of, shipped_theory.items()))
+    assert sorted(theory.shipped()) == sorted(map(theory.key_of, shipped_theory.items()))
 
 
 def test_what_is_shipped_is_what_is_computed_now():
@@ -16,11 +16,11 @@ def test_what_is_shipped_is_what_is_computed_now():
     quick = [item for item in items if item.entry.draw_seconds(item.spec, dict(item.options)) < 2.5e-3]
     assert len(quick) > 10
     for item in quick[::4]:
-        assert theory.shipped()[theory.text_of(item)] == pytest.approx(theory.refined(item), rel=1e-4), item
+        assert theory.shipped()[theory.key_of(item)] == pytest.approx(theory.exact(item), rel=1e-4), item
 
 
 def test_a_default_has_its_bound_at_once():
     spec = theory.without_seed(next(iter(shipped_theory.jobs())).spec)
-    numbers = theory.remembered(spec)
+    numbers = theory.cached(spec)
     assert numbers["best_error_low"] < numbers["best_error"] < numbers["best_error_high"]
     assert 0.02 < numbers["best_error"] < 0.04

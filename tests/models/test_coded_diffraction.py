@@ -80,7 +80,7 @@ def test_the_bound_is_the_trace_of_the_inverse_information():
 @pytest.mark.parametrize("photons", a_third([1e3, 1e4, 1e6]))
 def test_errors_come_near_the_bound_and_do_not_beat_it(photons):
     spec = CodedDiffraction(side=32, photons=photons)
-    bound = theory.refined(spec)["bound_error"]
+    bound = theory.exact(spec)["bound_error"]
     shown = catalog.family(spec.model).solvers
     for name in (*shown, "wirtinger-flow", "truncated-amplitude-flow", "alternating-projections"):
         assert 0.95 < efficiency(spec, bound, name) < 1.1, (name, photons)
@@ -140,11 +140,11 @@ def test_what_is_said_of_a_run():
     family, spec = catalog.family("coded-diffraction"), CodedDiffraction(side=16, photons=100.0)
     shown = family.measured(spec)
     assert "2,048 counts, 100 a pixel on average, for 511 real unknowns" in shown.words
-    theory.remember(spec, theory.refined(spec))
+    theory.cache(spec, theory.exact(spec))
     trace = lrlab.solve(spec, "gauss-newton")
-    known = theory.known(trace.job)
+    known = theory.predictions(trace.job)
     outcome = Outcome("gauss-newton", "Gauss-Newton", trace.rows[-1], len(trace.rows), True, {}, known)
-    bound = theory.remembered(spec)["bound_error"]
+    bound = theory.cached(spec)["bound_error"]
     words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers a pixel"
     assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
     exact = family.verdict(spec.replace(photons=0.0), [outcome])

@@ -80,7 +80,7 @@ def test_every_solver_gives_a_result_or_one_sentence(model, design):
         assert trace.stop in STOPS and np.isfinite(trace.estimate).all()
         # Linear changes of x leave these as they are.
         predictable = design == "gaussian" or design == "correlated" and entry.name in EQUIVARIANT
-        assert predictable or not any(name.startswith("limit") for name in theory.known(job))
+        assert predictable or not any(name.startswith("limit") for name in theory.predictions(job))
         assert not entry.predict_iterations(spec, dict(job.options), 3), "equal entries are no prior of GAMP's"
         assert (spec.remark in trace.summary()["message"]) and ("Gaussian" in spec.remark) == (design != "gaussian")
     assert ran >= 2

@@ -8,6 +8,7 @@ import pytest
 import lrlab
 from lrlab import catalog
 from lrlab.figures.picture import measured
+from lrlab.figures.runs import truth_of
 from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
 from lrlab.parameters import declared
@@ -19,7 +20,7 @@ def outcome(trace, over=True):
     job = trace.job
     return Outcome(
         job.solver, job.entry.title, trace.rows[-1] if trace.rows else {}, len(trace.rows), over, dict(job.options),
-        theory.known(job), trace.stop is Stop.MAX_ITER,
+        theory.predictions(job), trace.stop is Stop.MAX_ITER,
     )  # fmt: skip
 
 

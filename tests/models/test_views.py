@@ -7,9 +7,9 @@ import lrlab
 from lrlab import catalog
 from lrlab.figures import picture
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import Run, recoveries, truth_of
 from lrlab.models import views
 from lrlab.parameters import InputError
-from lrlab.runs.drawn import Run, recoveries, truth_of
 
 PICTURED = {
     "rank-one-sensing": {"truth": "digit-3", "m": 700, "d1": 24, "d2": 24, "rank": 4},

@@ -4,14 +4,13 @@ import pandas as pd
 import pytest
 
 from lrlab.catalog import spec
+from lrlab.figures import sweeps as drawn
 from lrlab.figures import theme
-from lrlab.runs.drawn import styles
+from lrlab.figures.runs import styles
+from lrlab.figures.sweeps import SHARE, SweepData, View, metrics
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.sweeps import drawn
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import View
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
 from lrlab.sweeps.tables import described
 
 SOLVERS = ["gamp", "marginal-mean"]

@@ -1,6 +1,5 @@
 """Results of a sweep: statistics of its cells while it runs, and where half of the trials succeed."""
 
-import json
 import math
 from dataclasses import replace
 
@@ -15,8 +14,7 @@ from lrlab import spec
 from lrlab.engine.results import LocalResults
 from lrlab.runs.trial import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
-from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.results import COLUMNS, SweepResults
 from lrlab.sweeps.run import run
 from lrlab.sweeps.statistics import FLATTEST, midpoint, midpoint_words, midpoints
@@ -73,12 +71,6 @@ def test_only_cells_with_new_trials_are_summed_up_again():
     second = results.table("error").iloc[-1]
     assert (second["trials"], second["successes"], second["share"]) == (2, 1, 0.5), "without an estimate, no success"
     assert second["mean"] == 0.25
-
-
-def test_axes_are_spaced_as_they_were_given():
-    assert spacing(Span(1, 8, 3, "log")) == "log" and spacing(Span(1, 8, 3)) == "linear"
-    assert spacing((1, 2, 3, 4)) == "linear" == spacing((0, 1, 10)) == spacing((1, 100))
-    assert spacing((1, 10, 100)) == "log" == spacing((200, 400, 800))
 
 
 def test_midpoints_are_found_in_each_column_of_each_solver():
@@ -148,13 +140,3 @@ def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
     assert fitted([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
     for nothing in ([0] * 4, [5] * 4):
         assert fitted([1, 2, 3, 4], nothing, [5] * 4) is None
-
-
-def test_results_hold_what_a_store_holds(swept):
-    assert sum(map(swept.finished, SWEEP.jobs)) == 10 * SWEEP.trials
-    assert json.dumps(swept.values(SWEEP.jobs[0], "no such score").tolist()) == "[NaN, NaN, NaN, NaN]"
-    with Store() as store:
-        run(SWEEP, store, LocalResults)
-        for job in SWEEP.jobs:
-            pairs = zip(store.results(job, 4).values(), swept.results(job).values(), strict=True)
-            assert all(repr(a._replace(seconds=0)) == repr(b._replace(seconds=0)) for a, b in pairs)

@@ -17,7 +17,7 @@ from lrlab.parameters import InputError
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.statistics import summarise, wilson
-from lrlab.sweeps.theory import grid_nodes, lines
+from lrlab.sweeps.theory import lines
 from lrlab.theory import spiked
 
 SPEC = OneBitSensing(n=400, p=10)
@@ -149,13 +149,6 @@ def test_axes_of_low_rank_models():
     assert place(table, "missing", 0.75).observed == 0.25
     assert place(table, "per-freedom", 4.0).measurements == 4 * 22
     assert "ratio" not in axes(type(table)) and "per-freedom" not in axes(OneBitSensing)
-
-
-def test_places_along_an_axis_are_spaced_as_its_values_are():
-    axes = {"ratio": Span(1.0, 100.0, 5, "log"), "noise": [0.0, 1.0, 4.0]}
-    sweep = Sweep(spec=OneBitSensing(p=50), axes=axes, solvers=["sir"])
-    assert grid_nodes(sweep, "ratio", 3) == pytest.approx([1, 10, 100])
-    assert grid_nodes(sweep, "noise", 3).tolist() == [0, 2, 4], "a log scale needs numbers above 0"
 
 
 def test_a_trial_that_its_worker_ended_is_a_time_out():

@@ -13,7 +13,7 @@ NOISES, RATIOS = (0.2, 0.5, 1.0, 2.0), (2.0, 4.0, 8.0, 16.0, 32.0)
 
 @pytest.fixture(autouse=True)
 def nothing_remembered(monkeypatch):
-    monkeypatch.setattr(theory, "_refined", {})
+    monkeypatch.setattr(theory, "_exact", {})
 
 
 def sweep(solvers=("marginal-mean",), above=0.7):
@@ -24,7 +24,7 @@ def sweep(solvers=("marginal-mean",), above=0.7):
 def refine(one, but=()):
     for job in theory.missing_draws(one.jobs):
         if (job.spec.noise, job.spec.n / job.spec.p) not in but:
-            theory.remember(job, theory.refined(job))
+            theory.cache(job, theory.exact(job))
 
 
 def test_on_the_contour_draws_have_the_level():
@@ -37,7 +37,7 @@ def test_on_the_contour_draws_have_the_level():
         assert line["x"].nunique() > 3 and line["line"].nunique() == 1
         for noise, ratio in zip(line["x"], line["y"], strict=True):
             job = lrlab.runs.job.make_job(one.spec.replace(noise=noise, n=round(20 * ratio)), "marginal-mean")
-            assert theory.refined(job)[name] == pytest.approx(0.7, abs=0.04)
+            assert theory.exact(job)[name] == pytest.approx(0.7, abs=0.04)
 
 
 def test_it_is_another_line_than_that_of_large_problems():

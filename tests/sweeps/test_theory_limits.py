@@ -43,7 +43,7 @@ def test_limits_of_links_of_their_own_are_at_the_points_of_the_sweep_and_single_
 def test_where_theory_says_nothing_there_is_no_limit_and_no_share(more):
     spec = lrlab.spec("one-bit-sensing", **more)
     assert limits(Sweep(spec=spec, axes={"noise": [0.1, 0.4]}, solvers=["sir"])) == []
-    assert theory.quotients(spec) == {} and not catalog.family(spec.model).asymptotics(spec)
+    assert theory.fractions(spec) == {} and not catalog.family(spec.model).asymptotics(spec)
 
 
 def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell(capsys):
@@ -51,7 +51,7 @@ def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell
     plain = lrlab.sweep(spec, axes, ["sir"], trials=1, start=LocalResults)
     assert "share_of_best" not in plain, "bounds take seconds, and are computed where they are asked for"
     for ratio, bound in ((5, 0.9), (20, 0.99)):
-        theory.remember(spec.replace(n=20 * ratio), {"best_overlap": bound})
+        theory.cache(spec.replace(n=20 * ratio), {"best_overlap": bound})
     rows = lrlab.sweep(spec, axes, ["marginal-mean", "sir"], trials=2, start=LocalResults)
     assert rows["share_of_best"].to_numpy() == pytest.approx((rows["overlap"] / rows["best_overlap"]).to_numpy())
     rule = Success("share_of_best", above=0.8)
@@ -69,6 +69,6 @@ def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell
 
 def test_where_nothing_is_possible_there_is_no_share():
     spec = lrlab.spec("one-bit-phase-retrieval", n=40, p=100)
-    assert best_overlap(spec).best == 0.0 and theory.quotients(spec) == {}
+    assert best_overlap(spec).best == 0.0 and theory.fractions(spec) == {}
     rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalResults)
     assert "share_of_best" not in rows and np.isfinite(rows["overlap"]).all()

@@ -9,16 +9,14 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures.map_layers import Region, Scale
+from lrlab.figures.map_layers import Scale
 from lrlab.figures.transition import Score, multiples, transition
 from lrlab.model_entry import Level
-from lrlab.models.axes import axes as axes_of
-from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.definition import Span, Sweep, spec_at
 from lrlab.sweeps.definition_parts import Success
-from lrlab.sweeps.theory import lines, regions
+from lrlab.sweeps.theory import Region, lines, regions
 from lrlab.theory import spiked
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
 from tests.thorough import a_third
@@ -174,43 +172,6 @@ def test_where_theory_says_nothing_nothing_is_drawn(more):
     assert lines(sweep_of(model, axes, more)).empty
     low_rank = Sweep(spec=lrlab.spec("rank-one-sensing"), axes={"rank": [1, 2], "m": [60, 300]}, solvers=["altmin"])
     assert regions(low_rank) == ((), {})
-
-
-def test_random_planes_have_regions_or_none_and_never_an_error(count=3, seed=2026):
-    rng, drawn = np.random.default_rng(seed), 0
-    models = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
-    while drawn < count:
-        sweep = random_sweep(rng, models[drawn % 4])
-        if sweep is None:
-            continue
-        drawn += 1
-        for region in regions(sweep).regions:
-            assert len(region.x) == len(region.y)
-            for values, axis in ((region.x, 0), (region.y, 1)):
-                ends = list(sweep.grid.values())[axis]
-                inside = [value for value in values if not math.isnan(value)]
-                assert all(min(ends) * (1 - 1e-9) - 1e-9 <= v <= max(ends) * (1 + 1e-9) + 1e-9 for v in inside)
-
-
-def random_sweep(rng, model):
-    """Return a sweep over two random axes, or None where the draw is refused."""
-    entry = catalog.model_entry(model)
-    names = rng.choice(list(axes_of(entry.spec)), size=2, replace=False)
-    try:
-        spec = lrlab.spec(
-            model, n=int(np.exp(rng.uniform(2, 9))), p=int(np.exp(rng.uniform(1, 6))), flip=rng.choice([0.0, 0.2]),
-            sparsity=int(rng.choice([0, 2])), noise=rng.choice([0.0, 0.3]),
-        )  # fmt: skip
-        axes = {}
-        for name in names:
-            low, high, spacing = entry.first_range(str(name))
-            axes[str(name)] = Span(low, min(high, 1e6), 4, spacing)
-        if rng.random() < 0.3:
-            rule = Success("overlap", above=float(rng.choice([0.0, 0.1, 0.99])))
-            return Sweep(spec=spec, axes=axes, solvers=["gamp"], success=rule)
-        return Sweep(spec=spec, axes=axes, solvers=["gamp"])
-    except InputError:
-        return None
 
 
 def test_regions_are_hatched_to_the_edges_of_the_map_with_their_names():

@@ -153,10 +153,10 @@ def test_theory_at_the_size_of_a_run_comes_after_it():
     at = finished(opened("converge", solvers="sir", n="60", p="3", noise="0.77"), "converge")
     jobs = [run.job for run in at.session_state["converge:run"].runs]
     deadline = time.monotonic() + 60
-    while theory.missing(jobs) and time.monotonic() < deadline:
+    while [*theory.not_cached(job.spec for job in jobs), *theory.missing_draws(jobs)] and time.monotonic() < deadline:
         at.run()
     at.run()
-    numbers = theory.known(jobs[0])
+    numbers = theory.predictions(jobs[0])
     assert numbers["best_error_low"] < numbers["best_error"] < numbers["best_error_high"]
     assert f"best on average over signals {numbers['best_error']:.2g}" in words(at, "converge.sentence")
     curves = figure(at, "converge-curves")["data"]

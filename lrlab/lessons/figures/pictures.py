@@ -4,11 +4,11 @@ from lrlab.figures import build
 from lrlab.figures.numbers import rounded
 from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import aligned
 from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
 from lrlab.lessons.trials import job, run, spec_at
 from lrlab.parameters import InputError
-from lrlab.runs.drawn import aligned
 
 HEIGHT = 300
 

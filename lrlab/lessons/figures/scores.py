@@ -44,7 +44,7 @@ def _limits(figure: Figure, at: float) -> dict[str, float]:
     """Return the limits for large sizes of each series and of all methods; nan where there are none."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
-        known = theory.known(job(figure, one, at), draw=False)
+        known = theory.predictions(job(figure, one, at), draw=False)
         for name, prefix in ((f"limit of {one.label}", "limit"), (ALL_METHODS, "limit_best")):
             value = prediction(known, measure, prefix)
             result[name] = math.nan if value is None else value
@@ -55,7 +55,7 @@ def _predicted(figure: Figure, at: float) -> dict[str, float]:
     """Return mean and band of each series at the figure's own sizes; nan where they are not known."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
-        known = theory.completed(job(figure, one, at))
+        known = theory.exact_predictions(job(figure, one, at))
         for end in ("", "_low", "_high"):
             result[f"predicted {one.label}{end}"] = known.get(f"predicted_{measure}{end}", math.nan)
     return result

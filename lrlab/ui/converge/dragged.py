@@ -46,13 +46,13 @@ class Dragged:
         measure = self._settings.of(measures).measure
         quick = [job for job in jobs if self._slow_until.get(job.solver, 0.0) < begun]
         runs = {job: together.submit(quick_run, Quick(job, measure)) for job in quick}
-        lines = {job: together.submit(theory.quick, job) for job in theory.unknown(jobs)}
+        lines = {job: together.submit(theory.quick, job) for job in theory.not_cached(jobs, quickly=True)}
         measured = measured_parts(spec)
         with waiting():
             wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
         for job, line in lines.items():
             if line.done() and not isinstance(line.result(), Failure):
-                theory.remember(job, line.result(), exact=False)
+                theory.cache(job, line.result(), exact=False)
         over = [self._over(job, runs.get(job)) for job in jobs]
         drawn, parts = shown(self._settings, over)
         late = [k for k, run in enumerate(over) if not run.over and run.job.solver in self._before]

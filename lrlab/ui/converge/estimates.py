@@ -11,9 +11,9 @@ from lrlab import catalog
 from lrlab.figures import factors, picture, recovery
 from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import real_parts
 from lrlab.lowrank import LowRank
 from lrlab.protocol import Estimate, Spec
-from lrlab.runs.drawn import real_parts
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot

@@ -13,9 +13,9 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Results
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
+from lrlab.figures.runs import styles
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
-from lrlab.runs.drawn import styles
 from lrlab.runs.job import Job
 from lrlab.runs.trial import Trial, run_traced
 from lrlab.store.location import get_shared_store

@@ -22,7 +22,7 @@ MOST_SECONDS = 60.0
 
 
 class Refinement:
-    """Items of `theory.refined` that a page waits for; begun when it has shown the same ones for a while."""
+    """Items of `theory.exact` that a page waits for; begun when it has shown the same ones for a while."""
 
     def __init__(self, items: list[Any]) -> None:
         self.items, self._since = items, time.monotonic()
@@ -42,11 +42,11 @@ class Refinement:
         """Begin once the page has been shown for a while, and take what has arrived."""
         if self._results is None:
             if time.monotonic() > self._since + PATIENCE_SECONDS:
-                self._results = on_workers(theory.refined, self.items)
+                self._results = on_workers(theory.exact, self.items)
             return
         for result in self._results.refresh():
             # What fails here is not known: the limits for large sizes stay.
-            theory.remember(result.item, {} if isinstance(result.value, Failure) else result.value)
+            theory.cache(result.item, {} if isinstance(result.value, Failure) else result.value)
 
     def cancel(self) -> None:
         """End what was begun."""
@@ -62,8 +62,9 @@ def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
 
     What was begun for other jobs ends: the newest of a page count. bounds: of all methods alone.
     """
-    items = theory.missing_bounds(job.spec for job in jobs) if bounds else theory.missing(jobs)
-    if len(theory.missing_bounds(job.spec for job in jobs)) > MOST:
+    specs = theory.not_cached(job.spec for job in jobs)
+    items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
+    if len(specs) > MOST:
         st.caption(TOO_LONG)
     else:
         _follow(page, items)

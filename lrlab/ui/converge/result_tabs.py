@@ -10,11 +10,11 @@ from lrlab.catalog import family
 from lrlab.code_hash import docstring
 from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import truth_of
 from lrlab.model_entry import Measure
 from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
 from lrlab.runs import theory
-from lrlab.runs.drawn import truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
@@ -166,7 +166,7 @@ def table(runs: Sequence[Any]) -> "pd.DataFrame":
     import pandas as pd
 
     rows = [
-        {"solver": run.job.solver, **row, **theory.known(run.job), "title": run.job.entry.title}
+        {"solver": run.job.solver, **row, **theory.predictions(run.job), "title": run.job.entry.title}
         for run in runs
         for row in run.trace.rows
     ]

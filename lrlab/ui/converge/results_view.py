@@ -13,10 +13,10 @@ from lrlab.figures import convergence, picture
 from lrlab.figures.build import Figure
 from lrlab.figures.ends import name_ends
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import outcomes, recoveries, truth_of
 from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Spec
-from lrlab.runs.drawn import outcomes, recoveries, truth_of
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings

@@ -13,9 +13,9 @@ from lrlab.engine.engine import get_engine
 from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure, trace
 from lrlab.figures.ends import name_ends
+from lrlab.figures.runs import measures_of, recoveries
 from lrlab.model_entry import Panel
 from lrlab.parameters import InputError
-from lrlab.runs.drawn import measures_of, recoveries
 from lrlab.runs.job import Job
 from lrlab.ui.converge import result_tabs
 from lrlab.ui.live.stream import Parts

@@ -12,14 +12,13 @@ from lrlab.engine.live import LiveRuns
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.map_layers import Scale
+from lrlab.figures.runs import truth_of
+from lrlab.figures.sweeps import SweepData, View, maps
 from lrlab.models import axes
 from lrlab.parameters import Parameter
-from lrlab.runs.drawn import truth_of
 from lrlab.runs.job import Job
 from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import View, maps
-from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.converge import estimates, results_view
 from lrlab.ui.converge.dragged import Dragged
 from lrlab.ui.converge.run_controls import CurveSettings

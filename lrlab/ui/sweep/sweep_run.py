@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from lrlab.figures.sweeps import SweepData
 from lrlab.parameters import InputError
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
@@ -11,7 +12,6 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.session import SweepRun
-from lrlab.sweeps.sweep_data import SweepData
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets.text import show_error, show_warning

@@ -6,13 +6,12 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from lrlab.figures.map_layers import Region, Scale
+from lrlab.figures.map_layers import Scale
+from lrlab.figures.sweeps import MEANS, SHARE, Lines, SweepData, View, first_shown, lines, maps, metrics, score_of
 from lrlab.figures.transition import Score
 from lrlab.parameters import Parameter, display_name
-from lrlab.sweeps import sweep_data
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.drawn import MEANS, Lines, View, lines, maps, score_of
-from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
+from lrlab.sweeps.theory import Region
 from lrlab.ui.converge import refinement
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View as LiveView
@@ -53,7 +52,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     results = sweep_run.results(link.page, sweep)
     if results is None:
         return View(SHARE, False, True, False)
-    drawn, first = results.sweep, sweep_data.first_shown(results.sweep)
+    drawn, first = results.sweep, first_shown(results.sweep)
     meaning = "what is drawn of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
     show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
@@ -68,7 +67,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
 
 def _shown(sweep: Sweep) -> dict[str, str]:
     """Return the titles, by name, of what can be shown of a sweep."""
-    scores = {name: display_name(name) for name in sweep_data.metrics(sweep)}
+    scores = {name: display_name(name) for name in metrics(sweep)}
     if not sweep.spec.best_known:
         scores.pop("excess_risk", None)
     return {SHARE: "success rate"} | scores

@@ -14,8 +14,8 @@ from benchmarks.coverage import CELLS, coverage
 from lrlab import catalog, metrics
 from lrlab.__main__ import main
 from lrlab.figures import recovery
+from lrlab.figures.runs import Run, recoveries
 from lrlab.linalg import tangent_inverse, unit
-from lrlab.runs.drawn import Run, recoveries
 from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
 from lrlab.runs.trial import Trial, run_trial

@@ -20,7 +20,7 @@ def test_simulated_overlaps_have_the_law_of_runs(design, solver):
 
 
 def test_a_prediction_is_a_mean_with_its_band_at_the_sizes_of_the_spec():
-    numbers = theory.refined(make_job(lrlab.spec("one-bit-sensing", n=200, p=5, noise=0.1), "sir"))
+    numbers = theory.exact(make_job(lrlab.spec("one-bit-sensing", n=200, p=5, noise=0.1), "sir"))
     for measure in ("overlap", "error"):
         low, mean, high = (numbers[f"predicted_{measure}{end}"] for end in ("_low", "", "_high"))
         assert low < mean < high
@@ -30,9 +30,9 @@ def test_a_prediction_is_a_mean_with_its_band_at_the_sizes_of_the_spec():
 def test_too_large_a_problem_has_its_limit_alone():
     job = make_job(lrlab.spec("one-bit-sensing", n=50_000, p=100), "sir")
     assert job.entry.draw(job.spec, {}, 3) is None
-    numbers = theory.refined(job)
+    numbers = theory.exact(job)
     assert "limit_overlap" in numbers and "predicted_overlap" not in numbers
 
 
 def test_a_solver_that_is_not_simulated_has_no_band():
-    assert "predicted_overlap" not in theory.refined(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "isotron"))
+    assert "predicted_overlap" not in theory.exact(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "isotron"))

@@ -1,26 +1,43 @@
-"""Figures of a sweep: lines with bands along one axis, maps over two."""
+"""Figures of a sweep: lines with bands along one axis, maps over two, and what they are made of."""
 
 import math
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.ends import ALONE, name_ends
+from lrlab.figures.map_layers import Scale
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import styles
 from lrlab.figures.series import series
 from lrlab.figures.transition import Score, multiples, transition
-from lrlab.parameters import display_name
-from lrlab.runs import theory
-from lrlab.runs.drawn import styles
+from lrlab.model_entry import Measure
+from lrlab.models import axes
+from lrlab.parameters import display_name, require_known
+from lrlab.runs import theory as finite_size
+from lrlab.sweeps import theory
+from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoint_words, midpoints
-from lrlab.sweeps.sweep_data import SHARE, SweepData, metrics
-from lrlab.sweeps.sweep_data import title as title_of
+from lrlab.sweeps.sweep_table import results_of
+from lrlab.sweeps.theory import Limit, Region
+
+SHARE = "share"
+"""What is shown of a sweep: this share of successes, or a metric."""
+EFFORT = {
+    "iterations": Measure("iterations", "iterations until the run ended"),
+    "seconds": Measure("solver time (s)", "processor time of the solver"),
+}
+"""The metrics of trials that no problem scores."""
 
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
 """Scores that lie between 0 and 1."""
@@ -30,6 +47,106 @@ WIDE = 100.0
 """Ratio of the largest to the smallest value above which the axis of any other score is logarithmic."""
 MEANS = ("coverage",)
 """Shares of a trial's entries whose mean over trials is what is claimed; of few entries a median would be coarse."""
+
+T = TypeVar("T")
+
+
+class SweepData:
+    """Tables, lines and inferred cells of the results of a sweep."""
+
+    def __init__(self, results: SweepResults) -> None:
+        self.results, self.sweep = results, results.sweep
+        self._memory: dict[str, Any] = {}
+
+    def latest(self, name: str, make: Callable[[], T]) -> T:
+        """Return `make()`, called again where trials have come since."""
+        return self._once(name, self.results.changes, make)
+
+    def of_theory(self, name: str, make: Callable[[], T]) -> T:
+        """Return `make()`, called again where more is known of theory since."""
+        return self._once(name, finite_size.n_cached(), make)
+
+    def _once(self, name: str, source: object, make: Callable[[], T]) -> T:
+        if self._memory.get(name, (None,))[0] != source:
+            self._memory[name] = (source, make())
+        made: T = self._memory[name][1]
+        return made
+
+    def metric(self, show: str) -> str:
+        """Return the score behind what is shown."""
+        return self.sweep.contour.metric if show == SHARE else show
+
+    def table(self, show: str) -> pd.DataFrame:
+        """Return a row per cell, see `SweepResults.table`."""
+        metric = self.metric(show)
+        share = metrics(self.sweep)[metric].quotient[0] if show != SHARE else ""
+        unknown = len(finite_size.not_cached(job.spec for job in self.sweep.jobs)) if share else 0
+        return self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
+
+    def cells(self, show: str) -> pd.DataFrame:
+        """Return the cells in the columns of maps; inferred ones where an adaptive sweep has no trials."""
+        x, y = self.sweep.grid
+        value = "share" if show == SHARE else "mean"
+        cells = self.table(show).rename(columns={x: "x", y: "y", value: "value"}).assign(inferred=False)
+        if show != SHARE:
+            cells["successes"] = np.nan
+        if not self.sweep.adaptive or show != first_shown(self.sweep):
+            return cells
+        picture = self.latest("picture", lambda: infer(self.results, self.table(show)))
+        merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
+        inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
+        cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
+        return cells.assign(inferred=inferred)
+
+    @cached_property
+    def scales(self) -> list[Scale]:
+        """The axes as they are drawn."""
+        model, grid = type(self.sweep.spec), self.sweep.grid
+        titles, names = axes.axes(model), axes.short_names(model)
+        return [
+            Scale(titles[name], sorted(float(value) for value in grid[name]), spacing(given), names[name])
+            for name, given in self.sweep.axes
+        ]
+
+    def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
+        """Return the lines and the regions of theory over the plane of two axes; show: what the map does."""
+        lines, regions = self._asymptotic
+        if show not in (SHARE, self.sweep.contour.metric):
+            return lines, regions
+        half = show == SHARE
+        name = f"contours of {'medians' if half else 'means'}"
+        contours = self.of_theory(name, lambda: theory.contours(self.sweep, half=half))
+        return pd.concat([contours, lines]) if len(contours) else lines, regions
+
+    @cached_property
+    def _asymptotic(self) -> tuple[pd.DataFrame, Sequence[Region]]:
+        limits = theory.regions(self.sweep)
+        points = [(name, *point) for name, several in limits.lines.items() for point in several]
+        lines = pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
+        return lines, limits.regions
+
+    @cached_property
+    def limits(self) -> list[Limit]:
+        """The limits of all methods, and of known fast ones, for large sizes along a single axis."""
+        return theory.limits(self.sweep)
+
+
+def metrics(sweep: Sweep) -> Mapping[str, Measure]:
+    """Return the metrics of a sweep's trials, by name."""
+    return {**family(sweep.spec.model).measures, **EFFORT}
+
+
+def first_shown(sweep: Sweep) -> str:
+    """Return what is shown of a sweep at first: the share of successes where it counts them, or else a score."""
+    return SHARE if sweep.success else sweep.contour.metric
+
+
+def title_of(sweep: Sweep, show: str) -> str:
+    """Return what a figure shows, in words."""
+    if show != SHARE:
+        return f"mean {display_name(show)}"
+    rule = sweep.contour
+    return f"success rate ({display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g})"
 
 
 class View(NamedTuple):
@@ -166,8 +283,8 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     for cell in sweep.cells:
         if cell.job is None:
             continue
-        score, bound = theory.quotients(cell.job.spec).get(show, (show, 1.0))
-        numbers = theory.known(cell.job)
+        score, bound = finite_size.fractions(cell.job.spec).get(show, (show, 1.0))
+        numbers = finite_size.predictions(cell.job)
         for kind in ("predicted", "limit"):
             ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
             # Of trials medians are drawn, which differ from means where draws are skewed; limits have no spread.
@@ -184,3 +301,24 @@ def _limits(data: SweepData, show: str) -> pd.DataFrame:
         for limit, x, scores in data.limits
     ]
     return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
+
+
+def map(
+    table: pd.DataFrame, x: str = "", y: str = "", show: str = "", *, apart: bool = False, theory: bool = True
+) -> Any:
+    """Return the figure of a sweep as on the page *Phase transitions*, a figure of plotly.
+
+    table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
+    one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a
+    map shows means and lines medians. apart: one map per solver, instead of contours over that of the first.
+    InputError where the table has no such axis or measure.
+    """
+    results = results_of(table, [name for name in (x, y) if name])
+    names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
+    require_known(show or first_shown(results.sweep), names, what="show")
+    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
+
+
+def _figure(results: SweepResults, show: str, *, apart: bool, theory: bool) -> Figure:
+    data, view = SweepData(results), View(show, apart, theory, False)
+    return maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view).figure

@@ -57,7 +57,7 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
         replace(
             looks[run.job.solver],
             rows=run.trace.rows,
-            predictions=theory.known(run.job),
+            predictions=theory.predictions(run.job),
             expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),
             history=run.trace.history,
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
