@@ -1,6 +1,7 @@
 """lrlab: see how structured signals are recovered from few, quantised or missing measurements."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,12 +46,14 @@ __all__ = [
     "live",
     "load_model",
     "map",
+    "models",
     "number",
     "recover",
     "register",
     "save_model",
     "solve",
     "solver",
+    "solvers",
     "spec",
     "sweep",
 ]
@@ -91,6 +94,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name at its first use, so that the home page and `models` do not wait for scipy and pandas."""
     if name == "fit_ratings":
         raise AttributeError("lrlab.fit_ratings was removed in 0.3: use lrlab.fit(file)")
+    if name in ("models", "solvers"):
+        return import_module(f"lrlab.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from lrlab import extras
@@ -101,4 +106,12 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    return sorted([*__all__, "__version__"])
+
+
+class Listing(ModuleType):
+    """A package that can be called for a table of what it has: `lrlab.models()`, `lrlab.solvers("phase-retrieval")`."""
+
+    def __call__(self, *given: Any) -> Any:
+        """Return the table, see `lrlab.discovery`."""
+        return getattr(import_module("lrlab.discovery"), self.__name__.rpartition(".")[2])(*given)

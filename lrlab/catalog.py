@@ -210,7 +210,7 @@ def leave_out(errors: Iterable[CatalogError]) -> None:
 
 
 def spec(model: str, **parameters: object) -> Spec:
-    """Return the checked spec of a model, with defaults where nothing is given.
+    """Return the checked spec of a model, with defaults where nothing is given; `lrlab.models()` lists models.
 
     Raises InputError for an unknown model or parameter, a value out of bounds, or values that contradict each other.
     """

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from html import escape
 from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -103,6 +104,24 @@ class Spec(ModelHooks, ABC):
     seed: Annotated[
         int, Parameter(meaning="seed of all randomness; the same seed gives the same data", low=0, high=2**32 - 1)
     ] = 0
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Keep the short representation, which dataclasses would replace."""
+        super().__init_subclass__(**given)
+        cls.__repr__ = Spec.__repr__  # type: ignore[method-assign]
+
+    def __repr__(self) -> str:
+        """Return the call that makes this spec, without defaults."""
+        known = declared(type(self))
+        given = {name: value for name, value in self.public_values().items() if value != known[name].default}
+        return f"lrlab.spec({', '.join([repr(self.model), *(f'{k}={v!r}' for k, v in given.items())])})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{value}</td><td>{escape(declared(type(self))[name].meaning)}</td></tr>"
+            for name, value in self.public_values().items()
+        )
+        return f"<p><b>{escape(self.title)}</b>: {escape(self.summary)}</p><table>{rows}</table>"
 
     def __post_init__(self) -> None:
         """Check every field against its declaration, then the fields against each other."""

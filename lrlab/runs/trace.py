@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lrlab.arrays import Intervals
+from lrlab.catalog import family
 from lrlab.linalg import unit
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
@@ -37,7 +38,7 @@ def single(estimate: Estimate) -> Estimate:
     return type(estimate)(*half) if isinstance(estimate, tuple) else half[0]
 
 
-@dataclass
+@dataclass(repr=False)
 class Trace:
     """The results of one run.
 
@@ -67,6 +68,13 @@ class Trace:
             self.history.append((iteration, single(iterate.estimate)))
         if len(self.history) > MAX_ESTIMATES:
             self.history, self.stride = self.history[::2], 2 * self.stride
+
+    def __repr__(self) -> str:
+        """Return solver, model, error and ending in one line."""
+        last, goal = self.rows[-1] if self.rows else {}, family(self.job.spec.model).goal.measure
+        name = "error" if "error" in last else goal
+        scored = f"{name} {last[name]:.3g}, " if name in last else ""
+        return f"<Trace of {self.job.solver} on {self.job.spec!r}: {scored}{self.iterations} iterations. {self.ending}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the problem, which is built anew from its spec."""

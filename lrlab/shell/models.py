@@ -11,12 +11,24 @@ from lrlab.shell.common import DONE, add_json, print_json, say
 
 def add(commands: Any) -> None:
     """Add the command."""
-    add_json(commands.add_parser("models", help="list models, their parameters and solvers"))
+    models = commands.add_parser("models", help="list models, or the parameters and solvers of one")
+    models.add_argument("model", nargs="?", default="", metavar="MODEL", help="a model: its parameters and solvers")
+    add_json(models)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the catalogue."""
-    print_json(catalogue(), indent=1) if options.json else show()
+    """List the catalogue, or one model."""
+    if options.model:
+        catalog.require_model(options.model)
+    listed = [one for one in catalogue() if options.model in ("", one["model"])]
+    if options.json:
+        print_json(listed, indent=1)
+    elif options.model:
+        show(listed[0])
+    else:
+        for one in listed:
+            say(f"{one['model']:<24} {one['summary']}")
+        say("lrlab models MODEL lists the parameters and solvers of one.")
     return DONE
 
 
@@ -41,6 +53,7 @@ def catalogue() -> list[dict[str, Any]]:
                     "summary": e.summary,
                     "reference": e.reference,
                     "knows": list(e.oracle),
+                    "cost": e.cost,
                     "options": described(list(e.options.values())),
                 }
                 for e in catalog.solvers_for(spec.model)
@@ -50,13 +63,11 @@ def catalogue() -> list[dict[str, Any]]:
     ]
 
 
-def show() -> None:
-    """Print the catalogue as text."""
-    for model in catalogue():
-        say(f"{model['model']}: {model['summary']}")
-        for p in model["parameters"]:
-            say(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
-        for s in model["solvers"]:
-            given = catalog.solver(s["solver"], model["model"]).given
-            say(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())
-        say()
+def show(model: dict[str, Any]) -> None:
+    """Print a model with its parameters and solvers as text."""
+    say(f"{model['model']}: {model['summary']}")
+    for p in model["parameters"]:
+        say(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
+    for s in model["solvers"]:
+        given = catalog.solver(s["solver"], model["model"]).given
+        say(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())

@@ -1,1 +1,7 @@
 """How it is recovered: one algorithm family a file, each a generator of iterates."""
+
+import sys
+
+from lrlab import Listing
+
+sys.modules[__name__].__class__ = Listing

@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from lrlab.ui.live.changes import between
 
 from lrlab.figures import ends
 from lrlab.figures.build import Figure

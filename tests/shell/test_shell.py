@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import lrlab
+from lrlab import catalog
 from lrlab.__main__ import main
 from lrlab.presets.result import WORDS
 
@@ -56,7 +57,13 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert "pairwise-moment" in [s["solver"] for s in listed["flipped-logistic"]["solvers"]]
     assert "picture" not in [p["name"] for p in listed["one-bit-sensing"]["parameters"]]
     assert main(["models"]) == 0
-    text = capsys.readouterr().out
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) == len(catalog.MODELS) + 1 and "--set" not in short
+    assert main(["models", "one-bit-sensin"]) == 2 and 'did you mean "one-bit-sensing"?' in capsys.readouterr().err
+    text = ""
+    for model in ("polynomial-network", "one-bit-sensing"):
+        assert main(["models", model]) == 0
+        text += capsys.readouterr().out
     assert "--set noise" in text
     for name, known in {"tangent-descent": "rank", "gamp": "link, sparsity", "biht": "sparsity"}.items():
         [line, *_] = [line for line in text.splitlines() if f"--solver {name} " in line]

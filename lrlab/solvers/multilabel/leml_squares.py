@@ -90,7 +90,7 @@ class WholeSquares(Risk):
         return solve_positive(A.T @ A, (self.labels.coded.T @ A).T, weights).T
 
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
-        """Return a W of lower objective, after conjugate gradients on eq. 12 and 13, sparse ones in single precision."""
+        """Return a better W after conjugate gradients on eq. 12 and 13, in single precision if X is sparse."""
         Z, fewer = self.labels.embeddings(H), self.X.shape[1] < self.X.shape[0]
         M, X, gradient = Z.T @ Z, self.X, self._pulled(A) @ (H.T @ Z) - self._correlated(Z) + self.weight * W
         size = 1.0
