@@ -10,6 +10,12 @@ SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {
     "trace-norm-logistic": ("trace-norm", {"loss": "logistic"}),
     "svm": ("binary-relevance", {"loss": "hinge"}),
     "plst": ("cplst", {"labels_only": True}),
+    "logistic": ("glm", {"link": "logistic"}),
+    "probit": ("glm", {"link": "probit"}),
+    "nbiht": ("biht", {"normalize": True}),
+    "hybrid-input-output": ("alternating-projections", {"relaxation": 0.9}),
+    "truncated-amplitude-flow": ("amplitude-flow", {"weights": "truncated"}),
+    "reweighted-amplitude-flow": ("amplitude-flow", {"weights": "reweighted"}),
 }
 """Solvers by their old names: the solver of today, and the options that make it the old one.
 
@@ -20,7 +26,7 @@ REMOVED: Mapping[str, str] = {
     "overparameterised-gradient": "gauss-newton",
     "robust-gauss-newton": "trimmed-gauss-newton",
     "robust-pca": "trimmed-gauss-newton",
-    "raar": "hybrid-input-output",
+    "raar": "alternating-projections",
     "phase-likelihood": "gamp",
     "sparse-logistic": "link-free-refinement",
     "sparse-probit": "link-free-refinement",

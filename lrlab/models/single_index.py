@@ -72,7 +72,7 @@ class SingleIndexSpec(PicturedSpec):
         if self.theory_holds:
             return ""
         if self.design == "correlated":
-            few = "only for methods that linear changes of x leave as they are: sir, phd, logistic, probit"
+            few = "only for methods that linear changes of x leave as they are: sir, phd, glm"
             return f"On correlated Gaussian designs there are limits for large n and p {few}."
         return f"No limits for large n and p: they are for Gaussian designs, this one is {self.design}."
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize
 from scipy.special import expit
 
 from lrlab.arrays import Array
@@ -15,7 +16,6 @@ from lrlab.solvers.single_index.index_links import (
     Rows,
     regular_inverse,
 )
-from lrlab.solvers.single_index.regression import newton
 from lrlab.theory.likelihoods import PROBIT
 
 if TYPE_CHECKING:
@@ -74,9 +74,12 @@ class IndexLink(NamedTuple):
         z = (X @ self.b - self.centre) / self.scale
         line = LINE.fitted(self.rows)
         ones, zeros = self.rows.ones, self.rows.number - self.rows.ones
-        pairs = np.column_stack([np.ones(2 * len(ones)), np.tile(self.rows.z, 2)])
-        signs, counts = np.repeat([1.0, -1.0], len(ones)), np.concatenate([ones, zeros]).astype(int)
-        *_, (level, slope) = newton(PROBIT, np.repeat(pairs, counts, axis=0), np.repeat(signs, counts), np.zeros(2))
+
+        def probit_loss(at: Array) -> float:
+            index = at[0] + at[1] * self.rows.z
+            return float(ones @ PROBIT.loss(index) + zeros @ PROBIT.loss(-index))
+
+        level, slope = minimize(probit_loss, np.zeros(2)).x
         probit = float(PROBIT.loss(y * (level + slope * z)).mean())
         mean = {"logistic": float(losses(line(z)[0], y).mean()), "probit": probit}
         return {**mean, "link-free": float(losses(self.link(z)[0], y).mean())}

@@ -101,7 +101,7 @@ EXPLORE = (
         {
             **RUN,
             "model": "phase-retrieval",
-            "solvers": "gauss-newton,reweighted-amplitude-flow,wirtinger-flow",
+            "solvers": "gauss-newton,amplitude-flow,wirtinger-flow",
             "p": "64",
             "trials": "10",
             "x-axis": "ratio",

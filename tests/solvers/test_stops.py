@@ -40,8 +40,9 @@ HARD = {
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
 ENDS_OPTIMAL = {
     "one-bit-power": "the estimate agrees with every sign",
-    "logistic": "a Newton step changes the objective by rounding",
-    "probit": "a Newton step changes the objective by rounding",
+    "glm": "a Newton step changes the objective by rounding",
+    "unbiased-logistic": "a Newton step changes the objective by rounding",
+    "shift-logistic": "a Newton step changes the objective by rounding",
     "gauss-newton": "the cosine is within rounding of the objective",
     "tangent-descent": "the cosine is within rounding of the objective",
 }
@@ -54,9 +55,8 @@ def stop_is_true(trace):
     residual, name = trace.metrics["residual"] if trace.rows else np.nan, trace.job.solver
     if trace.stop is Stop.CONVERGED and not residual <= trace.job.limits.tol:
         assert name in ENDS_OPTIMAL
-        assert np.isnan(residual) or residual**2 <= (
-            1e-10 if name in ("logistic", "probit") else 64 * np.finfo(float).eps
-        )
+        newton = name in ("glm", "unbiased-logistic", "shift-logistic")
+        assert np.isnan(residual) or residual**2 <= (1e-10 if newton else 64 * np.finfo(float).eps)
     elif trace.stop in (Stop.STALLED, Stop.FINISHED):
         assert not residual <= trace.job.limits.tol
 

@@ -8,17 +8,13 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import conjugate_gradients
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, phases, steepness
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
-FIRST_DAMPING = 0.1
-DAMPINGS = (1e-14, 1e8)
-ACCEPTED = 1e-4
-ACCURACIES = (1e-8, 0.1)
-INNER_STEPS = 200
+ACCEPTED, INNER_STEPS = 1e-4, 200
 
 
 class Model(NamedTuple):
@@ -29,34 +25,37 @@ class Model(NamedTuple):
     data: Array
 
 
+@phase_solver(name="gauss-newton")
 def phase_gauss_newton(
     problem: PhaseData,
     *,
     start: Start = "optimal",
     loss: Annotated[
-        str,
-        Parameter(
-            meaning="what is compared: squares, over about the magnitude that was measured; squares; or magnitudes",
-            choices=("balanced", "intensity", "amplitude"),
-        ),
+        str, choice("balanced", "intensity", "amplitude", help="weighted squares, squares or magnitudes")
     ] = "balanced",
     rng: Generator,
 ) -> Iterates:
-    r"""Recover x up to a global phase from b_i = |<a_i, x>| (roots of intensities) by Levenberg and Marquardt's method.
+    r"""Gauss-Newton.
 
-    minimise    F(z) = 1/2 mean r_i^2, with r_i = |<a_i, z>| - b_i (amplitude), (|<a_i, z>|^2 - b_i^2) / (2 c)
+    Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.
+
+    .. math:: z \leftarrow z + D, \quad D = \arg\min_D \tfrac1m \sum_i (r_i + r_i'[D])^2 + \lambda \|D\|^2
+
+    minimize    F(z) = 1/2 mean r_i^2, with r_i = |<a_i, z>| - b_i (amplitude), (|<a_i, z>|^2 - b_i^2) / (2 c)
                 (intensity) or (|<a_i, z>|^2 - b_i^2) / (2 sqrt(b_i^2 + s c^2)) (balanced), c^2 the mean of b_i^2.
-                Squares have no kink where <a_i, z> = 0, which keeps iterates from getting stuck on the wrong side of
-                it; to balance them is to weight answers about as noise in them asks for: s = 1/10 where magnitudes
-                are measured, 1 where intensities are
+                Squares have no kink at <a_i, z> = 0, which keeps iterates from getting stuck on the wrong side of it;
+                balanced, responses are weighted about as noise in them asks for: s = 1/10 if magnitudes are measured,
+                1 if intensities are
+    start       the spectral initialization
     update      z <- z + D,  D = argmin mean (r_i + r_i'[D])^2 + l ||D||^2, in real coordinates, by conjugate gradients.
-                D is taken only where F falls by 1e-4 of what the model says at least; l adapts to how well it says
-    converges   quadratically near x when there is no noise, elsewhere F never grows; the global phase, along which
-                nothing changes, is held by the damping
+                D is taken only if F falls by at least 1e-4 of what the model says; l adapts to how well it says
+    converges   quadratically near x without noise, elsewhere F never grows; the damping holds the global phase, along
+                which nothing changes
+    cost        two passes over A (m, p) per conjugate gradient step
 
-    A (m, p). Yields the start and then endlessly, z unchanged after a step that was not taken: objective F, residual
-    the gradient of F relative to its part that stems from b, along z. Two passes over A a conjugate gradient step,
-    memory O(m).
+    Yields the start and then endlessly, z unchanged after a step that was not taken: objective F, residual the gradient
+    of F relative to its part that stems from b, along z. Memory O(m).
+
     References: Gao, Xu (2017), "Phaseless recovery using the Gauss-Newton method"; Nielsen (1999), "Damping parameter
     in Marquardt's method", for l.
     """
@@ -67,23 +66,24 @@ def descent(problem: PhaseData, z: Vector, loss: str) -> Iterates:
     """Yield z (p,) and what becomes of it by damped Gauss-Newton steps: see `phase_gauss_newton`."""
     A, b = problem.A, problem.magnitude
     compare = comparison(loss, b, SOFTENING[problem.data])
-    damping, growth, note = FIRST_DAMPING, 2.0, "The start."
-    Az = A @ z
+    damping, growth, note, Az = 0.1, 2.0, "The start.", A @ z
     while True:
         at = compare(Az)
         g, F = adjoint(A, at.rows * at.r) / len(b), float(np.mean(at.r**2)) / 2.0
         residual = steepness(g, z, float(np.mean(at.data * (at.rows.conj() * Az).real)))
         yield Iterate(z, objective=F, residual=residual, note=note)
-        D, steps = damped_step(problem, at.rows, g, damping, float(np.clip(residual, *ACCURACIES)))
+        D, steps = damped_step(problem, at.rows, g, damping, float(np.clip(residual, 1e-8, 0.1)))
         AD = A @ D
         after = float(np.mean(compare(Az + AD).r ** 2)) / 2.0
         expected = F - float(np.mean((at.r + (at.rows.conj() * AD).real) ** 2)) / 2.0
         quality = (F - after) / expected if expected > 0 else 0.0
+        note = f"Step {{}} at damping {damping:.1e}; {steps} inner steps."
+        # Nielsen's rule: l falls with the quality of the model, and grows ever faster while steps fail.
         if quality > ACCEPTED:
-            z, Az = z + D, Az + AD
-        verdict = "taken" if quality > ACCEPTED else "refused"
-        note = f"Step {verdict} at damping {damping:.1e}; {steps} inner steps."
-        damping, growth = adapted(damping, growth, quality)
+            z, Az, note = z + D, Az + AD, note.format("taken")
+            damping, growth = max(damping * max(0.1, 1.0 - (2.0 * quality - 1.0) ** 3), 1e-14), 2.0
+        else:
+            damping, growth, note = min(damping * growth, 1e8), min(2.0 * growth, 1e6), note.format("refused")
 
 
 def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Model]:
@@ -111,20 +111,3 @@ def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, acc
         return adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
 
     return conjugate_gradients(product, g, INNER_STEPS, accuracy).S, steps
-
-
-def adapted(damping: float, growth: float, quality: float) -> tuple[float, float]:
-    """Return the next damping, and by how much it grows should the next step fail (Nielsen 1999)."""
-    low, high = DAMPINGS
-    if quality > ACCEPTED:
-        return max(damping * max(0.1, 1.0 - (2.0 * quality - 1.0) ** 3), low), 2.0
-    return min(damping * growth, high), min(2.0 * growth, 1e6)
-
-
-ENTRY = phase_entry(
-    name="gauss-newton",
-    title="Gauss-Newton",
-    update=r"z \leftarrow z + D, \quad D = \arg\min_D \tfrac1m \sum_i (r_i + r_i'[D])^2 + \lambda \|D\|^2",
-    summary="Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.",
-    run=phase_gauss_newton,
-)

@@ -8,16 +8,13 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_entry, steepness
+from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, steepness
 
-WARM_UP = 330.0
-LARGEST_STEP = 0.2
 BACKGROUND = 0.01
-"""Of the mean intensity: what keeps the likelihood of counts finite, and costs a hundredth of the error."""
-HALVINGS = 30
-ROUNDING = 1e-13
+"""Fraction of the mean intensity that keeps the likelihood of counts finite, and costs a hundredth of the error."""
+HALVINGS, ROUNDING = 30, 1e-13
 
 
 class Loss(NamedTuple):
@@ -27,42 +24,42 @@ class Loss(NamedTuple):
     w: Array | float
 
 
+@phase_solver()
 def wirtinger_flow(
     problem: PhaseData,
     *,
     start: Start = "optimal",
     step: Annotated[
-        str,
-        Parameter(
-            meaning="conjugate directions or the gradient, each to the exact minimum; or the paper's step schedule",
-            choices=("conjugate", "exact", "schedule"),
-        ),
+        str, choice("conjugate", "exact", "schedule", help="to the minimum, or the steps of the paper")
     ] = "conjugate",
     loss: Annotated[
-        str,
-        Parameter(
-            meaning="squares of what intensities miss; the likelihood of counts; or this where counts are measured",
-            choices=("measured", "squares", "counts"),
-        ),
+        str, choice("measured", "squares", "counts", help="squares, likelihood of counts, or as measured")
     ] = "measured",
     rng: Generator,
 ) -> Iterates:
-    r"""Recover x up to a global phase from intensities y_i = |<a_i, x>|^2 (squares of magnitudes) by Wirtinger flow.
+    r"""Wirtinger flow.
 
-    minimise    F(z) = 1/(2m) sum (|<a_i, z>|^2 - y_i)^2 (squares), or (1/m) sum (I_i - J_i log I_i), less what it is
-                at I = J, with I_i = |<a_i, z>|^2 + b, J_i = y_i + b, b a hundredth of the mean of y (counts): but for
-                b, -log P(y) of Poisson's law, whose minimum reaches the Cramer-Rao bound; that of squares has 1.3
-                times its error
+    Descends on squared magnitudes, or on the likelihood of counts, along conjugate directions.
+
+    .. math:: z \leftarrow z - \tfrac tm \sum_i \bigl(|\langle a_i, z\rangle|^2 - y_i\bigr) \langle a_i, z\rangle\, a_i
+
+    minimize    F(z) = 1/(2m) sum (|<a_i, z>|^2 - y_i)^2 (squares), y_i intensities, or (1/m) sum (I_i - J_i log I_i),
+                less what it is at I = J, with I_i = |<a_i, z>|^2 + b, J_i = y_i + b, b a hundredth of the mean of y
+                (counts): but for b, -log P(y) of Poisson's law, whose minimum reaches the Cramer-Rao bound; that of
+                squares has 1.3 times its error
+    start       the spectral initialization
     update      z <- z - t g,  g = (1/m) sum w_i (|<a_i, z>|^2 - y_i) <a_i, z> a_i,  w_i = 1 (squares) or 1 / I_i
-    step        schedule: t = min(1 - e^{-k/330}, 0.2) / ||z_0||^2 in step k. exact: t minimises along -g the squares
-                with weights w_i, a quartic in t, and is halved where F would grow. conjugate: the same along
+    step        schedule: t = min(1 - e^{-k/330}, 0.2) / ||z_0||^2 in step k. exact: t minimizes along -g the squares
+                with weights w_i, a quartic in t, and is halved if F would grow. conjugate: the same along
                 d <- -g + beta d, beta = max(0, <g - g', g> / ||g'||^2), with g' and d of the step before (Polak &
                 Ribiere)
-    converges   geometrically to x with m >= C p log p from a spectral start (squares); F never grows with `exact`
-                and `conjugate`
+    converges   geometrically to x with m >= C p log p from a spectral start (squares); F never grows with `exact` and
+                `conjugate`
+    cost        two passes over A (m, p)
 
-    A (m, p). Yields the start and then endlessly: objective F, residual ||g|| relative to the part of g that stems
-    from y, along z. Two passes over A a step, memory O(m).
+    Yields the start and then endlessly: objective F, residual ||g|| relative to the part of g that stems from y, along
+    z. Memory O(m).
+
     References: Candes, Li, Soltanolkotabi (2015), "Phase retrieval via Wirtinger flow: theory and algorithms"; Jiang,
     Rajan, Liu (2016), "Wirtinger flow method with optimal stepsize for phase retrieval", for the quartic; Chen, Candes
     (2017), "Solving random quadratic systems of equations is nearly as easy as solving linear systems", for counts.
@@ -75,12 +72,12 @@ def wirtinger_flow(
     while True:
         intensity = np.abs(Az) ** 2
         F, w = compared(intensity, y, background)
-        g = gradient(A, Az, y, w)
+        g = adjoint(A, w * (intensity - y) * Az) / len(y)
         yield Iterate(z, objective=F, residual=steepness(g, z, float(np.mean(w * y * intensity))))
         d, before, k = direction(g, before, d, conjugate=step == "conjugate"), g, k + 1
         Ad = A @ d
         if step == "schedule":
-            t = min(1.0 - math.exp(-k / WARM_UP), LARGEST_STEP) / (length**2 or 1.0)
+            t = min(1.0 - math.exp(-k / 330.0), 0.2) / (length**2 or 1.0)
         else:
             t = best_step(Az, Ad, y, w)
         for _ in range(HALVINGS if background and step != "schedule" else 0):
@@ -89,11 +86,6 @@ def wirtinger_flow(
                 break
             t /= 2.0
         z, Az = z + t * d, Az + t * Ad
-
-
-def gradient(A: Vector, Az: Vector, y: Array, w: Array | float = 1.0) -> Vector:
-    """Return (1/m) sum w_i (|<a_i, z>|^2 - y_i) <a_i, z> a_i (p,)."""
-    return adjoint(A, w * (np.abs(Az) ** 2 - y) * Az) / len(y)
 
 
 def compared(intensity: Array, y: Array, background: float) -> Loss:
@@ -110,13 +102,12 @@ def direction(g: Vector, before: Vector, d: Vector, *, conjugate: bool) -> Vecto
     scale = np.vdot(before, before).real
     if not conjugate or scale == 0:
         return -g
-    beta = max(0.0, np.vdot(g - before, g).real / scale)
-    turned = beta * d - g
+    turned = max(0.0, np.vdot(g - before, g).real / scale) * d - g
     return turned if np.vdot(turned, g).real < 0 else -g
 
 
 def best_step(Az: Vector, Ad: Vector, y: Array, w: Array | float = 1.0) -> float:
-    """Return the t >= 0 that minimises sum w_i (|<a_i, z + t d>|^2 - y_i)^2, root of a cubic; 0 where there is none."""
+    """Return the t >= 0 that minimizes sum w_i (|<a_i, z + t d>|^2 - y_i)^2, root of a cubic; 0 if there is none."""
     # sum (r + s t + q t^2)^2, without its constant.
     root = np.sqrt(w)
     r, s, q = (root * part for part in (np.abs(Az) ** 2 - y, 2.0 * (Az.conj() * Ad).real, np.abs(Ad) ** 2))
@@ -129,11 +120,3 @@ def best_step(Az: Vector, Ad: Vector, y: Array, w: Array | float = 1.0) -> float
     roots = np.roots(np.polyder(scaled / np.abs(scaled).max()))
     steps = [0.0, *(float(root.real) for root in roots if root.real > 0)]
     return unit * min(steps, key=lambda t: np.polyval(scaled, t))
-
-
-ENTRY = phase_entry(
-    title="Wirtinger flow",
-    update=r"z \leftarrow z - \tfrac tm \sum_i \bigl(|\langle a_i, z\rangle|^2 - y_i\bigr) \langle a_i, z\rangle\, a_i",
-    summary="Descends on squared magnitudes, or on the likelihood of counts, along conjugate directions.",
-    run=wirtinger_flow,
-)

@@ -1,6 +1,5 @@
 """Binary iterative hard thresholding: signs made consistent, one subgradient step and one projection at a time."""
 
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -8,9 +7,9 @@ from numpy.random import Generator
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import number
+from lrlab.parameters import Parameter, number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.single_index.requirements import (
+from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
     index_solver,
@@ -18,15 +17,19 @@ from lrlab.solvers.single_index.requirements import (
     support_size,
 )
 
-Step = Annotated[float, number(0.001, 100, "step size of the subgradient step", symbol="τ", scale="log")]
-sign_solver = partial(index_solver, oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
 
-
-@sign_solver()
-def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
+@index_solver(oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
+def biht(
+    problem: SingleIndexData,
+    *,
+    kept: SupportSize = 0,
+    step: Annotated[float, number(0.001, 100, "step size of the subgradient step", symbol="τ", scale="log")] = 1.0,
+    normalize: Annotated[bool, Parameter(meaning="scale each iterate to length 1")] = False,
+    rng: Generator,
+) -> Iterates:
     r"""Binary iterative hard thresholding (BIHT).
 
-    Makes the signs consistent step by step, keeping the largest entries; drifts when there is noise.
+    Makes the signs consistent step by step, keeping the largest entries; normalized it is steady under noise.
 
     .. math:: b \leftarrow T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y - \operatorname{sign}(X b)\bigr)\Bigr),
         \qquad T \text{ keeps the } s \text{ largest entries}
@@ -35,44 +38,18 @@ def biht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, r
     start       the s largest entries of mean y_i x_i, scaled to length 1
     converges   without noise usually to consistent signs, where b stays; with noise b keeps moving around the solution,
                 the more the smaller ||b|| has become: J is 0 at b = 0, and only the start and the steps keep b away
-                from it (`nbiht` does not suffer from that)
+                from it. Normalized, ||b|| = 1, it comes without noise to within about s log(p / s) / n of the truth for
+                step = sqrt(2 pi) = 2.5, with which a step from b lands on the truth on average, as
+                E[X^T (y - sign(X b)) / n] = sqrt(2 / pi) (b_true - b) (Matsumoto & Mazumdar, 2022, "Binary iterative
+                hard thresholding converges with optimal number of measurements for 1-bit compressed sensing")
     cost        two passes over X (n, p)
 
     Yields endlessly: objective J(b), residual ||b_next - b|| / ||b||, 0 when all signs are consistent.
 
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), "Robust 1-bit compressive sensing via binary stable
-    embeddings of sparse vectors", section IV, BIHT.
+    embeddings of sparse vectors", section IV, BIHT and normalized BIHT.
     """
-    return _iterate(problem, support_size(problem, kept), step, project=lambda b: b)
-
-
-@sign_solver()
-def nbiht(problem: SingleIndexData, *, kept: SupportSize = 0, step: Step = 1.0, rng: Generator) -> Iterates:
-    r"""Normalised BIHT.
-
-    BIHT with every iterate scaled to length 1, which steadies it when there is noise.
-
-    .. math:: b \leftarrow \frac{b'}{\|b'\|}, \quad b' = T\Bigl(b + \frac{\eta}{2n} X^\top \bigl(y -
-        \operatorname{sign}(X b)\bigr)\Bigr), \quad T \text{ keeps the } s \text{ largest entries}
-
-    minimize    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, ||b|| = 1
-    start       the s largest entries of mean y_i x_i, scaled to length 1
-    converges   without noise to within about s log(p / s) / n of the truth for step = sqrt(2 pi) = 2.5, with which a
-                step from b lands on the truth on average, as E[X^T (y - sign(X b)) / n] = sqrt(2 / pi) (b_true - b)
-                (Matsumoto & Mazumdar, 2022, "Binary iterative hard thresholding converges with optimal number of
-                measurements for 1-bit compressed sensing"); with noise it keeps moving around the solution, the
-                less the smaller the step
-    cost        two passes over X (n, p)
-
-    Yields as `biht`.
-
-    Reference: Jacques, Laska, Boufounos, Baraniuk (2013), section IV, normalised BIHT.
-    """
-    return _iterate(problem, support_size(problem, kept), step, project=unit)
-
-
-def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates:
-    X, y = problem.X, problem.y
+    X, y, s = problem.X, problem.y, support_size(problem, kept)
     n, p = X.shape
     b = unit(hard_threshold(y @ X / n, s))
     equal = SAME_ANSWERS if abs(y.sum()) == n else ""
@@ -80,10 +57,11 @@ def _iterate(problem: SingleIndexData, s: int, step: float, project) -> Iterates
         margin = y * (X @ b)
         # y - sign(<x, b>) is 2 y where the sign is wrong; sign(0) = 0 counts as half wrong.
         wrong = 1.0 - np.sign(margin)
-        step_ahead = hard_threshold(b + step / (2.0 * n) * ((y * wrong) @ X), s)
-        # Projecting b itself would move it by rounding.
-        following = project(step_ahead) if wrong.any() else b
-        moved = float(np.linalg.norm(following - b)) / (float(np.linalg.norm(b)) or 1.0)
+        b_next = hard_threshold(b + step / (2.0 * n) * ((y * wrong) @ X), s)
+        if normalize:
+            # Scaling b itself would move it by rounding.
+            b_next = unit(b_next) if wrong.any() else b
+        moved = float(np.linalg.norm(b_next - b)) / (float(np.linalg.norm(b)) or 1.0)
         note = f"{np.count_nonzero(margin <= 0)} of {n} signs are not consistent; {min(s, p)} of {p} entries.{equal}"
         yield Iterate(b, objective=float(np.maximum(0.0, -margin).mean()), residual=moved, note=note)
-        b = following
+        b = b_next

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -12,12 +12,10 @@ from scipy.linalg import eigh
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index import requirements
+from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_room, needs_some_moment, support_size
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import SupportSize, single_index_entry, support_size
 from lrlab.solvers.single_index.simulated import MOST_ENTRIES
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory import priors
@@ -60,8 +58,54 @@ class Point(NamedTuple):
     step: float
 
 
+def predict(spec: Any, options: Options) -> dict[str, float]:
+    """Return the fixed point of state evolution, if the solver is given the prior of the truth."""
+    limits = _limits(spec, options)
+    return {} if limits is None else {"limit_overlap": limits.fast}
+
+
+def _limits(spec: Any, options: Options) -> Overlaps | None:
+    """Return the limits; None if there are none, or too few non-zero entries for them, or another prior."""
+    return None if options["kept"] or spec.sparsity and not limit_applies(spec) else best_overlap(spec)
+
+
+def predict_iterations(spec: Any, options: Options, iterations: int) -> list[float]:
+    """Return what state evolution predicts for the first iterates, if the solver is given the prior of the truth.
+
+    Nothing near a threshold, around which the overlap at a finite p depends on the sample.
+    """
+    if _limits(spec, options) is None:
+        return []
+    link, ratio = spec.link_function, spec.n / spec.p
+    spread = math.sqrt(2.0 / max(spec.n * min(shares(link.moments)[:2]), 1.0))
+    low, high = (overlaps(link, ratio * math.exp(sign * spread), rate(spec)).fast for sign in (-1.0, 1.0))
+    return [] if high - low > SENSITIVE else [float(overlap) for overlap in predicted_iterations(spec, iterations)]
+
+
+def draw_seconds(spec: Any, options: Options) -> float:
+    """Return about how long a synthetic problem takes: thirty passes over X, each with the channel of each response."""
+    return 3e-3 + 2e-5 * spec.n + 3e-8 * spec.n * spec.p if spec.n * spec.p <= MOST_ENTRIES else math.inf
+
+
+@index_solver(
+    oracle=("link", "sparsity"),
+    memory=0.1,
+    matrix=lambda spec, options: spec.p**2,
+    max_iter=2000,
+    refuse=all_of(needs_room, needs_some_moment),
+    predict=predict,
+    simulate=True,
+    draw_seconds=draw_seconds,
+    attains=True,
+    predict_iterations=predict_iterations,
+)
 def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
-    r"""Recover b by its posterior mean: the best estimate that polynomial-time methods are known to reach.
+    r"""Approximate message passing (GAMP).
+
+    The posterior mean; asymptotically it reaches the best overlap that polynomial-time methods are known to reach.
+
+    .. math:: w = X b - V g, \quad g_i = \partial_w \log \mathbb P(y_i; w_i, V), \quad b \leftarrow \mathbb
+        E[b \mid b + S X^\top g]
 
     estimate    E[b | X, y] for b with entries N(0, 1/p), or, if s = `kept` < p, zero with probability 1 - s/p and
                 N(0, 1/s) otherwise. The method knows the link, its noise and s
@@ -79,12 +123,15 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
     converges   for independent Gaussian x and large p to the fixed point of `theory.state_evolution`, which also
                 predicts each iteration; 10 to 60 iterations, hundreds near a threshold. With other designs the note's
                 own estimate of the overlap, 1 - V, does not hold, and the method may diverge
+    cost        two passes over X (n, p)
 
-    X (n, p), y (n,) in +-1, two passes over X per iteration. Yields b / ||b||, residual the larger of ||b_next - b||
+    Yields b / ||b||, residual the larger of ||b_next - b||
     and |V_next - V|, relative to ||b_true|| = 1. A fixed point is SETTLED: another may have more of the posterior.
     STALLED if every start ends at a wrong state; the likeliest is returned.
+
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
-    Algorithm 1, first with scalar variances.
+    Algorithm 1, first with scalar variances; Barbier et al. (2019), "Optimal errors and phase transitions in
+    high-dimensional generalized linear models".
     """
     rate = min(1.0, support_size(problem, kept) / problem.shape[1])
     ends = list[tuple[float, Iterate]]()
@@ -239,54 +286,3 @@ def described(at: Point, rate: float, number: int, excess: float) -> Iterate:
     if excess > UNLIKELY:
         note += f" The responses are {excess:.3g} standard deviations less likely than this state says: it is wrong."
     return Iterate(unit(at.state.b), residual=max(at.change, excess * (excess > UNLIKELY)), note=note, optimal=False)
-
-
-def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the fixed point of state evolution, if the solver is given the prior of the truth."""
-    limits = _limits(spec, options)
-    return {} if limits is None else {"limit_overlap": limits.fast}
-
-
-def _limits(spec: SingleIndexSpec, options: Options) -> Overlaps | None:
-    """Return the limits; None if there are none, or too few non-zero entries for them, or another prior."""
-    return None if options["kept"] or spec.sparsity and not limit_applies(spec) else best_overlap(spec)
-
-
-def predict_iterations(spec: SingleIndexSpec, options: Options, iterations: int) -> list[float]:
-    """Return what state evolution predicts for the first iterates, if the solver is given the prior of the truth.
-
-    Nothing near a threshold, around which the overlap at a finite p depends on the sample.
-    """
-    if _limits(spec, options) is None:
-        return []
-    link, ratio = spec.link_function, spec.n / spec.p
-    spread = math.sqrt(2.0 / max(spec.n * min(shares(link.moments)[:2]), 1.0))
-    low, high = (overlaps(link, ratio * math.exp(sign * spread), rate(spec)).fast for sign in (-1.0, 1.0))
-    return [] if high - low > SENSITIVE else [float(overlap) for overlap in predicted_iterations(spec, iterations)]
-
-
-def draw_seconds(spec: SingleIndexSpec, options: Options) -> float:
-    """Return about how long a synthetic problem takes: thirty passes over X, each with the channel of each response."""
-    return 3e-3 + 2e-5 * spec.n + 3e-8 * spec.n * spec.p if spec.n * spec.p <= MOST_ENTRIES else math.inf
-
-
-ENTRY = single_index_entry(
-    name="gamp",
-    title="Approximate message passing (GAMP)",
-    update=r"w = X b - V g, \quad g_i = \partial_w \log \mathbb P(y_i; w_i, V), \quad b \leftarrow \mathbb"
-    r" E[b \mid b + S X^\top g]",
-    summary="The posterior mean; knows the link, its noise and the rate of non-zero entries, and asymptotically "
-    "reaches the best overlap that polynomial-time methods are known to reach.",
-    reference="Rangan (2011), Algorithm 1; Barbier et al. (2019)",
-    run=gamp,
-    oracle=("link", "sparsity"),
-    memory=0.1,
-    matrix=lambda spec, options: spec.p**2,
-    max_iter=2000,
-    refuse=all_of(requirements.needs_room, requirements.needs_some_moment),
-    predict=predict,
-    simulate=True,
-    draw_seconds=draw_seconds,
-    attains=True,
-    predict_iterations=predict_iterations,
-)

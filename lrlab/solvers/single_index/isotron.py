@@ -6,15 +6,21 @@ from numpy.random import Generator
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.requirements import needs_both_answers, needs_first_moment, single_index_entry
+from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
 
 SETTLED = 0.1
 """Length of a step, relative to the statistical error sqrt(p / n) of a direction, at which it is settled."""
 
 
+@index_solver(memory=0.1, refuse=needs_first_moment)
 @needs_both_answers
 def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
-    r"""Recover b, with its sign, from one-bit responses with an unknown link that does not decrease.
+    r"""Isotron.
+
+    Learns a monotone link and the direction in turn, by isotonic regression.
+
+    .. math:: u \leftarrow \text{isotonic regression of } y \text{ on } X b, \qquad
+        b \leftarrow b + \tfrac1n X^\top \bigl(y - u(X b)\bigr)
 
     model       E[y | x] = u(<x, b>), u unknown and monotone, values in -1..1
     start       b = mean y_i x_i
@@ -24,10 +30,11 @@ def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
                 of b has no meaning, as u adapts to it. The paper leaves it free: on the same samples in each step it
                 shrinks, because u fits their noise, and the steps grow too long. Kalai & Sastry bound the squared error
                 of u(<x, b>); SLISOTRON (Kakade et al.) adds a Lipschitz bound on u, which sign links do not have
+    cost        two passes over X (n, p), and a sort of n numbers
 
-    X (n, p), y (n,) in +-1, two passes over X per iteration. Ends when a step is a tenth of sqrt(p / n) long: objective
-    mean (y - u)^2, residual ||b_next - b|| / ||b||. Memory O(n + p).
-    Reference: Kalai & Sastry (2009), "The Isotron algorithm: high-dimensional isotonic regression", section 2;
+    Ends when a step is a tenth of sqrt(p / n) long: objective mean (y - u)^2, residual ||b_next - b|| / ||b||.
+
+    References: Kalai & Sastry (2009), "The Isotron algorithm: high-dimensional isotonic regression", section 2;
     Kakade, Kalai, Kanade & Shamir (2011), "Efficient learning of generalized linear and single index models with
     isotonic regression".
     """
@@ -48,14 +55,3 @@ def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
         if moved <= SETTLED * float(np.sqrt(p / n)):
             return Stop.FINISHED
         b = following
-
-
-ENTRY = single_index_entry(
-    title="Isotron",
-    update=r"u \leftarrow \text{isotonic regression of } y \text{ on } X b, \qquad"
-    r" b \leftarrow b + \tfrac1n X^\top \bigl(y - u(X b)\bigr)",
-    summary="Learns a monotone link and the direction in turn, by isotonic regression.",
-    run=isotron,
-    memory=0.1,
-    refuse=needs_first_moment,
-)

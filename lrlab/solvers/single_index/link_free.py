@@ -12,13 +12,21 @@ from numpy.random import Generator
 from lrlab.arrays import Array, Intervals
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import SolverEntry, all_of
-from lrlab.solvers.single_index import requirements
+from lrlab.solver_entry import all_of
+from lrlab.solvers.single_index.family import (
+    SupportSize,
+    index_solver,
+    needs_answers,
+    needs_both_answers,
+    needs_room,
+    needs_some_moment,
+    sparse_size,
+    support_size,
+)
 from lrlab.solvers.single_index.index_links import PRICE, SMOOTH, LogOdds, Rows, jumps
 from lrlab.solvers.single_index.link_free_intervals import intervals
 from lrlab.solvers.single_index.link_free_rounds import Data, Round, last_rounds, rounds
 from lrlab.solvers.single_index.link_free_start import Start, other_starts, starts
-from lrlab.solvers.single_index.requirements import SupportSize, needs_both_answers, support_size
 
 # Steps that are not small by then follow noise; rounds with a link that jumps, and with a spline from other starts.
 MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
@@ -35,39 +43,51 @@ UNDECIDED = 0.01
 SPLINE = SMOOTH[1:2]
 
 
+@index_solver(
+    oracle="sparsity",
+    memory=0.3,
+    matrix=lambda spec, options: spec.n * min(sparse_size(spec, options), spec.p),
+    refuse=all_of(needs_room, needs_answers, needs_some_moment),
+)
 @needs_both_answers
 def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
-    r"""Recover b up to sign from one-bit answers, without knowing the link: estimate both in turn.
+    r"""Link-free refinement.
 
-    minimise    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
+    Estimates the unknown link and the signal in turn; unless signals are weak, nearly as accurate as with the link.
+
+    .. math:: b \leftarrow \frac{b + D}{\|b + D\|}, \qquad D = \text{Newton step of } -\tfrac1n \sum_i \log
+        \mathbb P(y_i \mid \hat\eta(\langle x_i, b\rangle))
+
+    minimize    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
                 themselves estimated
-    start       the first moment where it stands out from the noise; else the direction of the largest expected overlap
+    start       the first moment if it stands out from the noise; else the direction of the largest expected overlap
                 over first and second moments, weighted by their evidence (see `moment_posterior`)
-    link        log-odds of y on held-out indices <x_i, b^(-i)>, b^(-i) the Newton step from b without answer i, in
-                closed form (see `Newton`); a parabola, or one of two penalised splines, by the loss and a price for
+    link        log-odds of y on held-out indices <x_i, b^(-i)>, b^(-i) the Newton step from b without response i, in
+                closed form (see `Newton`); a parabola, or one of two penalized splines, by the loss and a price for
                 each effective parameter
     update      b <- (b + D) / ||b + D||,  D the Newton step of F on the tangent space of the sphere, halved until F
                 falls
-    sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, when F falls by more
+    sparse      up to k entries leave the support and up to k enter, by the size of b_j + g_j / h, if F falls by more
                 than the price of the entries; k = s, halved whenever that fails (see `exchanged`)
     converges   once the steps are small against the error of b the link stays, and b goes to the minimum of F; without
                 noise the error falls at the rate p/n of a known link
-    weak signal where the start does not stand out, and held-out answers are not predicted better after the rounds by
-                more nats than chance gains (`wins`), the method ends with its start
-
-    A link fitted to the indices of the sample itself would be too steep, as b has bent towards the answers: held-out
-    indices show the link blurred by the error of b, and that is what a noisy b should be judged by. A spline for the
-    log-odds cannot follow jumps to a level between 0 and 1: where splines are needed, chances that are constant but for
-    two or three jumps are tried, and kept where held-out answers prefer them. Where a smooth link predicts little,
-    splines from every moment are tried, too (`other_starts`). What each part is worth: `benchmarks/link_free_parts.py`.
-
+    weak        if the start does not stand out, and the rounds do not predict held-out responses better by more nats
+                than chance gains (`wins`), the method ends with its start
     intervals   all angles to an entry's axis within q standard errors of the direction, by observable adjustments for
-                p/n not small, or a sandwich where columns are far from normal (see `link_free_intervals`); none, and
-                a sentence in the note, where that is known not to hold
+                p/n not small, or a sandwich if columns are far from normal (see `link_free_intervals`); none, and a
+                sentence in the note, if that is known not to hold
+    cost        a few passes over X (n, p), and X^T diag(h) X
 
-    X (n, p), y (n,) in +-1. Yields after each estimate of the link: objective F, residual the length of D, not less
-    than k / s while exchanges go on, intervals; the note says which start and which link were chosen.
-    Memory: an array like the columns of X that may move, and three matrices of their number.
+    A link fitted to the indices of the sample itself would be too steep, as b has bent towards the responses: held-out
+    indices show the link blurred by the error of b, and that is what a noisy b should be judged by. A spline for the
+    log-odds cannot follow jumps to a level between 0 and 1: if splines are needed, probabilities that are constant but
+    for two or three jumps are tried, and kept if held-out responses prefer them. If a smooth link predicts little,
+    splines from every moment are tried, too (`other_starts`).
+
+    Yields after each estimate of the link: objective F, residual the length of D, not less than k / s while exchanges
+    go on, intervals; the note says which start and which link were chosen. Memory: an array like the columns of X that
+    may move, and three matrices of their number.
+
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; approximate leave-one-out:
     Rad & Maleki (2020); intervals: see `link_free_intervals`.
@@ -221,20 +241,3 @@ def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
 def least(data: Data, round: Round) -> Round:
     """Return the round at the minimum under the link of a round, or near it."""
     return next(last for k, last in enumerate(last_rounds(data, round)) if last.nearly_settled or k == REFITS)
-
-
-ENTRY = SolverEntry(
-    name="link-free-refinement",
-    title="Link-free refinement",
-    update=r"b \leftarrow \frac{b + D}{\|b + D\|}, \qquad D = \text{Newton step of } -\tfrac1n \sum_i \log"
-    r" \mathbb P(y_i \mid \hat\eta(\langle x_i, b\rangle))",
-    summary="Estimates the unknown link and the signal in turn; unless signals are weak, nearly as accurate as methods"
-    " that know the link.",
-    reference="after Hardle, Hall & Ichimura (1993); Delecroix, Hristache & Patilea (2006)",
-    run=link_free_refinement,
-    families=("single-index",),
-    oracle=("sparsity",),
-    memory=0.3,
-    matrix=lambda spec, options: spec.n * min(requirements.sparse_size(spec, options), spec.p),
-    refuse=all_of(requirements.needs_room, requirements.needs_answers, requirements.needs_some_moment),
-)

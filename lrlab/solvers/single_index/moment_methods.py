@@ -1,6 +1,6 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -9,16 +9,17 @@ from scipy.linalg import cho_factor, cho_solve
 from lrlab.arrays import Array
 from lrlab.linalg import Gram, hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index import requirements
-from lrlab.solvers.single_index.requirements import (
+from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
-    moment_entry,
+    index_solver,
+    moment_solver,
     needs_both_answers,
-    single_index_entry,
+    needs_first_moment,
+    needs_samples,
+    refuse_first_moment,
     sparse_size,
     support_size,
 )
@@ -49,14 +50,35 @@ def class_moments(problem: SingleIndexData) -> ClassMoments:
     return ClassMoments(counts[0], counts[1], sums[0], sums[1], grams[0].matrix(), grams[1].matrix())
 
 
+def predict_marginal_mean(spec: Any, options: Options) -> dict[str, float]:
+    """Return the overlap of the dense mean of y x."""
+    if spec.side or sparse_size(spec, options) < spec.p:
+        return {}
+    return {"limit_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
+
+
+@index_solver(
+    oracle="sparsity",
+    streams=True,
+    memory=0.05,
+    refuse=refuse_first_moment,
+    predict=predict_marginal_mean,
+    simulate=True,
+)
 def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
-    r"""Recover b, with its sign, from one-bit answers by correlating them with the measurements.
+    r"""Mean of y x.
 
-    maximise    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
+    Correlates the responses with the measurements, and keeps the largest entries of a sparse signal.
+
+    .. math:: \hat b \propto \tfrac1n \sum_i y_i x_i
+
+    maximize    <b, mean y_i x_i>  over ||b|| = 1, ||b||_0 <= s;  E[y x] = mu_1 b
     solution    the s largest entries of mean y_i x_i, scaled to length 1
-    converges   the error is O(sqrt(p / n)) / mu_1, and O(sqrt(s log(p / s) / n)) / mu_1 where b is s-sparse
+    converges   the error is O(sqrt(p / n)) / mu_1, and O(sqrt(s log(p / s) / n)) / mu_1 if b is s-sparse
+    cost        one pass over X (n, p) by blocks, memory O(p)
 
-    One pass over X (n, p) by blocks, memory O(p). Yields once: objective -<b, mean y_i x_i>.
+    Yields once: objective -<b, mean y_i x_i>.
+
     Reference: Plan & Vershynin (2013), "Robust 1-bit compressed sensing and sparse logistic regression: a convex
     programming approach": their program over a set K, here the sparse vectors.
     """
@@ -72,17 +94,29 @@ def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Gener
     yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.{equal}")
 
 
+def predict_sir(spec: Any, options: Options) -> dict[str, float]:
+    """Return the overlap of least squares."""
+    return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
+
+
+@moment_solver(refuse=all_of(needs_samples, needs_first_moment), predict=predict_sir, equivariant=True, simulate=True)
 @needs_both_answers
 def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
-    r"""Recover b up to sign from one-bit answers by sliced inverse regression with one slice for each answer.
+    r"""Sliced inverse regression (SIR).
 
-    maximise    b^T B b / b^T S b,  B = p_+ p_- (m_+ - m_-)(m_+ - m_-)^T the covariance of x between the slices, with
-                means m_+- and shares p_+-, and S the sample covariance of x
+    Direction between the means of x for either response, whitened: least squares of y on x.
+
+    .. math:: \hat b \propto S^{-1} (m_+ - m_-), \qquad m_\pm = \text{mean of } x_i \text{ with } y_i = \pm 1,
+        \quad S = \tfrac1n \sum_i x_i x_i^\top - \bar x \bar x^\top
+
+    maximize    b^T B b / b^T S b,  B = p_+ p_- (m_+ - m_-)(m_+ - m_-)^T the covariance of x between the slices, with
+                means m_+- and rates p_+-, and S the sample covariance of x
     solution    b along S^{-1} (m_+ - m_-): least squares of y on x with an intercept, linear discriminant analysis
-    converges   the error is O(sqrt(p / n)) wherever mu_1 is not 0; exactly, see `least_squares_overlap`
+    converges   the error is O(sqrt(p / n)) if mu_1 is not 0; exactly, see `least_squares_overlap`
+    cost        one pass over X (n, p) by blocks, n > p, memory O(p^2)
 
-    One pass over X (n, p) by blocks, n > p, memory O(p^2). Yields once: objective -b^T B b / b^T S b, which is minus
-    the squared correlation of y with <x, b>.
+    Yields once: objective -b^T B b / b^T S b, which is minus the squared correlation of y with <x, b>.
+
     Reference: Li (1991), "Sliced inverse regression for dimension reduction", section 3.
     """
     moments = class_moments(problem)
@@ -105,42 +139,3 @@ def covariance(moments: ClassMoments) -> tuple[Array, Array]:
     S /= n
     S -= np.outer(mean, mean)
     return S, mean
-
-
-def predict_marginal_mean(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the overlap of the dense mean of y x."""
-    if spec.side or sparse_size(spec, options) < spec.p:
-        return {}
-    return {"limit_overlap": marginal_mean_overlap(spec.link_function.moments, spec.n / spec.p)}
-
-
-def predict_sir(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the overlap of least squares."""
-    return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
-
-
-ENTRIES = (
-    single_index_entry(
-        title="Mean of y x",
-        update=r"\hat b \propto \tfrac1n \sum_i y_i x_i",
-        summary="Correlates the answers with the measurements, and keeps the largest entries of a sparse signal.",
-        run=marginal_mean,
-        oracle=("sparsity",),
-        streams=True,
-        memory=0.05,
-        refuse=requirements.refuse_first_moment,
-        predict=predict_marginal_mean,
-        simulate=True,
-    ),
-    moment_entry(
-        title="Sliced inverse regression (SIR)",
-        update=r"\hat b \propto S^{-1} (m_+ - m_-), \qquad m_\pm = \text{mean of } x_i \text{ where } y_i = \pm"
-        r" 1, \quad S = \tfrac1n \sum_i x_i x_i^\top - \bar x \bar x^\top",
-        summary="Direction between the means of x for either answer, whitened: least squares of y on x.",
-        run=sir,
-        refuse=all_of(requirements.needs_samples, requirements.needs_first_moment),
-        predict=predict_sir,
-        equivariant=requirements.always,
-        simulate=True,
-    ),
-)

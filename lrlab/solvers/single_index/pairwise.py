@@ -1,6 +1,6 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -8,37 +8,48 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.linalg import Gram, length, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options, all_of
+from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_gap, needs_samples
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
-from lrlab.solvers.single_index.requirements import (
-    needs_both_answers,
-    needs_gap,
-    needs_samples,
-    single_index_entry,
-)
 from lrlab.theory import spiked
 
 Pairs = Annotated[
     str,
-    Parameter(
-        meaning="which pairs of measurements enter the moment: neighbours (the paper), or all n(n-1)/2",
-        choices=("consecutive", "all"),
-    ),
+    choice("consecutive", "all", help="pairs in the moment: neighbors, as in the paper, or all n(n-1)/2"),
 ]
 Moment = Annotated[
-    str,
-    Parameter(
-        meaning="pairs with different answers (M), with equal answers (M'), or the one whose signal stands out more",
-        choices=("auto", "M", "M'"),
-    ),
+    str, choice("auto", "M", "M'", help="pairs with different (M) or equal responses (M'), or what stands out more")
 ]
 NO_PAIRS = "The data have no such pair, so this matrix is 0. Raise n, or set pairs=all."
 
 
+def predict(spec: Any, options: Options) -> dict[str, float]:
+    """Return the limits of Lu & Li for consecutive pairs.
+
+    With `auto` they are those of the matrix that the link favours, M where phi > 0; a run may choose the other one, so
+    the overlap of each is given by its name.
+    """
+    if options["pairs"] != "consecutive":
+        return {}
+    moments, ratio, moment = spec.link_function.moments, spec.n / spec.p, str(options["moment"])
+    p = spiked.predict(moments, ratio, moment)
+    limits = {"limit_overlap": p.overlap, "limit_top": p.top, "limit_second": p.second}
+    if moment == "auto":
+        limits |= {f"limit_overlap_{name}": spiked.predict(moments, ratio, name).overlap for name in ("M", "M'")}
+    return limits
+
+
+@index_solver(
+    streams=True,
+    memory=0.35,
+    matrix=lambda spec, options: spec.p**2,
+    refuse=all_of(needs_samples, needs_gap),
+    predict=predict,
+    simulate=True,
+)
 @needs_both_answers
 def pairwise_moment(
     problem: SingleIndexData,
@@ -46,21 +57,29 @@ def pairwise_moment(
     pairs: Pairs = "consecutive",
     moment: Moment = "auto",
     eigensolver: Annotated[
-        str, Parameter(meaning="power iteration as in the paper, or scipy's Lanczos", choices=("power", "lanczos"))
+        str, choice("power", "lanczos", help="power iteration as in the paper, or scipy's Lanczos")
     ] = "power",
     rng: Generator,
 ) -> Iterates:
-    r"""Recover b up to sign from one-bit answers, without knowing the link.
+    r"""Pairwise moment.
 
-    maximise    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2
-                (eq. 3.7); E[M/4] = phi b b^T + (1 - mu_0^2) I (Lemma 3.2)
-    update      b <- M b / ||M b||  from a random start (Algorithm 1); which of M and M', all answers tell, see
+    Leading eigenvector of a second moment of differences; needs no knowledge of the link.
+
+    .. math:: b \leftarrow \frac{M b}{\|M b\|}, \qquad M = \tfrac2n \sum_{\text{pairs}} (\Delta y)^2\, \Delta
+        x\, \Delta x^\top
+
+    maximize    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2
+                (eq. 3.7); E[M/4] = phi b b^T + (1 - mu_0^2) I (Lemma 3.2). All responses tell which, see
                 `moment_choice`
+    start       a random direction
+    update      b <- M b / ||M b||  (Algorithm 1)
     converges   geometrically at the ratio of the two largest eigenvalues; the error is O(sqrt(p/n)) (Theorem 3.5)
+    cost        M once, in one pass over X (n, p) by blocks; then p^2
 
     Yields endlessly (`power`) or once (`lanczos`): objective -b^T (M/4) b, residual ||M b - (b^T M b) b|| / (b^T M b).
-    Reference: Yi, Wang, Caramanis, Liu (2015), Algorithm 1, "Optimal linear estimation under unknown nonlinear
-    transform".
+
+    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
+    Algorithm 1.
     """
     M, note = chosen_moment(problem, pairs, moment)
     if not M.any():
@@ -115,34 +134,3 @@ def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
     differ = (c.n_neg * c.S_pos + c.n_pos * c.S_neg - cross) / count
     own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
     return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
-
-
-def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the limits of Lu & Li for consecutive pairs.
-
-    With `auto` they are those of the matrix that the link favours, M where phi > 0; a run may choose the other one, so
-    the overlap of each is given by its name.
-    """
-    if options["pairs"] != "consecutive":
-        return {}
-    moments, ratio, moment = spec.link_function.moments, spec.n / spec.p, str(options["moment"])
-    p = spiked.predict(moments, ratio, moment)
-    limits = {"limit_overlap": p.overlap, "limit_top": p.top, "limit_second": p.second}
-    if moment == "auto":
-        limits |= {f"limit_overlap_{name}": spiked.predict(moments, ratio, name).overlap for name in ("M", "M'")}
-    return limits
-
-
-ENTRY = single_index_entry(
-    title="Pairwise moment",
-    update=r"b \leftarrow \frac{M b}{\|M b\|}, \qquad M = \tfrac2n \sum_{\text{pairs}} (\Delta y)^2\, \Delta"
-    r" x\, \Delta x^\top",
-    summary="Leading eigenvector of a second moment of differences; needs no knowledge of the link.",
-    run=pairwise_moment,
-    streams=True,
-    memory=0.35,
-    matrix=lambda spec, options: spec.p**2,
-    refuse=all_of(needs_samples, needs_gap),
-    predict=predict,
-    simulate=True,
-)

@@ -1,21 +1,22 @@
 """Convex programs of Plan and Vershynin: consistent signs of least 1-norm, and the most correlated sparse vector."""
 
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index.requirements import (
+from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
+    index_solver,
     needs_first_moment,
     of_one_kind,
     refuse_first_moment,
-    single_index_entry,
     support_size,
 )
 
@@ -24,15 +25,30 @@ INFEASIBLE = (
 )
 
 
+def needs_signs(spec: Any, options: Options) -> None:
+    """Refuse responses that no b reproduces without exception."""
+    if spec.model != "one-bit-sensing" or spec.link_function.noise or spec.link_function.flip:
+        expected = "0, with noise 0, on one-bit-sensing: the program asks that all signs are obeyed"
+        raise InputError("flip", expected, f"{spec.link_function.flip:g} on {spec.model}", "take plan-vershynin-ball")
+
+
+@index_solver(memory=17.0, refuse=all_of(needs_first_moment, needs_signs))
 def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
-    r"""Recover a sparse b, with its sign, from noiseless signs by a linear program that needs no sparsity.
+    r"""Linear program of Plan and Vershynin.
+
+    The vector of least 1-norm that obeys all signs; for noiseless one-bit sensing, without the sparsity.
+
+    .. math:: \hat b = \arg\min \|b\|_1 \quad\text{over}\quad y_i \langle x_i, b\rangle \ge 0,\;
+        \tfrac1n \sum_i y_i \langle x_i, b\rangle = 1
 
     minimize    ||b||_1  over y_i <x_i, b> >= 0 for all i, mean y_i <x_i, b> = 1
     solution    by HiGHS, with b = u - v and u, v >= 0; scaled to length 1
     converges   the error is of order (s log(2 p / s) / n)^(1/5) times logarithms (Theorem 1.1). With noise or flips
                 no b obeys all signs: the mean of y x is returned with a note
+    cost        a linear program with two copies of X (n, p)
 
-    X (n, p), y (n,) in +-1. Yields once: objective ||b||_1 before scaling. Memory: two copies of X.
+    Yields once: objective ||b||_1 before scaling.
+
     Reference: Plan & Vershynin (2013), "One-bit compressed sensing by linear programming", program (1.3).
     """
     # Imported here: every start of the package would wait for it.
@@ -51,14 +67,22 @@ def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     return Stop.CONVERGED
 
 
+@index_solver(oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
 def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
-    r"""Recover an s-sparse b, with its sign, from one-bit responses as the most correlated vector of small 1-norm.
+    r"""Plan and Vershynin's 1-norm ball.
+
+    The mean of y x, soft-thresholded to the 1-norm of an s-sparse vector.
+
+    .. math:: \hat b = \arg\max \langle b, \tfrac1n \sum_i y_i x_i\rangle \quad\text{over}\quad
+        \|b\|_2 \le 1,\; \|b\|_1 \le \sqrt s
 
     maximize    <b, mean y_i x_i>  over ||b||_2 <= 1, ||b||_1 <= sqrt(s)
     solution    the soft threshold of mean y_i x_i, scaled to length 1, at the level at which ||b||_1 = sqrt(s)
     converges   the squared error is of order sqrt(s log(2 p / s) / n) / mu_1, whatever the link (Theorem 1.1)
+    cost        one pass over X (n, p)
 
-    X (n, p), y (n,) in +-1. Yields once: objective -<b, mean y_i x_i>. Memory O(n + p).
+    Yields once: objective -<b, mean y_i x_i>.
+
     Reference: Plan & Vershynin (2013), "Robust 1-bit compressed sensing and sparse logistic regression: a convex
     programming approach", program (1.3).
     """
@@ -77,33 +101,3 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
     b = unit(np.sign(mean) * np.maximum(size - level, 0.0))
     equal = SAME_ANSWERS if of_one_kind(problem) else ""
     yield Iterate(b, objective=-float(b @ mean), note=f"{np.count_nonzero(b)} of {len(b)} entries.{equal}")
-
-
-def needs_signs(spec: SingleIndexSpec, options: Options) -> None:
-    """Refuse responses that no b reproduces without exception."""
-    if spec.model != "one-bit-sensing" or spec.link_function.noise or spec.link_function.flip:
-        expected = "0, with noise 0, on one-bit-sensing: the program asks that all signs are obeyed"
-        raise InputError("flip", expected, f"{spec.link_function.flip:g} on {spec.model}", "take plan-vershynin-ball")
-
-
-ENTRIES = (
-    single_index_entry(
-        title="Linear program of Plan and Vershynin",
-        update=r"\hat b = \arg\min \|b\|_1 \quad\text{over}\quad y_i \langle x_i, b\rangle \ge 0,\;"
-        r" \tfrac1n \sum_i y_i \langle x_i, b\rangle = 1",
-        summary="The vector of least 1-norm that obeys all signs; for noiseless one-bit sensing, without the sparsity.",
-        run=plan_vershynin_lp,
-        memory=17.0,
-        refuse=all_of(needs_first_moment, needs_signs),
-    ),
-    single_index_entry(
-        title="Plan and Vershynin's 1-norm ball",
-        update=r"\hat b = \arg\max \langle b, \tfrac1n \sum_i y_i x_i\rangle \quad\text{over}\quad \|b\|_2 \le 1,\;"
-        r" \|b\|_1 \le \sqrt s",
-        summary="The mean of y x, soft-thresholded to the 1-norm of an s-sparse vector.",
-        run=plan_vershynin_ball,
-        oracle=("sparsity",),
-        memory=0.1,
-        refuse=refuse_first_moment,
-    ),
-)

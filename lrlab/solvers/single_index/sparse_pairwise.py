@@ -12,21 +12,21 @@ from scipy.special import ndtri
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import all_of
+from lrlab.solvers.single_index.family import (
+    SupportSize,
+    index_solver,
+    needs_both_answers,
+    needs_gap,
+    needs_room,
+    support_size,
+)
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.moment_choice import Choice, contrast
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment, pair_moments
-from lrlab.solvers.single_index.requirements import (
-    SupportSize,
-    needs_both_answers,
-    needs_gap,
-    needs_room,
-    single_index_entry,
-    support_size,
-)
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
@@ -37,6 +37,13 @@ LEAST_OF_FEW, LEAST = 2.5, 1.5
 The largest of p entries without signal is about sqrt 2."""
 
 
+@index_solver(
+    oracle="sparsity",
+    streams=True,
+    memory=0.35,
+    matrix=lambda spec, options: spec.p**2,
+    refuse=all_of(needs_gap, needs_room),
+)
 @needs_both_answers
 def sparse_pairwise_moment(
     problem: SingleIndexData,
@@ -45,44 +52,41 @@ def sparse_pairwise_moment(
     moment: Moment = "auto",
     kept: SupportSize = 0,
     rho: Annotated[
-        float,
-        Parameter(meaning="weight of the l1 penalty in the first stage; 0 sets it from M", symbol="ρ", low=0, high=10),
+        float, number(0, 10, "weight of the l1 penalty in the first stage; 0 sets it from M", symbol="ρ")
     ] = 0.0,
     start_tol: Annotated[
-        float, Parameter(meaning="duality gap at which the first stage ends, relative", low=1e-9, high=1, scale="log")
+        float, number(1e-9, 1, "duality gap at which the first stage ends, relative", scale="log")
     ] = 1e-3,
-    start_iterations: Annotated[
-        int, Parameter(meaning="most iterations of the first stage", low=1, high=100_000, scale="log")
-    ] = 100,
+    start_iterations: Annotated[int, number(1, 100_000, "most iterations of the first stage", scale="log")] = 100,
     rng: Generator,
 ) -> Iterates:
-    r"""Recover an s-sparse b up to sign from one-bit answers, without knowing the link.
+    r"""Sparse pairwise moment.
 
-    maximise    b^T (M/4) b  over ||b|| = 1, ||b||_0 <= s-hat, with M or M' as in `pairwise_moment`
+    Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.
+
+    .. math:: b \leftarrow \frac{T(M b)}{\|T(M b)\|}, \qquad T \text{ keeps the largest entries}
+
+    maximize    b^T (M/4) b  over ||b|| = 1, ||b||_0 <= s-hat, with M or M' as in `pairwise_moment`
     start       the Fantope problem  max <M/4, P> - rho ||P||_{1,1}, tr P = 1, 0 <= P <= I  by ADMM (`fantope_admm`)
                 until its relative duality gap is `start_tol`; the leading eigenvector of P, truncated (lines 2-9)
     update      b <- T(M b) / ||T(M b)||,  T keeps the s-hat largest entries (lines 10-17)
-    converges   the objective never falls in the second stage, as M is positive semidefinite, so that its end is the
-                better of the two by it; the error is O(sqrt(s log p / n)) once n exceeds O(s^2 log p) (Theorem 3.7)
+    rho         0 stands for sigma sqrt(log p), sigma the standard deviation of an entry of M/4 that holds no signal:
+                the median size of the off-diagonal entries over 0.6745, at most 2 sqrt(tr(M/4) / (p n)). The paper's
+                C [phi + 1 - mu_0^2] sqrt(log p / n) has unknown constants
+    kept        0 stands for the number of entries of M b above 1.5 sigma sqrt(log p) after the first stage, at least 1
+                and at most s: others are as likely noise. If n < 10 p, too few for the dense method under any link,
+                above 2.5 sigma sqrt(log p): at n = p = 1000 and s = 5 the second stage errs by .36, with s entries by
+                .61. All of p for a signal that is not sparse. Theorem 3.7 wants a multiple of s with unknown constants
+    converges   the objective never falls in the second stage, as M is positive semidefinite; the error is
+                O(sqrt(s log p / n)) once n exceeds O(s^2 log p) (Theorem 3.7)
+    cost        first stage: an eigendecomposition of a p x p matrix; second stage: p^2
 
-    rho = 0 stands for sigma sqrt(log p), where sigma, the standard deviation of an entry of M/4 that holds no signal,
-    is the median size of the off-diagonal entries over 0.6745, and at most 2 sqrt(tr(M/4) / (p n)), its value for
-    consecutive pairs. The paper's C [phi + 1 - mu_0^2] sqrt(log p / n) has unknown constants.
-
-    kept = 0 stands for the number of entries of M b above 1.5 sigma sqrt(log p) at the end of the first stage, at least
-    1 and at most s: the others of the s largest entries are as likely noise (p = 200, s = 5: mean error .35 for .40 at
-    n = 2000, .062 for .064 at 50,000; s = 20: .29 for .33 at 10,000). Where n < 10 p, too few for the dense method
-    under any link, above 2.5 sigma sqrt(log p): with s of them at n = p = 1000, s = 5 the second stage fits noise and
-    errs by .61 where its start errs by .35; with this number it errs by .36. A signal that is not sparse has all of p.
-    Theorem 3.7 wants a multiple C'' ceil(1 / (kappa^(-1/2) - 1)^2) of s with an unknown C''; at C'' = 1, 60 s or more,
-    the error is 1.2.
-
-    Yields an iterate for each iteration of both stages, endlessly; the note names the stage. Objective -b^T (M/4) b in
+    Yields an iterate per iteration of both stages, endlessly; the note names the stage. Objective -b^T (M/4) b in
     both. Residual ||T(M b) / ||T(M b)|| - b||, in the first stage at least the relative duality gap. Memory about
-    10 p^2 numbers. An iteration of the first stage is an eigendecomposition; to a gap of 1e-3 it takes about 0.03 s at
-    p = 200 and 1 to 6 s at p = 1000, the longer the less signal there is.
-    Reference: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
-    Algorithm 2; Vu, Cho, Lei, Rohe (2013) for the first stage.
+    10 p^2 numbers; to a gap of 1e-3 the first stage takes 0.03 s at p = 200 and 1 to 6 s at p = 1000.
+
+    References: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
+    Algorithm 2; Vu, Cho, Lei, Rohe (2013), "Fantope projection and selection", for the first stage.
     """
     s = support_size(problem, kept)
     M, note = _chosen(problem, pairs, moment, s)
@@ -171,16 +175,3 @@ def sparse_variance(A: Array, s: int, deviation: float) -> float:
     for _ in range(CHOICE_STEPS):
         b = truncated(A @ b + shift * b, s)
     return float(b @ A @ b)
-
-
-ENTRY = single_index_entry(
-    title="Sparse pairwise moment",
-    update=r"b \leftarrow \frac{T(M b)}{\|T(M b)\|}, \qquad T \text{ keeps the largest entries}",
-    summary="Sparse leading eigenvector of the same second moment: a convex start, then truncated power iteration.",
-    run=sparse_pairwise_moment,
-    oracle=("sparsity",),
-    streams=True,
-    memory=0.35,
-    matrix=lambda spec, options: spec.p**2,
-    refuse=all_of(needs_gap, needs_room),
-)

@@ -1,6 +1,6 @@
 """The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
 
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -9,24 +9,19 @@ from scipy.linalg import eigh
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.protocols import SingleIndexData
-from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
+from lrlab.solvers.single_index.family import moment_solver, needs_both_answers, needs_second_moment
 from lrlab.solvers.single_index.moment_choice import format_size
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
-from lrlab.solvers.single_index.requirements import moment_entry, needs_both_answers, needs_second_moment
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
 # Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
 DENSE = 1500
 
 WeightsOption = Annotated[
-    str,
-    Parameter(
-        meaning="weights of both answers: from their counts, or from the link, which gives the largest overlap",
-        choices=("counts", "link"),
-    ),
+    str, choice("counts", "link", help="weights of both responses: from their counts, or from the link")
 ]
 
 
@@ -38,20 +33,43 @@ class Leading(NamedTuple):
     note: str
 
 
+def predict(spec: Any, options: Options) -> dict[str, float]:
+    """Return the limit for the sign that the link has."""
+    moments, ratio = spec.link_function.moments, spec.n / spec.p
+    if options["weights"] == "link":
+        weights: Weights | None = known_link_weights(moments)
+    else:
+        sign = 1 if moments.mu2 > moments.mu0 else -1
+        weights = link_free_weights((1.0 + moments.mu0) / 2.0, ratio, sign)
+    return {"limit_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
+
+
+@moment_solver(
+    oracle_with=lambda options: ("link",) if options["weights"] == "link" else (),
+    refuse=needs_second_moment,
+    predict=predict,
+    simulate=True,
+)
 @needs_both_answers
 def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator) -> Iterates:
-    r"""Recover b up to sign from one-bit answers by the second moment that sees it at the fewest measurements.
+    r"""Optimal spectral method.
 
-    maximise    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
+    Eigenvector of a weighted covariance that sees even links at the fewest measurements, by default without the link.
+
+    .. math:: \hat b = \text{top eigenvector of } \tfrac1p \sum_i T(y_i)\, x_i x_i^\top
+
+    maximize    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
     weights     `counts`: T = c_y / (1 + c_y), c_+ = +-sqrt(n_- p / (n_+ n)), c_- = -+sqrt(n_+ p / (n_- n)). The sign is
                 that of E[z^2 | y = 1] - 1, z = <x, b>, which the link would tell: the one is taken whose largest
-                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales
+                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales.
                 `link`: T = 1 - 1 / E[z^2 | y], from the link; the largest overlap of all weights
-    converges   the overlap is positive above n/p = (1 - mu_0^2) / (mu_2 - mu_0)^2, below which no fast method does
-                better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`
+    converges   the overlap is positive above n/p = (1 - mu_0^2) / (mu_2 - mu_0)^2, below which no polynomial-time
+                method does better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`. Odd links have
+                mu_2 = mu_0 and are not seen
+    cost        one pass over X (n, p) by blocks, memory O(p^2)
 
-    One pass over X (n, p) by blocks, memory O(p^2). Yields once: objective -b^T M b. Odd links have mu_2 = mu_0 and
-    are not seen. Where n/p is too small for a link of either sign, b is 0 and the note says so.
+    Yields once: objective -b^T M b. If n/p is too small for a link of either sign, b is 0 and the note says so.
+
     Reference: Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval",
     eq. 10 (`counts`); Luo, Alghamdi & Lu (2019), "Optimal spectral initialization for signal recovery with applications
     to phase retrieval", Theorem 1 (`link`).
@@ -102,29 +120,3 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
     stands_out = f"{heights[winner]} times its fluctuation above the edge of pure noise{others}"
     note = f"|<x, b>| taken to be {larger} where y = 1: the largest eigenvalue then stands out more, {stands_out}."
     return Leading(at.value, at.b, note)
-
-
-def predict(spec: SingleIndexSpec, options: Options) -> dict[str, float]:
-    """Return the limit for the sign that the link has."""
-    moments, ratio = spec.link_function.moments, spec.n / spec.p
-    if options["weights"] == "link":
-        weights: Weights | None = known_link_weights(moments)
-    else:
-        sign = 1 if moments.mu2 > moments.mu0 else -1
-        weights = link_free_weights((1.0 + moments.mu0) / 2.0, ratio, sign)
-    return {"limit_overlap": spike(moments, ratio, weights).overlap if weights else 0.0}
-
-
-ENTRY = moment_entry(
-    name="spectral-optimal",
-    title="Optimal spectral method",
-    update=r"\hat b = \text{top eigenvector of } \tfrac1p \sum_i T(y_i)\, x_i x_i^\top",
-    summary="Eigenvector of a weighted covariance that sees even links at the fewest measurements; by default it "
-    "does not know the link.",
-    reference="Mondelli & Montanari (2018), eq. 10; Luo, Alghamdi & Lu (2019)",
-    run=spectral_optimal,
-    oracle_with=lambda options: ("link",) if options["weights"] == "link" else (),
-    refuse=needs_second_moment,
-    predict=predict,
-    simulate=True,
-)

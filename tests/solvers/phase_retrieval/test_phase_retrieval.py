@@ -117,7 +117,7 @@ def test_recovery_without_noise(name, field, data):
         assert problem.score(iterates[-1].estimate)["error"] < 1e-6
 
 
-@pytest.mark.parametrize("name", ["reweighted-amplitude-flow", "gauss-newton"])
+@pytest.mark.parametrize("name", ["amplitude-flow", "gauss-newton"])
 def test_the_defaults_recover_the_signal(name):
     problem, iterates, stop = solved(PhaseRetrieval(), name)
     assert stop is Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-6
@@ -126,8 +126,9 @@ def test_the_defaults_recover_the_signal(name):
 
 FAITHFUL = [
     ("wirtinger-flow", {"step": "exact"}), ("wirtinger-flow", {"step": "schedule"}),
-    ("truncated-amplitude-flow", {"step": "exact"}), ("truncated-amplitude-flow", {"step": "fixed"}),
-    ("reweighted-amplitude-flow", {"step": "exact"}), ("reweighted-amplitude-flow", {"step": "fixed"}),
+    ("amplitude-flow", {"weights": "truncated", "step": "exact"}), ("amplitude-flow", {"step": "exact"}),
+    ("amplitude-flow", {"weights": "truncated", "step": "fixed"}), ("amplitude-flow", {"step": "fixed"}),
+    ("amplitude-flow", {"weights": "truncated"}), ("alternating-projections", {"relaxation": 0.9}),
     ("gauss-newton", {"loss": "intensity"}), ("gauss-newton", {"loss": "amplitude"}),
 ]  # fmt: skip
 
@@ -170,18 +171,6 @@ def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, 
         assert (np.diff(objectives) <= 1e-14 + 1e-12 * np.array(objectives[1:])).all(), "no step raises the objective"
     assert all(iterate.residual >= 0 for iterate in iterates)
     assert np.linalg.norm(iterates[-1].estimate) < 2.0 * np.sqrt(problem.intensity.mean())
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_the_same_seed_gives_the_same_iterates_and_inputs_stay(name):
-    problem, first, _ = solved(SMALL.replace(noise=0.1), name, max_iter=8)
-    A, y = problem.A.copy(), problem.y.copy()
-    run = SOLVERS[name](problem, rng=np.random.default_rng(problem.spec.streams().solver))
-    again = [(iterate, iterate.estimate.copy()) for _, iterate in zip(range(8), run, strict=False)]
-    assert (problem.A == A).all() and (problem.y == y).all()
-    for before, (iterate, copy) in zip(first, again, strict=True):
-        assert (before.estimate == copy).all() and (iterate.estimate == copy).all()
-        assert before.objective == iterate.objective and before.residual == iterate.residual
 
 
 @pytest.mark.parametrize("name", SOLVERS)

@@ -7,7 +7,6 @@ import lrlab
 from lrlab import catalog
 from lrlab.models import designs
 from lrlab.runs.job import make_job
-from lrlab.solvers.single_index import correlated_designs
 
 
 @pytest.mark.parametrize("correlation", [-0.95, 0.0, 0.5, 0.99])
@@ -22,12 +21,14 @@ def test_rows_have_the_covariance_whose_inverse_has_the_trace(correlation):
 @pytest.mark.parametrize("solver", ["logistic", "probit", "sir"])
 def test_limits_for_correlated_designs_are_met(solver):
     spec = catalog.spec("one-bit-sensing", n=1500, p=100, noise=0.5, design="correlated", correlation=-0.8)
-    known = catalog.solver(solver, spec.model).predict(spec, {})
+    job = make_job(spec, solver)
+    known = job.entry.predict(spec, dict(job.options))
     measured = [lrlab.solve(spec.replace(seed=6000 + seed), solver).metrics["overlap"] for seed in range(12)]
     assert known["limit_overlap"] == pytest.approx(np.mean(measured), abs=0.03)
-    independent = catalog.solver(solver, spec.model).predict(spec.replace(design="gaussian"), {})["limit_overlap"]
+    independent = job.entry.predict(spec.replace(design="gaussian"), dict(job.options))["limit_overlap"]
     assert known["limit_overlap"] < independent - 0.1
-    assert correlated_designs.limit(independent, 100, 0.0) == pytest.approx(independent)
+    uncorrelated = job.entry.predict(spec.replace(correlation=0.0), dict(job.options))["limit_overlap"]
+    assert uncorrelated == pytest.approx(independent)
 
 
 def test_methods_without_a_limit_there_are_run():
@@ -37,4 +38,4 @@ def test_methods_without_a_limit_there_are_run():
         assert job.entry.predict(spec, dict(job.options)) == {}
         assert job.entry.draw(spec, dict(job.options), 3).shape == (3,), "small problems are run"
         assert job.entry.draw(spec.replace(n=1_000_000), dict(job.options), 3) is None
-    assert "sir, phd, logistic" in spec.remark
+    assert "sir, phd, glm" in spec.remark

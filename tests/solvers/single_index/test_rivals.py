@@ -24,7 +24,8 @@ LOSSES = {"logistic": lambda m: np.logaddexp(0, -m), "probit": lambda m: -norm.l
 
 def iterates(problem, name, number=400, **options):
     trace = []
-    for iterate in islice(catalog.solver(name).run(problem, **options, rng=np.random.default_rng(0)), number):
+    entry = catalog.solver(name)
+    for iterate in islice(entry.run(problem, **dict(entry.fixed) | options, rng=np.random.default_rng(0)), number):
         trace.append(iterate)
         if iterate.residual == 0:
             break

@@ -1,0 +1,103 @@
+"""Newton's method for convex losses of the margins y (<x, b> + c), and whether such a loss has a minimum."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, cg
+
+from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.theory.likelihoods import Likelihood
+
+DIRECT, BLOCK = 300, 2**16
+"""Largest p whose Hessian is formed, by blocks of so many entries of X, which stay in the cache."""
+HALVINGS, DAMPING = 30, 1e-10
+ROUNDING = 64 * np.finfo(float).eps
+FLAT, NEARLY_FLAT, STEADY = 1e-8, 1e-3, 0.1
+"""Fraction of the gradient at 0 at which a direction without a minimum is settled; fraction of it, and change of a
+margin, above which a step tells that there is no minimum."""
+SEPARABLE = (
+    "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
+)
+
+
+class Point(NamedTuple):
+    """At coefficients theta = (c, b), (p + 1,): margins (n,), the summed loss, its gradient, its curvatures (n,)."""
+
+    theta: Array
+    margin: Array
+    value: float
+    gradient: Array
+    weight: Array
+
+
+def minimized(loss: Likelihood, problem: SingleIndexData, note: Callable[[Array], str] = lambda margin: "") -> Iterates:
+    r"""Yield the Newton steps of min over (b, c) of F = mean loss(m_i), m_i = y_i (<x_i, b> + c), from 0.
+
+    A step is halved until F falls. F has no minimum if it falls forever along (b, c), whose margins tell: the slopes of
+    the loss at -inf and inf, times what is below and above 0, sum to 0 or less; or if steps stay long while the
+    gradient vanishes, as if some b separates the responses but for ties. Then the direction of b alone has a meaning.
+    note(margins): words beside each step.
+    """
+    X, y = problem.X, problem.y
+    n, p = X.shape
+
+    def at(theta: Array) -> Point:
+        margin = y * (X @ theta[1:] + theta[0])
+        losses, slope, curvature = loss.derivatives(margin)
+        pull = y * slope
+        return Point(theta, margin, float(losses.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
+
+    now, before = at(np.zeros(p + 1)), np.zeros(n)
+    steepest = float(np.abs(now.gradient).max()) or 1.0
+    below, above = loss.slope(np.array([-700.0, 700.0]))
+    while True:
+        residual, value, separated = float(np.abs(now.gradient).max()) / steepest, now.value, False
+        if now.theta.any():
+            forever = above * np.maximum(now.margin, 0.0).sum() + below * np.minimum(now.margin, 0.0).sum()
+            separated = bool(forever <= 0) or (residual <= NEARLY_FLAT and np.abs(now.margin - before).max() > STEADY)
+            unbounded = forever < -FLAT * np.abs(now.margin).sum()
+            words = [note(now.margin), SEPARABLE if separated and not unbounded else ""]
+            # Without a minimum there is no distance from it.
+            known = None if separated else residual
+            yield Iterate(now.theta[1:], objective=value / n, residual=known, note=" ".join(words).strip(), optimal=not separated)
+            if unbounded or (separated and residual <= FLAT):
+                return Stop.NO_MINIMUM
+        direction = newton_direction(X, now, min(0.5, residual))
+        # What a step promises, against the rounding of the objective.
+        promised = float(now.gradient @ direction)
+        trials = (at(now.theta - direction / 2.0**k) for k in range(HALVINGS)) if promised > 0 else iter(())
+        lower = next((trial for trial in trials if trial.value < value), None)
+        if lower is None:
+            if not now.theta.any():
+                yield Iterate(now.theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
+            improvable = promised > ROUNDING * abs(value)
+            return Stop.NO_MINIMUM if separated else Stop.STALLED if improvable else Stop.CONVERGED
+        now, before = lower, now.margin
+
+
+def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
+    """Return the solution (p + 1,) of H v = gradient, H the Hessian; beyond 300 entries, or n, to a relative accuracy.
+
+    Conjugate gradients need two passes over X a step, and neither p x p memory nor a regular H.
+    """
+    n, p = X.shape
+    if p > min(DIRECT, n // 2):
+
+        def times(v: Array) -> Array:
+            bent = at.weight * (X @ v[1:] + v[0])
+            return np.concatenate([[bent.sum()], bent @ X])
+
+        hessian = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
+        return cg(hessian, at.gradient, rtol=accuracy, maxiter=p + 1)[0]
+    H, rows = np.zeros((p + 1, p + 1)), max(1, BLOCK // p)
+    for start in range(0, n, rows):
+        block, weight = X[start : start + rows], at.weight[start : start + rows]
+        H[1:, 1:] += (block.T * weight) @ block
+        H[0, 1:] += weight @ block
+    H[1:, 0], H[0, 0] = H[0, 1:], at.weight.sum()
+    # Makes the system solvable where columns are dependent; it changes the path, never the solution.
+    H.flat[:: p + 2] += DAMPING * H.trace() + np.finfo(float).tiny
+    return np.linalg.solve(H, at.gradient)

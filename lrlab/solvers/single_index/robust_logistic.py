@@ -1,0 +1,100 @@
+"""Logistic regression with losses that allow for flipped responses."""
+
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+from numpy.random import Generator
+
+from lrlab.arrays import Array
+from lrlab.models.protocols import SingleIndexData
+from lrlab.parameters import number
+from lrlab.protocol import Iterates
+from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
+from lrlab.solvers.single_index.margin_newton import minimized
+from lrlab.theory.likelihoods import LOGISTIC
+
+OF_THE_MODEL = 0.5
+"""Value of the option that takes the flip probability of the model; at 1/2 itself no loss is unbiased."""
+
+robust_solver = partial(index_solver, memory=0.1, refuse=needs_first_moment)
+
+
+@robust_solver(oracle="flip")
+@needs_both_answers
+def unbiased_logistic(
+    problem: SingleIndexData,
+    *,
+    assumed_flip: Annotated[
+        float, number(0, 0.5, "assumed flip probability; 0.5 takes that of the model", symbol="p̂ₑ")
+    ] = OF_THE_MODEL,
+    rng: Generator,
+) -> Iterates:
+    r"""Unbiased logistic regression.
+
+    Logistic regression whose loss corrects for a known flip probability.
+
+    .. math:: (b, c) \leftarrow (b, c) - t\, (\nabla^2 F)^{-1} \nabla F, \qquad F = \tfrac1n \sum_i
+        \frac{(1 - q)\, \ell(m_i) - q\, \ell(-m_i)}{1 - 2 q}, \quad m_i = y_i (\langle x_i, b\rangle + c)
+
+    minimize    F(b, c) = mean l~(y_i (<x_i, b> + c)),  l(m) = log(1 + e^{-m}) and, with q the assumed flip probability,
+                l~(m) = [(1 - q) l(m) - q l(-m)] / (1 - 2 q) = l(m) - q m / (1 - 2 q), whose mean over flips is l
+    start       b = 0, c = 0
+    converges   to the minimum of F, which is convex for this l, if there is one. F falls forever along (b, c) if
+                (1 - q) mean max(0, -m_i) < q mean max(0, m_i) with the margins m_i there: the run ends as NO_MINIMUM
+    cost        a Newton step, halved until F falls
+
+    Yields as `logistic`.
+
+    Reference: Natarajan, Dhillon, Ravikumar & Tewari (2013), "Learning with noisy labels", Lemma 1.
+    """
+    q = problem.link.flip if assumed_flip == OF_THE_MODEL else assumed_flip
+    pull = q / (1.0 - 2.0 * q) if q < OF_THE_MODEL else 0.0
+
+    def derivatives(m: Array) -> tuple[Array, Array, Array]:
+        losses, slope, curvature = LOGISTIC.derivatives(m)
+        return losses - pull * m, slope - pull, curvature
+
+    loss = LOGISTIC._replace(slope=lambda m: LOGISTIC.slope(m) - pull, derivatives=derivatives)
+    return minimized(loss, problem, lambda margin: f"q = {q:g}.")
+
+
+@robust_solver()
+@needs_both_answers
+def shift_logistic(
+    problem: SingleIndexData,
+    *,
+    penalty: Annotated[float, number(0.5, 1, "penalty on a shift; at 1 all shifts are 0", symbol="λ")] = 0.7,
+    rng: Generator,
+) -> Iterates:
+    r"""Logistic regression with shifts.
+
+    Logistic regression in which a sparse shift per response absorbs flipped responses.
+
+    .. math:: (b, c) \leftarrow (b, c) - t\, (\nabla^2 F)^{-1} \nabla F, \qquad F = \min_\gamma \tfrac1n \sum_i
+        \log\bigl(1 + e^{-m_i - \gamma_i}\bigr) + \lambda |\gamma_i|
+
+    minimize    F(b, c, g) = mean [l(m_i + g_i) + penalty |g_i|],  m_i = y_i (<x_i, b> + c), l(m) = log(1 + e^{-m})
+    shifts      g_i = max(0, log(1 / penalty - 1) - m_i): what is left of F in (b, c) is l up to that margin, and
+                linear with slope -penalty below it, so a response far on the wrong side pulls no more than that
+    start       b = 0, c = 0
+    converges   to a minimum of F, which is convex, if the responses are not separable; penalty = 1 is logistic
+                regression, and below 1/2 b = 0 is a minimum. The paper chooses the penalty by cross-validation
+    cost        a Newton step in (b, c), with the shifts at their minimum, halved until F falls
+
+    Yields as `logistic`; the note counts the shifts.
+
+    Reference: Tibshirani & Manning (2013), "Robust logistic regression using shift parameters", section 2.
+    """
+    # At penalty 1 the margin is -infinity.
+    least = -np.inf if penalty >= 1.0 else float(np.log(1.0 / penalty - 1.0))
+
+    def derivatives(m: Array) -> tuple[Array, Array, Array]:
+        bent = m < least
+        losses, slope, curvature = LOGISTIC.derivatives(np.maximum(m, least))
+        rest = penalty * np.where(bent, least - m, 0.0)
+        return losses + rest, np.where(bent, -penalty, slope), np.where(bent, 0.0, curvature)
+
+    loss = LOGISTIC._replace(slope=lambda m: derivatives(m)[1], derivatives=derivatives)
+    shifted = lambda margin: f"{np.count_nonzero(margin < least):,} of {len(margin):,} responses are shifted."  # noqa: E731
+    return minimized(loss, problem, shifted)
