@@ -48,7 +48,7 @@ BELOW_THRESHOLD = [
 ]
 """Moments that by theory need n / p far above the 50 here: what they return has nothing to do with the signal."""
 ENDS = dict.fromkeys(
-    ("trimmed-gauss-newton", "ep-rom", "ap-rom", "gfm", "geco", "complete-then-regress"), (Stop.SETTLED,)
+    ("trimmed-gauss-newton", "ep-rom", "ap-rom", "gfm", "geco", "complete-then-regress", "gamp"), (Stop.SETTLED,)
 )
 """Fixed points that are no minima of what the solver minimises."""
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]

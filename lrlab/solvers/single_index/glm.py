@@ -31,9 +31,7 @@ def limits(spec: Any, options: Options) -> dict[str, float]:
 def glm(
     problem: SingleIndexData,
     *,
-    link: Annotated[
-        str, choice("logistic", "probit", help="assumed link; probit: of one-bit sensing")
-    ] = "logistic",
+    link: Annotated[str, choice("logistic", "probit", help="assumed link; probit: of one-bit sensing")] = "logistic",
     rng: Generator,
 ) -> Iterates:
     r"""Generalized linear model.

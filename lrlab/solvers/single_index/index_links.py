@@ -1,34 +1,28 @@
-r"""Log-odds of a binary answer along one index: parabolas, splines, and a few soft steps.
+r"""Log-odds of a binary response along one index: parabolas and splines.
 
-With y in {0, 1} and an index z, P(y = 1 | z) = 1 / (1 + exp(-eta(z))). Smooth log-odds are eta = sum_k c_k B_k with 19
-cubic B-splines on equidistant knots and a penalty on third differences of c (Eilers & Marx 1996, "Flexible smoothing
-with B-splines and penalties"). Steep and even links need no fine knots: a parabola switches the answer twice. Chances
-that jump to a level between 0 and 1 do: P = q_0 + sum_k (q_k - q_{k-1}) Phi((z - c_k) / w), of one width w.
+With y in {0, 1} and an index z, P(y = 1 | z) = 1 / (1 + exp(-eta(z))), eta = sum_k c_k B_k with 19 cubic B-splines on
+equidistant knots and a penalty on third differences of c (Eilers & Marx 1996, "Flexible smoothing with B-splines and
+penalties"). Steep and even links need no fine knots: a parabola switches the response twice.
 """
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit, ndtr
+from scipy.special import expit
 
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array
 
-# A standard normal index leaves -4..4 once in 16,000 times; beyond, the log-odds go on in a straight line.
 EDGE, CELLS = 4.0, 16
+"""A standard normal index leaves -4..4 once in 16,000 times; beyond, the log-odds continue in a straight line."""
 WIDTH, COEFFICIENTS = 2.0 * EDGE / CELLS, CELLS + 3
-KNOTS = -EDGE + WIDTH * np.arange(-3, COEFFICIENTS + 1)
 NEWTON_STEPS, DECREMENT, SHORTEST = 40, 1e-3, 1e-4
-# Groups of neighbouring indices to which links are fitted, and bins between which jumps are looked for.
-GROUPS, BINS = 256, 64
-# Of one answer, half a 1 and half a 0, spread over all indices: a link that separates the answers stays finite.
+GROUPS = 256
+"""Groups of neighboring indices to which links are fitted."""
 PRIOR = 0.01
-SMALLEST_EIGENVALUE = 1e-12
-# Nats that an effective parameter of a link must gain: the double of what chance gains.
+"""Of one response, half a 1 and half a 0, spread over all indices: a link that separates the responses stays finite."""
 PRICE = 2.0
-JUMPS, FIRST_WIDTH, NARROWEST = (2, 3), 0.1, 1e-3
-LEAST = 1e-12
+"""Nats that an effective parameter of a link must gain: the double of what chance gains."""
 
 
 class Rows(NamedTuple):
@@ -52,7 +46,7 @@ class Rows(NamedTuple):
         count = np.diff(starts, append=len(z)).astype(float)
         return cls(np.add.reduceat(z, starts) / count, count, np.add.reduceat(answers, starts))
 
-    def loss(self, link: "LogOdds | Steps") -> float:
+    def loss(self, link: "LogOdds") -> float:
         """Return the summed loss under a link, with the prior's share of an answer."""
         eta, _ = link(self.z)
         prior = PRIOR / len(self.z)
@@ -95,7 +89,7 @@ class LogOdds(NamedTuple):
         return expanded(self.basis, z)[0]
 
     def fitted(self, rows: Rows) -> "LogOdds":
-        """Minimise loss + a^T P a / 2 by Newton's method, halved until it falls."""
+        """Minimize loss + a^T P a / 2 by Newton's method, halved until it falls."""
         B, P, prior = self.functions(rows.z), self.penalty, PRIOR / len(rows.z)
         count, ones = rows.number + prior, rows.ones + prior / 2.0
 
@@ -131,90 +125,7 @@ SMOOTH = (
 """The kinds of smooth log-odds, from the stiffest."""
 
 
-class Steps(NamedTuple):
-    """Chances as log-odds. a: logits of K + 1 levels, the first step, logarithms of distances to others, of width."""
-
-    a: Array
-    kind: str = "jumps"
-
-    @property
-    def parameters(self) -> float:
-        """Their number, 2 K + 2."""
-        return float(len(self.a))
-
-    @property
-    def parts(self) -> tuple[Array, Array, float]:
-        """Levels (K + 1,), places (K,) and width."""
-        k = len(self.a) // 2
-        apart = np.exp(np.minimum(self.a[k + 1 :], 2.0))
-        return expit(self.a[:k]), self.a[k] + np.cumsum(np.append(0.0, apart[:-1])), NARROWEST + float(apart[-1])
-
-    @property
-    def width(self) -> float:
-        """The standard deviation of what is added to the index."""
-        return self.parts[2]
-
-    @property
-    def name(self) -> str:
-        """What it is, for a note."""
-        return f"Link: jumps between the chances {', '.join(f'{level:.2f}' for level in self.parts[0])}"
-
-    def __call__(self, z: Array) -> tuple[Array, Array]:  # noqa: D102
-        q, places, width = self.parts
-        u = (z[..., None] - places) / width
-        chance = np.clip(q[0] + ndtr(u) @ np.diff(q), LEAST, 1.0 - LEAST)
-        slope = np.exp(-u * u / 2.0) @ np.diff(q) / (width * math.sqrt(2.0 * math.pi))
-        return logit(chance), slope / (chance * (1.0 - chance))
-
-    def at_least(self, width: float) -> "Steps":
-        """Return steps that are no narrower."""
-        return Steps(np.append(self.a[:-1], math.log(max(self.width, width) - NARROWEST + LEAST)))
-
-    def functions(self, z: Array) -> Array:  # noqa: D102
-        moves = 1e-5 * np.eye(len(self.a))
-        return np.stack([(Steps(self.a + move)(z)[0] - Steps(self.a - move)(z)[0]) / 2e-5 for move in moves], axis=-1)
-
-    def fitted(self, rows: Rows) -> "Steps":
-        """Minimise the loss, with half an answer of either kind for each level, by BFGS."""
-        from scipy.optimize import minimize  # Takes a tenth of a second to import.
-
-        def objective(a: Array) -> float:
-            q, _, _ = Steps(a).parts
-            return rows.loss(Steps(a)) - float(np.log(np.maximum(q * (1.0 - q), LEAST)).sum()) / 2.0
-
-        return Steps(minimize(objective, self.a, method="BFGS", options={"gtol": 0.05}).x)
-
-
-Link = LogOdds | Steps
-
-
-def jumps(rows: Rows) -> list[Steps]:
-    """Return steps of the largest likelihood between bins of equally many answers, fitted to rows.
-
-    Every division of the first bins into pieces extends a best division of fewer bins (Bellman 1961, "On the
-    approximation of curves by line segments using dynamic programming").
-    """
-    before = np.concatenate([[0.0], np.cumsum(rows.number)])
-    edges = np.unique(np.searchsorted(before, np.linspace(0.0, before[-1], BINS + 1)).clip(0, len(rows.z)))
-    every, ones = before[edges], np.concatenate([[0.0], np.cumsum(rows.ones)])[edges]
-    count, total = every[None, :] - every[:, None], ones[None, :] - ones[:, None]
-    share = np.where(count > 0, (total + 0.5) / (np.maximum(count, 0.0) + 1.0), 0.5)
-    cost = np.where(count > 0, -(total * np.log(share) + (count - total) * np.log1p(-share)), np.inf)
-    best, cuts, fitted_steps = cost[0], list[Indices](), list[Steps]()
-    for number in range(1, max(JUMPS) + 1):
-        through = best[:, None] + cost
-        cuts.append(through.argmin(axis=0))
-        best, bounds = through.min(axis=0), [len(edges) - 1]
-        for cut in reversed(cuts):
-            bounds.insert(0, int(cut[bounds[0]]))
-        if number in JUMPS:
-            places, levels = rows.z[edges[bounds[:-1]]], logit(share[[0, *bounds[:-1]], bounds])
-            apart = np.log(np.append(np.maximum(np.diff(places), NARROWEST), FIRST_WIDTH))
-            fitted_steps.append(Steps(np.concatenate([levels, places[:1], apart])).fitted(rows))
-    return fitted_steps
-
-
-def chosen(rows: Rows, links: Sequence[Link]) -> Link:
+def chosen(rows: Rows, links: Sequence[LogOdds]) -> LogOdds:
     """Return which of several fitted links has the lowest loss with the price of its parameters."""
     return min(links, key=lambda link: rows.loss(link) + PRICE * link.parameters)
 
@@ -223,18 +134,24 @@ def regular_inverse(A: Array) -> Array:
     """Return the inverse of a symmetric positive semidefinite A (k, k), scaled to a unit diagonal, made regular."""
     scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), 1e-200))
     scale = np.outer(scale, scale)
-    inverse: Array = np.linalg.inv(A * scale + SMALLEST_EIGENVALUE * np.eye(len(A))) * scale
+    inverse: Array = np.linalg.inv(A * scale + 1e-12 * np.eye(len(A))) * scale
     return inverse
 
 
 def expanded(c: Array, z: Array) -> tuple[Array, Array]:
     """Return the spline with coefficients c (19,) or (19, d), straight beyond -4..4, and its slope, at z (n,)."""
-    from scipy.interpolate import BSpline  # Takes a tenth of a second to import.
-
-    spline, inside = BSpline(KNOTS, c, 3), np.clip(z, -EDGE, EDGE)
-    slope = spline.derivative()(inside)
+    inside = np.clip(z, -EDGE, EDGE)
+    place = (inside + EDGE) / WIDTH
+    cell = np.minimum(place.astype(np.intp), CELLS - 1)
+    t = place - cell
+    rest = 1.0 - t
+    # Between equidistant knots four cubic B-splines are not 0.
+    values = np.stack([rest**3, 3.0 * t**3 - 6.0 * t**2 + 4.0, 3.0 * rest**3 - 6.0 * rest**2 + 4.0, t**3]) / 6.0
+    slopes = np.stack([-(rest**2), 3.0 * t**2 - 4.0 * t, 4.0 * rest - 3.0 * rest**2, t**2]) / (2.0 * WIDTH)
+    near = c[cell + np.arange(4)[:, None]]
+    eta, slope = (np.einsum("kn,kn...->n...", basis, near) for basis in (values, slopes))
     beyond = z - inside
-    return spline(inside) + (beyond if c.ndim == 1 else beyond[:, None]) * slope, slope
+    return eta + (beyond if c.ndim == 1 else beyond[:, None]) * slope, slope
 
 
 def loss(eta: Array, answers: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from collections import abc
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Intervals
 from lrlab.models.protocols import SingleIndexData
-from lrlab.protocol import Iterate, Iterates
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import all_of
 from lrlab.solvers.single_index.family import (
     SupportSize,
@@ -23,7 +24,7 @@ from lrlab.solvers.single_index.family import (
     sparse_size,
     support_size,
 )
-from lrlab.solvers.single_index.index_links import PRICE, SMOOTH, LogOdds, Rows, jumps
+from lrlab.solvers.single_index.index_links import PRICE, SMOOTH
 from lrlab.solvers.single_index.link_free_intervals import intervals
 from lrlab.solvers.single_index.link_free_rounds import Data, Round, last_rounds, rounds
 from lrlab.solvers.single_index.link_free_start import Start, other_starts, starts
@@ -33,13 +34,13 @@ MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
 # Nats, at least and for each entry, by which held-out answers must prefer a refinement to its start, and another start.
 # With 8 weak cells and 7 strong ones chance gained up to .5 and 1.2 an entry, less with more entries.
 BY_REFINEMENT, BY_OTHERS = (5.0, 0.25), (13.0, 1.3)
-# Nats by which jumps must win.
-BY_JUMPS = 5.0
-JUMPY = "A link that jumps fits about as well: if it does, the intervals are too short."
 MEAN_ERRORS = 6.0
 """Standard errors above which the mean of a column is not 0."""
-# The least residual while links are chosen.
-UNDECIDED = 0.01
+UNDECIDED, STANDS = 0.01, 1e-8
+"""The least residual while links are chosen, and the residual of a direction that stands still."""
+SEPARATED = (
+    "The responses are separable along b: steeper links fit ever better, and only the direction of b has a meaning."
+)
 SPLINE = SMOOTH[1:2]
 
 
@@ -61,7 +62,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     minimize    F(b) = mean -log P(y_i | eta(<x_i, b>))  over ||b|| = 1, ||b||_0 <= s, with log-odds eta that are
                 themselves estimated
     start       the first moment if it stands out from the noise; else the direction of the largest expected overlap
-                over first and second moments, weighted by their evidence (see `moment_posterior`)
+                over first and second moments, weighted by their evidence (see `link_free_start`)
     link        log-odds of y on held-out indices <x_i, b^(-i)>, b^(-i) the Newton step from b without response i, in
                 closed form (see `Newton`); a parabola, or one of two penalized splines, by the loss and a price for
                 each effective parameter
@@ -79,10 +80,9 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     cost        a few passes over X (n, p), and X^T diag(h) X
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the responses: held-out
-    indices show the link blurred by the error of b, and that is what a noisy b should be judged by. A spline for the
-    log-odds cannot follow jumps to a level between 0 and 1: if splines are needed, probabilities that are constant but
-    for two or three jumps are tried, and kept if held-out responses prefer them. If a smooth link predicts little,
-    splines from every moment are tried, too (`other_starts`).
+    indices show the link blurred by the error of b, and that is what a noisy b should be judged by. If a link predicts
+    little, splines from every moment are tried, too (`other_starts`). A spline cannot follow jumps to a level between 0
+    and 1: with such a link the error is some 15% larger than it need be, and intervals are too short.
 
     Yields after each estimate of the link: objective F, residual the length of D, not less than k / s while exchanges
     go on, intervals; the note says which start and which link were chosen. Memory: an array like the columns of X that
@@ -95,7 +95,20 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     X = centred(problem.X)
     data = Data(X, (problem.y + 1.0) / 2.0, min(support_size(problem, kept), X.shape[1]), problem.contrasts)
     for shown in refinement(data, rng):
-        yield shown.iterate(data)
+        iterate = shown.iterate(data)
+        if not (shown.final and separated(shown.round.at.z, data.answers)):
+            yield iterate
+            continue
+        # Without a minimum there is no distance from it.
+        yield replace(iterate, residual=None, optimal=False, note=f"{iterate.note} {SEPARATED}")
+        if iterate.residual is not None and iterate.residual <= STANDS:
+            return Stop.NO_MINIMUM
+    return None
+
+
+def separated(z: Array, answers: Array) -> bool:
+    """Return whether all responses (n,) agree with a link that switches once or twice along the index z (n,)."""
+    return bool(np.count_nonzero(np.diff(answers[np.argsort(z, kind="stable")])) <= 2)
 
 
 def centred(X: Array) -> Array:
@@ -111,14 +124,14 @@ def centred(X: Array) -> Array:
 class Shown(NamedTuple):
     """A round as it is shown: the sentence on its start, what is tried meanwhile, the round whose intervals it has.
 
-    jumpy: whether a link that jumps, which would make the error larger, fits about as well.
+    final: whether its link is the last one.
     """
 
     round: Round
     start: str
     trying: str = ""
     refined: Round | None = None
-    jumpy: bool = False
+    final: bool = False
 
     def intervals(self, data: Data) -> Intervals:
         """Return the intervals of the entries, or of those of the refined direction where this one is a start."""
@@ -129,12 +142,8 @@ class Shown(NamedTuple):
         known = intervals(data.X, data.answers, own.at.b, own.link, loss, minimal=minimal, rows=rows)
         if np.isnan(known.low).all():
             return known
-        notes = [
-            known.note,
-            JUMPY * self.jumpy,
-            "The intervals are those of the refined direction." * bool(self.refined),
-        ]
-        return known._replace(note=" ".join(filter(None, notes)))
+        refined = "The intervals are those of the refined direction." if self.refined else ""
+        return known._replace(note=f"{known.note} {refined}".strip())
 
     def iterate(self, data: Data) -> Iterate:
         """Return it as an iterate."""
@@ -155,7 +164,7 @@ class Shown(NamedTuple):
 
 
 def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
-    """Yield the rounds of `link_free_refinement`: smooth links, then jumps where held-out answers prefer them."""
+    """Yield the rounds of `link_free_refinement`, with a link to choose and then with the chosen one."""
     candidates = starts(data, rng)
     ends = list[Shown]()
     for start in candidates:
@@ -171,9 +180,8 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
             words = f"{start.note} No refinement predicts held-out answers better."
             yield Shown(first._replace(choosing=False), words, refined=least(data, best.round))
             return
-    best = yield from jumping(data, best)
     for last in last_rounds(data, best.round):
-        yield best._replace(round=last)
+        yield best._replace(round=last, final=True)
 
 
 def price(data: Data, round: Round) -> float:
@@ -205,8 +213,7 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
     """Return a settled round, or one from splines from other starts that predicts held-out answers much better."""
     share = data.answers.mean()
     entropy = -(share * np.log(share) + (1.0 - share) * np.log1p(-share))
-    spline = isinstance(best.round.link, LogOdds) and best.round.link.weight > 0.0
-    if spline or best.round.held_out(data).mean() < entropy / 2.0:
+    if best.round.link.weight > 0.0 or best.round.held_out(data).mean() < entropy / 2.0:
         return best
     ends = list[tuple[Round, Start]]()
     for start in other_starts(data):
@@ -217,25 +224,6 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
         last = yield from until_settled(rounds(data, end.at, SMOOTH), start.note)
         return Shown(last, start.note)
     return best
-
-
-def jumping(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
-    """Return a settled round, or one with a link that jumps, where held-out answers prefer it."""
-    link, newton = best.round.link, best.round.newton
-    if not isinstance(link, LogOdds) or not link.weight:
-        return best
-    rows = Rows.of(best.round.at.held_out, data.answers, newton.weights)
-    smooth, jumpy = price(data, best.round), False
-    for steps in jumps(rows):
-        ahead = smooth - rows.loss(steps) - PRICE * steps.parameters
-        jumpy = jumpy or ahead > -BY_JUMPS
-        if ahead > BY_JUMPS:
-            following = rounds(data, best.round.at, [steps])
-            last = yield from until_settled(following, best.start, "jumps of the link", REFITS)
-            if price(data, last) < min(price(data, best.round), smooth - BY_JUMPS):
-                best = best._replace(round=last)
-    # Of a link that jumps nothing is to be added.
-    return best._replace(jumpy=jumpy and isinstance(best.round.link, LogOdds))
 
 
 def least(data: Data, round: Round) -> Round:

@@ -9,24 +9,16 @@ from scipy.special import expit
 
 from lrlab.arrays import Array, Mask
 from lrlab.linalg import hard_threshold, tangent_inverse
-from lrlab.solvers.single_index.index_links import Link, Rows, Steps, chosen, loss
+from lrlab.solvers.single_index.index_links import WIDTH, LogOdds, Rows, chosen, loss
 
-# The number of steps of the link is chosen anew in this many rounds at most, until it stays the same in three.
-CHOICES = 6
-# Steps are small when they are this share of the error of the direction.
-NEARLY_SETTLED = 0.05
-# The least width of jumps of the link, in errors of the direction.
-NARROWEST_ERROR = 1.0
-HALVINGS = 8
-# Radians of a step, farther than which a quadratic model says nothing; far beyond, a length that no other step reaches.
-LONGEST_STEP, LONGEST_SOLVED = 0.5, 1e12
-# What rounding may add to a sum of losses, relative to it.
-SLACK = 1e-12
-# What a row at least leaves of its own information to others.
+CHOICES, NEARLY_SETTLED = 6, 0.05
+"""Rounds in which the kind of link is chosen anew at most; length of a small step, in errors of the direction."""
+HALVINGS, LONGEST_STEP, LONGEST_SOLVED = 8, 0.5, 1e12
+"""Radians of a step, farther than which a quadratic model says nothing; far beyond, what no other step reaches."""
+SLACK, FLAT = 1e-12, 1e-12
+"""What rounding may add to a sum of losses, relative; curvature by which a flat link is left where it is."""
 SMALLEST_REST = 0.05
-DIFFERENCE = 1e-3
-# Curvature by which a flat link is left where it is.
-FLAT = 1e-12
+"""What a row at least leaves of its own information to others."""
 TINY = np.finfo(float).tiny
 
 
@@ -83,7 +75,7 @@ class Newton(NamedTuple):
     without: Array
 
     @classmethod
-    def of(cls, data: Data, at: Direction, link: Link, support: Mask, *, exact: bool = False) -> "Newton":
+    def of(cls, data: Data, at: Direction, link: LogOdds, support: Mask, *, exact: bool = False) -> "Newton":
         r"""Return the step to the minimum on the sphere, over entries of a support, that also drops the others.
 
         (P H P + m) D = P X^T psi on the tangent space, psi = eta' (y - p), H = X^T diag(h) X, m = <b, X^T psi>; without
@@ -122,7 +114,7 @@ class Newton(NamedTuple):
         """The standard error of the direction, by the information."""
         return math.sqrt(np.count_nonzero(self.step) / self.information)
 
-    def moved(self, data: Data, at: Direction, link: Link) -> tuple[Direction, float]:
+    def moved(self, data: Data, at: Direction, link: LogOdds) -> tuple[Direction, float]:
         """Return the direction after the step, halved until the loss does not grow, and its loss."""
         t = min(1.0, LONGEST_STEP / (float(np.linalg.norm(self.step)) + TINY))
         along = products(data.X, self.step != 0, self.step)
@@ -138,9 +130,9 @@ class Newton(NamedTuple):
         return at, self.loss
 
 
-def curvatures(data: Data, z: Array, link: Link) -> Array:
+def curvatures(data: Data, z: Array, link: LogOdds) -> Array:
     """Return the second derivatives of the losses at z (n,), by differences."""
-    h = DIFFERENCE * link.width
+    h = 1e-3 * WIDTH
     (above, up), (below, down) = link(z + h), link(z - h)
     return (down * (data.answers - expit(below)) - up * (data.answers - expit(above))) / (2.0 * h)
 
@@ -149,7 +141,7 @@ class Round(NamedTuple):
     """A direction, the link of its held-out indices, the step to come, and how many entries may change."""
 
     at: Direction
-    link: Link
+    link: LogOdds
     newton: Newton
     exchanges: int = 0
     choosing: bool = False
@@ -166,10 +158,10 @@ class Round(NamedTuple):
         return own + self.link.parameters / len(own)
 
 
-def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
+def rounds(data: Data, at: Direction, links: Sequence[LogOdds]) -> Iterator[Round]:
     """Yield rounds from a start, with the best link of some kinds, without end."""
     information: Array = np.zeros(len(at.z))
-    same, number, error = 0, 0, 0.0
+    same, number = 0, 0
     exchanges, link = data.s if data.sparse else 0, links[0]
     support = at.b != 0 if data.sparse else np.ones(len(at.b), dtype=bool)
     while True:
@@ -182,11 +174,8 @@ def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
             same = same + 1 if number and before.kind == link.kind else 0
         else:
             link = link.fitted(rows)
-        if isinstance(link, Steps):
-            # Held out to first order, an answer is followed by jumps that are narrower than the error of the direction.
-            link = link.at_least(NARROWEST_ERROR * error)
         step = Newton.of(data, at, link, support)
-        information, error = step.weights, step.error
+        information = step.weights
         yield Round(at, link, step, exchanges, choosing)
         moved, reached = step.moved(data, at, link)
         if exchanges:
@@ -196,7 +185,7 @@ def rounds(data: Data, at: Direction, links: Sequence[Link]) -> Iterator[Round]:
 
 
 def exchanged(
-    data: Data, link: Link, at: Direction, step: Newton, moved: Direction, reached: float, exchanges: int
+    data: Data, link: LogOdds, at: Direction, step: Newton, moved: Direction, reached: float, exchanges: int
 ) -> tuple[Direction, int]:
     r"""Return the direction with a better support where there is one, and how many entries may change next time.
 

@@ -59,10 +59,10 @@ def minimized(loss: Likelihood, problem: SingleIndexData, note: Callable[[Array]
             forever = above * np.maximum(now.margin, 0.0).sum() + below * np.minimum(now.margin, 0.0).sum()
             separated = bool(forever <= 0) or (residual <= NEARLY_FLAT and np.abs(now.margin - before).max() > STEADY)
             unbounded = forever < -FLAT * np.abs(now.margin).sum()
-            words = [note(now.margin), SEPARABLE if separated and not unbounded else ""]
             # Without a minimum there is no distance from it.
             known = None if separated else residual
-            yield Iterate(now.theta[1:], objective=value / n, residual=known, note=" ".join(words).strip(), optimal=not separated)
+            words = f"{note(now.margin)} {SEPARABLE if separated and not unbounded else ''}".strip()
+            yield Iterate(now.theta[1:], objective=value / n, residual=known, note=words, optimal=not separated)
             if unbounded or (separated and residual <= FLAT):
                 return Stop.NO_MINIMUM
         direction = newton_direction(X, now, min(0.5, residual))

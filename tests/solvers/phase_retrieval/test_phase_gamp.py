@@ -7,7 +7,6 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.model_entry import Level
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.protocol import Stop
 from lrlab.solvers.phase_retrieval import phase_gamp
@@ -119,13 +118,6 @@ def test_predictions_end_where_gauss_newton_takes_over():
     assert len(predict_iterations(spec, OPTIONS, 100)) == 100
 
 
-def test_blocks_of_rows_change_nothing(monkeypatch):
-    problem = PhaseRetrieval(m=300, p=40, noise=0.1).build()
-    whole = iterates(problem, 8)[-1].estimate
-    monkeypatch.setattr("lrlab.solvers.phase_retrieval.phase_gamp.ROWS", 64)
-    assert iterates(problem, 8)[-1].estimate == pytest.approx(whole, abs=1e-9)
-
-
 def test_limits_of_the_family():
     best = catalog.family("phase-retrieval").asymptotics
     assert best(PhaseRetrieval(m=105, p=100, field="real")) == {
@@ -134,16 +126,6 @@ def test_limits_of_the_family():
     }
     assert best(PhaseRetrieval(m=90, p=100)) == {"limit_best_overlap": 0.0}
     assert best(PhaseRetrieval(m=90, p=64, truth="digit-3")) == {}
-
-
-def test_margins_of_the_family_change_sign_at_the_thresholds():
-    margins = catalog.family("phase-retrieval").margins
-    at = margins(PhaseRetrieval(m=210, p=200, field="real"), Level("error", 0.001, below=True))
-    # What chance adds at this size, in log m/p at an overlap of almost 1.
-    chance = {name: 2.0 * np.sqrt(2.0 / 200) * (name in ("impossible", "hard")) for name in LIMITS}
-    assert at == pytest.approx({name: np.log(1.05 / r) + chance[name] for name, r in LIMITS.items()}, abs=2e-3)
-    assert margins(PhaseRetrieval(), Level("misfit", 0.1, below=True)) == {}
-    assert margins(PhaseRetrieval(p=64, truth="digit-3"), Level("error", 0.1, below=True)) == {}
 
 
 def test_maps_hatch_what_is_impossible_and_hard():

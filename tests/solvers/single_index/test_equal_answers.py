@@ -9,8 +9,8 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.solvers.single_index.pairwise import NO_PAIRS
 from lrlab.solvers.single_index.family import ONE_KIND, SAME_ANSWERS
+from lrlab.solvers.single_index.pairwise import NO_PAIRS
 
 CELLS = [
     ("one-bit-phase-retrieval", {"n": 60, "threshold": 5.0, "p": 5}),

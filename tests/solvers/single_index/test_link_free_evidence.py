@@ -11,7 +11,7 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.moment_posterior import STRENGTHS, Posterior, Sums, hypotheses, leading, saddle_point
+from lrlab.solvers.single_index.link_free_start import STRENGTHS, Sums, hypotheses
 from tests.weak_cells import drawn_cells
 
 SOLVER = "link-free-refinement"
@@ -28,14 +28,6 @@ def overlap(spec, solver):
         return lrlab.solve(spec, solver).metrics["overlap"]
     except InputError:
         return 0.0
-
-
-def test_the_saddle_point_is_where_the_mean_square_is_one():
-    rng = np.random.default_rng(0)
-    for scale in (1e-3, 1.0, 1e3):
-        w, pull = np.sort(scale * rng.standard_normal(7)), rng.random(7)
-        s = saddle_point(w, pull)
-        assert s > w[-1] and (1.0 / (s - w) + pull / (s - w) ** 2).sum() == pytest.approx(1.0, abs=1e-6)
 
 
 @pytest.mark.parametrize("model", [OneBitSensing(n=200, p=6, noise=3.0), OneBitPhaseRetrieval(n=200, p=6, flip=0.3)])
@@ -57,29 +49,6 @@ def test_the_evidence_is_the_mean_likelihood_of_all_directions(model):
         if top < 0.9:
             assert result.evidence == pytest.approx(np.log(weights.mean()) + log.max(), abs=0.25)
             assert top == pytest.approx(np.linalg.eigvalsh((B * weights) @ B.T / weights.sum())[-1], abs=0.12)
-
-
-def test_directions_are_a_ridge_regression_and_an_eigenvector():
-    own = sums(OneBitSensing(n=300, p=20, noise=2.0))
-    first, second = hypotheses(own)[0], hypotheses(own)[STRENGTHS + 2]
-    W, h = first.quadratic(own)
-    b, A = first.moments(own)
-    assert b == pytest.approx(np.linalg.solve(first.saddle * np.eye(20) - W, h), rel=1e-5)
-    assert abs(first.direction(own) @ b) == pytest.approx(np.linalg.norm(b), rel=0.02), "the covariance turns it little"
-    W, h = second.quadratic(own)
-    assert not h.any() and abs(second.direction(own) @ np.linalg.eigh(W)[1][:, -1]) == pytest.approx(1.0)
-
-
-def test_the_posterior_is_the_average_over_hypotheses():
-    own = sums(OneBitPhaseRetrieval(n=300, p=5, threshold=1.0, noise=1.0))
-    found, total = hypotheses(own), np.zeros((5, 5))
-    evidence = np.array([hypothesis.evidence for hypothesis in found])
-    for hypothesis, weight in zip(found, np.exp(evidence - evidence.max()), strict=True):
-        mean, covariance = hypothesis.moments(own)
-        total += weight * (covariance + np.outer(mean, mean))
-    posterior = Posterior.of(own)
-    assert abs(posterior.b @ np.linalg.eigh(total)[1][:, -1]) == pytest.approx(1.0, abs=1e-3)
-    assert posterior.b == pytest.approx(leading(np.zeros(5), total), abs=0.05) or posterior.first < 1.0
 
 
 @pytest.mark.parametrize("seed", range(20000, 20003))

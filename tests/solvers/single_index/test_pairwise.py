@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.linalg import Gram, hard_threshold, top_eigenpairs
 from lrlab.models import single_index
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.pairwise import pair_moments, pairwise_moment
+from lrlab.solvers.single_index.pairwise import pair_moments
 
 
 def by_definition(X, y, pairs):
@@ -61,17 +60,6 @@ def test_the_objective_falls_and_ends_at_the_top_eigenvector():
     assert len(lanczos.rows) == 1 and abs(lanczos.estimate @ trace.estimate) == pytest.approx(1.0, abs=1e-12)
 
 
-def test_every_field_belongs_to_the_same_estimate():
-    problem = OneBitPhaseRetrieval(n=2000, p=10, threshold=0.3).build()
-    M_agree = pair_moments(problem, "consecutive")[1]
-    for iterate in itertools.islice(pairwise_moment(problem, moment="M'", rng=np.random.default_rng(0)), 5):
-        b = iterate.estimate
-        value = b @ M_agree @ b
-        assert np.linalg.norm(b) == pytest.approx(1.0)
-        assert iterate.objective == pytest.approx(-value)
-        assert iterate.residual == pytest.approx(np.linalg.norm(M_agree @ b - value * b) / value)
-
-
 @pytest.mark.parametrize(("threshold", "winner"), [(1.2, "M"), (0.25, "M'")])
 def test_the_moment_with_the_gap_is_chosen(threshold, winner):
     spec = OneBitPhaseRetrieval(n=40_000, p=20, threshold=threshold)
@@ -103,19 +91,3 @@ def test_all_pairs_are_better_than_consecutive_ones():
 def test_what_cannot_work_is_refused_beforehand(spec, sentence):
     with pytest.raises(InputError, match=sentence):
         lrlab.solve(spec, "pairwise-moment")
-
-
-def test_linear_algebra():
-    rng = np.random.default_rng(0)
-    D = rng.standard_normal((700, 600))
-    gram = Gram(600)
-    gram.add(D[:300])
-    gram.add(D[300:])
-    gram.add(D[:0])
-    M = gram.matrix(0.5)
-    assert np.allclose(M, D.T @ D / 2, atol=1e-10) and (M == M.T).all()
-    values, vectors = top_eigenpairs(M, 2)
-    assert values == pytest.approx(np.linalg.eigvalsh(M)[::-1][:2], rel=1e-10)
-    assert np.allclose(M @ vectors, vectors * values, atol=1e-6 * values[0])
-    v = np.array([3.0, -1.0, 0.5, -4.0])
-    assert (hard_threshold(v, 2) == [3, 0, 0, -4]).all() and hard_threshold(v, 4) is v

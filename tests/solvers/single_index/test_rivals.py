@@ -13,7 +13,6 @@ from lrlab import catalog, metrics
 from lrlab.linalg import unit
 from lrlab.models import single_index
 from lrlab.theory import principal_hessian
-from lrlab.theory.predicted_overlap import least_squares_overlap
 
 SENSING = lrlab.spec("one-bit-sensing", n=400, p=8, noise=0.4, seed=3)
 TILTED = lrlab.spec("flipped-logistic", n=400, p=8, intercept=1.5, seed=3)
@@ -120,14 +119,6 @@ def test_streamed_equals_in_memory(name, monkeypatch):
     np.testing.assert_allclose(estimate(stored.build(), name), in_memory, atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["sir", "phd", "save", "marginal-mean"])
-def test_answers_that_are_all_the_same_give_no_direction_and_no_error(name):
-    spec = lrlab.spec("flipped-logistic", n=40, p=4, intercept=5.0, seed=2)
-    problem = spec.build()
-    assert (problem.y == 1).all()
-    assert np.isfinite(estimate(problem, name)).all()
-
-
 # Limits
 
 
@@ -161,14 +152,6 @@ def test_phd_reaches_its_limit(model, settings, whitening):
     assert np.mean([t.metrics["overlap"] for t in traces]) == pytest.approx(limit.overlap, abs=0.06)
     top = abs(limit.value) if limit.overlap else max(-limit.lower, limit.upper)
     assert np.mean([-t.metrics["objective"] for t in traces]) == pytest.approx(top, rel=0.05)
-
-
-def test_limits_where_recovery_is_impossible():
-    odd, even = SENSING.link_function.moments, PHASE.link_function.moments
-    assert principal_hessian.predict(odd, 20.0).overlap == 0
-    assert least_squares_overlap(even, 20.0) == 0 == least_squares_overlap(odd, 0.9)
-    assert principal_hessian.predict(even, 1e6).overlap == pytest.approx(1, abs=1e-4)
-    assert principal_hessian.predict(even, 1e6, "identity").overlap == pytest.approx(1, abs=1e-4)
 
 
 # Binary iterative hard thresholding
@@ -236,12 +219,6 @@ def test_separable_answers_give_a_direction_that_parts_them(name):
     assert median_error(SENSING.replace(noise=0, n=2000), name, seeds=3) < 0.02
 
 
-def test_labels_that_can_be_separated_leave_no_minimum_without_a_penalty():
-    spec = lrlab.spec("one-bit-multilabel", m=15, d1=20, d2=6, rank=2, observation="full")
-    for weight, stop in ((0, "NO_MINIMUM"), (1, "CONVERGED")):
-        assert lrlab.solve(spec, "trace-norm-logistic", regularization=weight).stop.name == stop
-
-
 # All of them
 
 
@@ -260,28 +237,6 @@ def test_labels_that_can_be_separated_leave_no_minimum_without_a_penalty():
 )
 def test_errors_are_what_a_prototype_measured(spec, name, known):
     assert median_error(spec, name, seeds=9) < 1.25 * known
-
-
-@pytest.mark.parametrize(("noise", "known"), [(0.1, 0.043), (0.316, 0.08)])
-def test_normalised_biht_on_a_signal_of_equal_entries(noise, known):
-    errors = []
-    for seed in range(5):
-        problem = lrlab.spec("one-bit-sensing", n=1000, p=1000, sparsity=10, noise=noise, seed=seed).build()
-        problem.truth = np.sign(problem.truth) / np.sqrt(10)
-        errors.append(metrics.direction_error(estimate(problem, "nbiht", number=50), problem.truth))
-    assert np.median(errors) < 1.25 * known
-
-
-@pytest.mark.parametrize("name", ["nbiht", "logistic"])
-def test_same_seed_same_trace_and_inputs_unchanged(name):
-    problem = SPARSE.build()
-    X, y = problem.X.copy(), problem.y.copy()
-    first, second = (iterates(problem, name, number=12) for _ in range(2))
-    for a, b in zip(first, second, strict=True):
-        np.testing.assert_array_equal(a.estimate, b.estimate)
-        assert a.objective == b.objective
-    np.testing.assert_array_equal(problem.X, X)
-    np.testing.assert_array_equal(problem.y, y)
 
 
 BLIND_FIRST = ["marginal-mean", "sir", "biht", "nbiht", "logistic", "probit"]

@@ -5,18 +5,12 @@ from itertools import combinations, islice
 import clarabel
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 
 import lrlab
 from lrlab import catalog
-from lrlab.models import single_index
 from lrlab.solvers.single_index import fantope
-from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.solvers.single_index.sparse_pairwise import (
-    automatic_penalty,
-    entry_deviation,
     sparse_pairwise_moment,
     truncated,
 )
@@ -34,11 +28,6 @@ MODELS = (
 def matrix(state):
     """Return P (p, p) of an iteration."""
     return fantope.compose(state.weights, state.vectors)
-
-
-def symmetric(p, rng):
-    A = rng.standard_normal((p, p))
-    return (A + A.T) / 2.0
 
 
 def moment(p=24, s=3, n=600, seed=0, strength=0.6):
@@ -61,39 +50,6 @@ def iterates(spec, number=80, **options):
 
 
 # The Fantope
-
-
-@given(st.lists(st.floats(-5, 5), min_size=3, max_size=12), st.integers(1, 3))
-def test_the_shift_solves_its_equation_exactly(values, dimension):
-    shift = fantope.fantope_shift(np.array(values), dimension)
-    assert np.clip(np.array(values) - shift, 0, 1).sum() == pytest.approx(dimension, abs=1e-11)
-
-
-@pytest.mark.parametrize("dimension", [1, 3])
-@pytest.mark.parametrize("scale", [0.05, 1.0, 20.0])
-def test_projection_is_feasible_idempotent_and_closest(dimension, scale):
-    rng = np.random.default_rng(1)
-    A = scale * symmetric(15, rng)
-    weights, vectors, rest = fantope.fantope_projection(A, dimension=dimension)
-    P = fantope.compose(weights, vectors)
-    assert weights.sum() == pytest.approx(dimension) and weights.min() > 0 and weights.max() <= 1
-    np.testing.assert_allclose(vectors.T @ vectors, np.eye(len(weights)), atol=1e-12)
-    again = fantope.fantope_projection(P, dimension=dimension)
-    np.testing.assert_allclose(fantope.compose(*again[:2]), P, atol=1e-12)
-    assert rest == pytest.approx(np.linalg.eigvalsh(A - P)[-1])
-    for _ in range(20):
-        # Closest: the angle between A - P and every feasible direction is obtuse.
-        U, share = np.linalg.qr(rng.standard_normal((15, 15)))[0], rng.dirichlet(np.ones(15))
-        other = U[:, :dimension] @ U[:, :dimension].T if scale == 1 else dimension * (U * share.clip(0, 1 / 3)) @ U.T
-        other *= dimension / np.trace(other)
-        assert np.vdot(A - P, other - P) <= 1e-10
-
-
-def test_projection_from_a_few_eigenpairs_equals_the_full_one():
-    A = symmetric(60, np.random.default_rng(2))
-    for scale in (0.001, 0.1, 1.0, 10.0):
-        full, part = (fantope.compose(*fantope.fantope_projection(scale * A, k)[:2]) for k in (0, 1))
-        np.testing.assert_allclose(part, full, atol=1e-11)
 
 
 def clarabel_optimum(M, rho):
@@ -132,21 +88,6 @@ def test_admm_agrees_with_an_interior_point_solver(p, rho):
     np.testing.assert_allclose(matrix(state), P, atol=2e-3)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_admm_satisfies_the_optimality_conditions(seed):
-    M, rho = moment(seed=seed), 0.1
-    state = next(s for s in islice(fantope.fantope_admm(M, rho), 3000) if s.gap <= 1e-9)
-    P, W = matrix(state), state.W
-    assert np.trace(P) == pytest.approx(1.0) and np.linalg.eigvalsh(P)[0] >= -1e-12
-    assert np.abs(W).max() <= rho
-    clear = np.abs(P) > 1e-4
-    np.testing.assert_allclose(W[clear], rho * np.sign(P[clear]), atol=1e-6)
-    values, vectors = np.linalg.eigh(M - W)
-    # P lives on the leading eigenspace of M - W, whose top eigenvalue is the common value of both problems.
-    assert np.vdot(P, M - W) == pytest.approx(values[-1], abs=1e-8)
-    assert values[-1] == pytest.approx(fantope.fantope_objective(M, rho, P), abs=1e-8)
-
-
 def test_the_reported_gap_bounds_the_true_one_in_every_iteration():
     M, rho = moment(p=20, n=60), 0.3
     optimum = clarabel_optimum(M, rho)[1]
@@ -154,14 +95,6 @@ def test_the_reported_gap_bounds_the_true_one_in_every_iteration():
     lacks = [optimum - fantope.fantope_objective(M, rho, matrix(state)) for state in states]
     assert all(-1e-6 <= lack <= state.gap + 1e-6 for lack, state in zip(lacks, states, strict=True))
     assert states[-1].gap < 1e-4 < states[0].gap
-
-
-def test_scaling_the_problem_scales_the_solution_path():
-    M = moment()
-    first, scaled = (list(islice(fantope.fantope_admm(c * M, c * 0.1), 15)) for c in (1.0, 1024.0))
-    for a, b in zip(first, scaled, strict=True):
-        np.testing.assert_allclose(matrix(a), matrix(b), atol=1e-9)
-        assert b.gap == pytest.approx(1024.0 * a.gap, abs=1e-7)
 
 
 # Algorithm 2
@@ -216,40 +149,6 @@ def test_with_all_entries_and_no_penalty_it_is_algorithm_1():
     sparse_run = lrlab.solve(spec, NAME, moment="M", rho=1e-9, max_iter=2000)
     dense_run = lrlab.solve(spec, "pairwise-moment", moment="M", eigensolver="lanczos")
     assert abs(sparse_run.estimate @ dense_run.estimate) == pytest.approx(1.0, abs=1e-9)
-
-
-def test_streamed_equals_in_memory(monkeypatch):
-    stored = iterates(SPEC)[-1]
-    monkeypatch.setattr(single_index, "IN_MEMORY", 0)
-    streamed = iterates(SPEC)[-1]
-    np.testing.assert_allclose(streamed.estimate, stored.estimate, atol=1e-9)
-
-
-def test_same_seed_same_trace_and_inputs_unchanged():
-    problem = SPEC.build()
-    X, y = problem.X.copy(), problem.y.copy()
-    first, second = (
-        [i.estimate for i in islice(sparse_pairwise_moment(problem, rng=np.random.default_rng(0)), 12)]
-        for _ in range(2)
-    )
-    np.testing.assert_array_equal(first, second)
-    np.testing.assert_array_equal(problem.X, X)
-    np.testing.assert_array_equal(problem.y, y)
-
-
-@pytest.mark.parametrize("pairs", ["consecutive", "all"])
-def test_the_scale_of_the_noise_is_estimated_from_the_moment(pairs):
-    spec = SPEC.replace(sparsity=2, p=80)
-    entries = []
-    for seed in range(6):
-        problem = spec.replace(seed=seed).build()
-        M = pair_moments(problem, pairs)[0]
-        off = np.setdiff1d(np.arange(80), np.flatnonzero(problem.truth))
-        block = M[np.ix_(off, off)]
-        entries.append((entry_deviation(M, spec.n), block[np.triu_indices(len(off), 1)].std()))
-    estimated, measured = np.mean(entries, axis=0)
-    assert estimated == pytest.approx(measured, rel=0.05)
-    assert automatic_penalty(M, spec.n) == pytest.approx(entry_deviation(M, spec.n) * np.sqrt(np.log(80)))
 
 
 def test_the_smallest_and_emptiest_problems_pass():
