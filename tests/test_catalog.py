@@ -1,12 +1,13 @@
 """Every solver on every model it claims: the promises that all entries make."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog
+from lrlab import aliases, catalog
 from lrlab.catalog import family
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop, parts
@@ -51,7 +52,7 @@ ENDS = dict.fromkeys(
     ("trimmed-gauss-newton", "ep-rom", "ap-rom", "gfm", "geco", "complete-then-regress", "gamp"), (Stop.SETTLED,)
 ) | {"link-free-refinement": (Stop.NO_MINIMUM,)}
 """Fixed points that are no minima of what the solver minimises, and links that separate the responses."""
-CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model)]
+CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.with_aliases(model, aliases.SOLVERS)]
 ITERATIONS, AGAIN = 40, 12
 """Of a run, and of the one with the same seed, which has the same first rows."""
 
@@ -72,16 +73,72 @@ def test_a_run_of_any_solver_keeps_all_promises(model, name, monkeypatch):
     stop_is_true(trace)
     problem, rng = opened(job)
     problem.load(everything=True)
-    before, iterates = {key: array.copy() for key, array in arrays(problem).items()}, []
+    before, iterates, whole = {key: array.copy() for key, array in arrays(problem).items()}, [], []
     monkeypatch.setattr(run, "opened", lambda *given: (problem, rng))
     shorter = replace(job, limits=job.limits._replace(max_iter=AGAIN))
-    again = run_job(shorter, watch=lambda row, it: iterates.append((parts(it.estimate), copies(it.estimate))))
+
+    def watch(row, it):
+        whole.append(it)
+        iterates.append((parts(it.estimate), copies(it.estimate)))
+
+    again = run_job(shorter, watch=watch)
     first = trace.table.drop(columns="seconds").head(AGAIN)
     assert again.table.drop(columns="seconds").equals(first), "a seed gives one trace, whatever ends it"
     after = arrays(problem)
     assert before and all((after[key] == array).all() for key, array in before.items()), "inputs are never changed"
+    values_are_those_of_the_estimate(job.entry, problem, whole)
     for estimate, copy in iterates:
         assert all((a == b).all() for a, b in zip(estimate, copy, strict=True)), "an iterate is not written over later"
+
+
+def test_the_objectives_of_many_solvers_are_evaluated_independently():
+    covered = {name for model, name in CLAIMS if evaluation(catalog.solver(name, model))}
+    assert len(covered) >= 12
+
+
+def half_squares(problem, W):
+    """Return ||A(W) - b||^2 / 2 of a matrix of entries (d1, d2)."""
+    A = problem.operator
+    return float(np.sum(np.abs(A.pair(A.left(W), A.right(np.eye(W.shape[1]))) - problem.b) ** 2)) / 2
+
+
+DECLARED = {
+    r"\|\|A\(\S+( \S+)?\) - b\|\|\^2 / 2(?! \+)": half_squares,
+    r"\|\|y - A x\|\|\^2 / 2(?! \+)": lambda problem, x: np.sum((problem.y - problem.A @ x) ** 2) / 2,
+    r"mean max\(0, -y_i <x_i, b>\)": lambda problem, b: np.maximum(0, -problem.y * (problem.X @ b)).mean(),
+}
+"""Objectives as docstrings declare them, and their values from data and estimate alone."""
+
+
+def evaluation(entry):
+    """Return the independent evaluation of a solver's objective, or None."""
+    return next((value for pattern, value in DECLARED.items() if re.search(pattern, entry.objective)), None)
+
+
+def table(estimate):
+    """Return an estimate as one array."""
+    if hasattr(estimate, "dense"):
+        return estimate.dense()
+    return np.concatenate([np.ravel(part) for part in parts(estimate)]) if isinstance(estimate, tuple) else estimate
+
+
+def values_are_those_of_the_estimate(entry, problem, rows):
+    """Ask that objectives are the declared ones, and that estimates with a residual near 0 are stationary and stay."""
+    value, rng = evaluation(entry), np.random.default_rng(0)
+    for number, iterate in enumerate(rows):
+        at, scale = table(iterate.estimate), 1.0
+        if value and iterate.objective is not None:
+            scale = value(problem, 0.0 * at) or 1.0
+            assert iterate.objective == pytest.approx(value(problem, at), rel=1e-6, abs=1e-12 * scale)
+        if iterate.residual is None or iterate.residual > 1e-8:
+            continue
+        for after in rows[number + 1 : number + 2]:
+            assert np.linalg.norm(table(after.estimate) - at) <= 1e-3 * np.linalg.norm(at)
+        if value is half_squares and iterate.optimal:
+            U, V = iterate.estimate.left, iterate.estimate.V
+            P, Q, h = rng.standard_normal(U.shape), rng.standard_normal(V.shape), 1e-5
+            high, low = (value(problem, (U + step * P) @ (V + step * Q).T) for step in (h, -h))
+            assert abs(high - low) / (2 * h) <= 1e-3 * scale
 
 
 def scores_are_those_of_a_sound_estimate(trace):
