@@ -11,8 +11,8 @@ from benchmarks.limits.frame import Loop
 from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.models.single_index import SingleIndexProblem
+from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.theory.message_passing import State, updated
 
 TITLE = "single-index models"
 POOL = 8
@@ -59,13 +59,13 @@ def message_passing(model: str, n: int, p: int) -> Loop:
     problem: SingleIndexProblem = catalog.spec(model, n=n, p=p).build()
     problem.load(everything=True)
     X, y = problem.X, problem.y
-    now = State(0.9 * problem.truth, 0.19, 0.9 * (X @ problem.truth), None)
+    now = State(0.9 * problem.truth, 0.19, 0.9 * (X @ problem.truth))
 
     def floor() -> None:
         X @ (y @ X)
 
     title = f"`gamp`, an iteration, {model} n={n:,} p={p}"
-    return Loop(title, lambda: updated(problem, now, 1.0, 1.0), floor, "X b and X^T g", 4.0 * n * p, 16.0 * n * p)
+    return Loop(title, lambda: next(iterations(problem, now, 1.0)), floor, "X b and X^T g", 4.0 * n * p, 16.0 * n * p)
 
 
 def loops() -> Iterator[Loop]:

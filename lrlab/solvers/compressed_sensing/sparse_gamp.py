@@ -10,7 +10,7 @@ from numpy.random import Generator
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver
-from lrlab.theory.message_passing import State, path
+from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.theory.sparse_limits import Measured, bayes_limits
 
 
@@ -46,7 +46,7 @@ def sparse_gamp(problem: SparseData, *, rng: Generator) -> Iterates:
         X=math.sqrt(n) * problem.A, y=problem.cells if problem.bits else scale * problem.y, shape=(n, p),
         link=Measured(problem.index_noise, problem.bits), checkpoint=problem.checkpoint,
     )  # fmt: skip
-    for at in path(unit_problem, State(np.zeros(p), 1.0, np.zeros(n), None), s / p):
+    for at in iterations(unit_problem, State(np.zeros(p), 1.0, np.zeros(n)), s / p):
         x, note = math.sqrt(s) * at.state.b, f"Expected relative error {math.sqrt(at.state.V):.3g}."
         # Rounding keeps the changes of an exact solution above the tolerance, and not its misfit.
         misfit = moved(problem.y, problem.A @ x) if problem.noise == 0 else math.inf

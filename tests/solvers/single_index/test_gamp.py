@@ -12,8 +12,9 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index import gamp as module
-from lrlab.solvers.single_index.gamp import State, first_state, gamp, iterations, predict_iterations, with_variances
+from lrlab.solvers.methods import message_passing as module
+from lrlab.solvers.methods.message_passing import State, iterations
+from lrlab.solvers.single_index.gamp import first_state, gamp, predict_iterations, with_variances
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
 from tests.thorough import a_third
