@@ -70,14 +70,6 @@ class Dense(Operator):
         shape = P.shape[1], self.shape[1]
         return FactorMap(lambda D: rows @ D.T.ravel(), lambda r: (r @ rows).reshape(shape).T, lambda: rows.T @ rows)
 
-    def left_normal(self, Q: Array) -> Array:
-        """Return the normal matrix of U -> <A_i Q, U>."""
-        return self.left_map(Q).normal()
-
-    def right_normal(self, P: Array) -> Array:
-        """Return the normal matrix of V -> <A_i^T P, V>."""
-        return self.right_map(P).normal()
-
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""
         return self._watched(Dense(self.A[rows]))

@@ -71,13 +71,13 @@ class Operator(ABC):
         """Return the unbiased estimate of W from d = A(W)."""
         return Moment(self, d)
 
-    @abstractmethod
     def left_normal(self, Q: Array) -> Array:
         """Return the normal matrix (k d1, k d1) of U -> A(U V^T), unknowns ordered column by column of U."""
+        raise NotImplementedError
 
-    @abstractmethod
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
+        raise NotImplementedError
 
     def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> A(U V^T), where Q is the image of V."""

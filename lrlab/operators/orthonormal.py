@@ -8,11 +8,6 @@ from scipy.linalg import cho_factor, solve_triangular
 from lrlab.arrays import Array, Indices
 from lrlab.operators.entries import Entries
 
-INDEPENDENT = 1e-10
-"""Smallest share of the largest eigenvalue of A A* that is no rounding error."""
-FAR = 0.5
-"""Share of all entries of W up to which so many measurements are safely independent."""
-
 
 class Orthonormal:
     """The measurements T A of entries A, T A A* T^T = I: what an `Operator` does with images, pairs and adjoints.
@@ -30,14 +25,14 @@ class Orthonormal:
         gram = _gram(entries.X, entries.rows) * _gram(entries.Y, entries.columns)
         self._lower: Any = None
         self._turn: Any = None
-        if len(gram) <= FAR * entries.shape[0] * entries.shape[1]:
+        if len(gram) <= 0.5 * entries.shape[0] * entries.shape[1]:
             try:
                 self._lower = cho_factor(gram, lower=True, overwrite_a=True)[0]
                 return
             except np.linalg.LinAlgError:
                 gram = _gram(entries.X, entries.rows) * _gram(entries.Y, entries.columns)
         values, vectors = np.linalg.eigh(gram)
-        retained = values > INDEPENDENT * values[-1]
+        retained = values > 1e-10 * values[-1]
         self._turn = vectors[:, retained] / np.sqrt(values[retained])
 
     def combined(self, b: Array) -> Array:

@@ -13,9 +13,6 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.least_squares import Map, Solution, least_squares
 from lrlab.operators.operator import Operator
 
-LEAST_RATIO = 1e-8
-"""Singular values, relative to the largest, that the penalty treats as equal to this one."""
-
 
 class EvaluatedMatrix(NamedTuple):
     """An estimate W with the images P of U and Q of V, and the residual d = A(W) - b."""
@@ -58,7 +55,7 @@ def gauss_newton_step(
     W, none = at.W, np.zeros((sum(A.shape[: 2 - A.symmetric]), len(at.W.s)), A.dtype)
     if weight:
         s1 = float(np.abs(W.s).max())
-        D = np.sqrt(np.maximum(np.abs(W.s) / s1, LEAST_RATIO))
+        D = np.sqrt(np.maximum(np.abs(W.s) / s1, 1e-8))
         present = W.U * (np.sign(W.s) * D * s1)
         present = present if A.symmetric else np.vstack([present, W.V * (D * s1)])
         solution = least_squares(*jacobian(A, at, D), -at.d, present, (1 + A.symmetric) * weight / s1, rtol, limit)

@@ -149,8 +149,8 @@ def test_normal_matrices_are_gram_matrices_column_by_column(A):
     dense = matrices(A)
     left = np.einsum("mij,jk->mki", dense, V).reshape(A.size, -1)
     right = np.einsum("mij,ik->mkj", dense, U).reshape(A.size, -1)
-    assert A.left_normal(A.right(V)) == pytest.approx(left.T @ left, abs=1e-9)
-    assert A.right_normal(A.left(U)) == pytest.approx(right.T @ right, abs=1e-9)
+    assert A.left_map(A.right(V)).normal() == pytest.approx(left.T @ left, abs=1e-9)
+    assert A.right_map(A.left(U)).normal() == pytest.approx(right.T @ right, abs=1e-9)
 
 
 @every_operator

@@ -21,7 +21,6 @@ from lrlab.solver_entry import Options, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import projected
 
-SMALL_SYSTEM = 200
 INEXACT = 0.3
 """Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a quarter of the work."""
 
@@ -85,7 +84,7 @@ def altmin(
     """
     A, b = problem.operator, problem.b
     # The systems of a matrix with missing entries are small: row by row without features, or of few features.
-    small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= SMALL_SYSTEM)
+    small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= 200)
     exact = inner == "exact" or (inner == "auto" and small)
     batches = sample_batches(A, b, fresh_samples)
     A0, b0 = next(batches)

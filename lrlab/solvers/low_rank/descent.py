@@ -13,9 +13,6 @@ from lrlab.protocol import Iterate, Stop
 from lrlab.solvers.low_rank.tangent import Line, gradient, inner, line, moved, newton_step, transported
 from lrlab.solvers.low_rank.whole_steps import Leave
 
-HALVINGS, REFRESHED = 30, 50
-"""Most halvings of a step, and steps after which rounding errors of updated images are removed."""
-
 
 def steps_to_the_end(
     A: Operator, b: Array, first: EvaluatedMatrix, conjugately: bool, leave: Leave
@@ -67,7 +64,8 @@ def descent(
             return
         last = Leg(at.W, slope, steepest, direction) if better is None else None
         at, steps = following, steps + 1
-        if solved(at.d, b) or steps % REFRESHED == 0:
+        # Updated images gather rounding errors.
+        if solved(at.d, b) or steps % 50 == 0:
             at = point(A, at.W, b)
 
 
@@ -84,5 +82,5 @@ def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> Evaluat
     step = -float(at.d @ along.image) / size if size else 0.0
     # In single precision the last steps, which are exact, change F by less than its rounding error.
     before = at.objective * (1.0 + (1e-5 if b.dtype == np.float32 else 0.0))
-    trials = (moved(A, at, along, step * 0.5**halvings, b) for halvings in range(HALVINGS if step else 0))
+    trials = (moved(A, at, along, step * 0.5**halvings, b) for halvings in range(30 if step else 0))
     return next((new for new in trials if new.objective < before), None)

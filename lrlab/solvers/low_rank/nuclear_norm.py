@@ -17,8 +17,6 @@ from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eige
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
 """The path's first weight, its factor, and the optimality at which it proceeds: looser steps cost more at the end."""
-ROUNDING = 16.0
-"""The optimality is known to so many rounding errors of A*(b)."""
 
 
 @solver(family="low-rank", matrix=lambda spec, options: math.prod(spec.size))
@@ -71,7 +69,7 @@ def nuclear_norm(
     zero_from = float(s[0])
     mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
     step = 1.0 / max(float(np.linalg.norm(operator(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
-    rounding = ROUNDING * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
+    rounding = 16 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
     shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
 
     def value(W: LowRank) -> tuple[float, Array]:

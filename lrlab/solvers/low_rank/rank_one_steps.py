@@ -19,8 +19,6 @@ SOFTENING = 0.03
 m = 2 p) 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
 STEPS, PATIENCE = 80, 5
 """Steps after which no further initialization is tried, and slow steps after which the next one is."""
-SETTLED = 1e-3
-"""Residual at which a weighted problem need not be solved further: steps without weights begin at its minimum."""
 
 Direct = Callable[..., Generator[Iterate, None, Stop | None]]
 
@@ -41,7 +39,8 @@ def rank_one_steps(
         for iterate in direct(near, scaled, point(near, W, scaled), patience=PATIENCE):
             at, taken = point(A, iterate.estimate, b), taken + 1
             yield Iterate(at.W, at.objective, stationarity(A, at, b), iterate.note)
-            if settled := (iterate.residual or 0.0) < SETTLED:
+            # Steps without weights begin at the minimum, which need not be exact.
+            if settled := (iterate.residual or 0.0) < 1e-3:
                 break
         alike = settled and any(abs(at.objective - end) <= 0.01 * end for end in ends)
         if alike or float(np.linalg.norm(at.d)) <= max(1e-8 * float(np.linalg.norm(b)), rounding_error(b)):

@@ -13,9 +13,6 @@ from lrlab.operators.krylov import SETTLED, nearest
 from lrlab.operators.operator import Operator
 from lrlab.parameters import choice
 
-CLIPPED = 2.0
-"""Root mean squares at which measurements are clipped for the clipped moment."""
-
 Start = Annotated[
     str,
     choice(
@@ -61,5 +58,5 @@ def started(A: Operator, b: Array, rank: int, rng: Generator, start: str, settle
 
 def clipped(b: Array) -> Array:
     """Return b with no entry larger than twice their root mean square: few large ones would dominate the moment."""
-    most = CLIPPED * np.sqrt(np.mean(b * b))
+    most = 2.0 * np.sqrt(np.mean(b * b))
     return np.clip(b, -most, most)

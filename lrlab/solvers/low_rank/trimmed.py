@@ -16,11 +16,6 @@ from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 
 DEVIATION = 1.4826
 """Standard deviations of a normal number in the median of its size."""
-ROUNDING = 1e-8
-"""Misfit, relative to the size of a measurement, below which one always fits."""
-SOLVED = 1e-6
-"""Residual at which measurements are chosen anew."""
-ROUNDS = 30
 
 
 @dataclass
@@ -63,9 +58,9 @@ def trimmed_gauss_newton(
     steps these are, with the cut of Rousseeuw & Leroy (1987) in the place of a fraction.
     """
     A, b = problem.operator, problem.b
-    floor = ROUNDING * DEVIATION * float(np.median(np.abs(b)))
+    floor = 1e-8 * DEVIATION * float(np.median(np.abs(b)))
     fits = within(b, cut, floor)
-    for k in range(ROUNDS):
+    for k in range(30):
         rows = np.flatnonzero(fits)
         steps, kept = gauss_newton(Part(A.subset(rows), b[rows], problem.rank), rng=rng), fits
         note = f"Round {k + 1}: {len(b) - len(rows)} of {len(b)} measurements are left out."
@@ -79,7 +74,7 @@ def trimmed_gauss_newton(
             fits = within(A(at.estimate) - b, cut, floor)
             stays = bool((fits == kept).all())
             yield Iterate(at.estimate, at.objective, at.residual if stays else None, note, optimal=False)
-            if (at.residual or 0.0) <= SOLVED and not stays:
+            if (at.residual or 0.0) <= 1e-6 and not stays:
                 break
         if (fits == kept).all():
             return Stop.SETTLED if stop is Stop.CONVERGED else stop

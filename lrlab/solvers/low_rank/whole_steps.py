@@ -15,8 +15,6 @@ Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 
 SLOW = 0.02
 """Fraction by which a step lowers F that makes one with the whole gradient worth its price."""
-ROUGH = 0.05
-"""Accuracy of the nearest matrix: it need not be exact, because the step counts if F falls."""
 
 
 class WholeSteps:
@@ -45,7 +43,7 @@ class WholeSteps:
             return None
         # With many measurements the step 1 leads to the truth.
         for eta in (1.0, 0.5, 0.25):
-            W = nearest(at.W - eta * self.A.moment(at.d), len(at.W.s), self.rng, ROUGH)
+            W = nearest(at.W - eta * self.A.moment(at.d), len(at.W.s), self.rng, settled=0.05)
             if (new := point(self.A, W, self.b)).objective < least:
                 self.slow, self.due = 0, 1
                 return new

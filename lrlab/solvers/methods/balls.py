@@ -6,10 +6,6 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 
-ROUNDS = 100
-FEASIBLE = 1e-4
-"""Distance from the box, relative to its side, at which alternating projections end."""
-
 
 def simplex(sizes: Array, total: float) -> Array:
     """Return the nearest numbers >= 0 whose sum is at most `total` to sizes (k,) >= 0 in falling order."""
@@ -40,18 +36,18 @@ class BoundedTraceBall:
     def nearest(self, V: Array, t: float) -> LowRank:
         """Return the matrix nearest to V; its entries exceed the bound by 1e-4 of it, or what 100 rounds leave."""
         q = t * self.multipliers
-        for _ in range(ROUNDS):
+        for _ in range(100):
             W = trace_ball(V - q, self.radius)
             Y = W.dense()
             X = np.clip(Y + q, -self.largest, self.largest)
             q = Y + q - X
-            if np.abs(X - Y).max() <= FEASIBLE * self.largest:
+            if np.abs(X - Y).max() <= 1e-4 * self.largest:
                 break
         self.multipliers = q / t
         return W
 
 
 def short_rows(F: Array, length: float) -> Array:
-    """Return the nearest matrix whose rows are at most so long."""
+    """Return the nearest matrix whose rows have at most a length."""
     sizes = np.linalg.norm(F, axis=1, keepdims=True)
     return F * np.minimum(1.0, length / np.where(sizes > 0, sizes, 1.0))

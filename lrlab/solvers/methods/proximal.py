@@ -11,21 +11,8 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 
-MEMORY = 10
-"""f may rise above its last value, but not above the largest of so many."""
-BACKTRACKS = 40
-ROUNDING = 16.0
-"""Singular values are known to so many rounding errors of the largest."""
-
 FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
-"""Each step is longer than the last, by far until curvature has been met, and shorter where that is too large."""
-LONGEST = 1e12
-"""Steps grow to this multiple of the first at most, where no curvature is ever met."""
-SHORTENINGS = 60
-NARROW = 0.5
-"""Singular vectors come from the smaller Gram matrix where at most this share of them is retained."""
-TRUSTED = 1e-6
-"""Singular values below this share of the largest are inaccurate when computed from a Gram matrix."""
+"""Each step is longer than the last, by far until curvature has been met, and shorter if that is too large."""
 
 
 class Split(NamedTuple):
@@ -68,9 +55,9 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
     x, X = start, split.dense(start)
     f, state = split.value(x)
     g = split.gradient(state)
-    recent, t = deque([f], maxlen=MEMORY), step
+    recent, t = deque([f], maxlen=10), step
     while True:
-        for _ in range(BACKTRACKS):
+        for _ in range(40):
             target = X - X.dtype.type(t) * g
             following = split.prox(target, t)
             moved = split.dense(following)
@@ -117,9 +104,9 @@ def shrink_eigenvalues(V: Array, level: float) -> LowRank:
 
 
 def soft_threshold(sizes: Array, level: float) -> Array:
-    """Return sizes, of which the first is the largest, lowered to 0 at the least; what rounding leaves over is 0."""
+    """Return sizes, of which the first is the largest, lowered to 0 at the least; rounding errors become 0."""
     lowered = sizes - sizes.dtype.type(level)
-    return np.where(lowered > ROUNDING * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))
+    return np.where(lowered > 16 * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))
 
 
 class Risk(Protocol):
@@ -166,7 +153,7 @@ def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterato
     at = before = start
     theta, t, t_before, growth = 1.0, step, step, FIRST_GROWTH
     while True:
-        for _ in range(SHORTENINGS):
+        for _ in range(60):
             grown = (1 + math.sqrt(1 + 4 * theta**2 * t_before / t)) / 2
             Y, f, gradient = extrapolated(risk, at, before, (theta - 1) / grown)
             target = Y - t * gradient
@@ -183,7 +170,7 @@ def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterato
         uphill = float(np.vdot(move, following.W - at.W)) < 0
         yield following, (target - following.W) / t
         before, at = (following if uphill else at), following
-        theta, t_before, t = (1.0 if uphill else grown), t, min(growth * t, LONGEST * step)
+        theta, t_before, t = (1.0 if uphill else grown), t, min(growth * t, 1e12 * step)
 
 
 def place(risk: Risk, W: LowRank) -> Place:
@@ -225,7 +212,8 @@ def shrink(V: Array, level: float) -> LowRank:
     squares, P = np.linalg.eigh(V.T @ V)
     sizes = np.sqrt(np.maximum(squares, 0.0))
     retained = sizes > level
-    if level <= TRUSTED * sizes[-1] or retained.sum() > NARROW * len(retained):
+    # Small singular values of a Gram matrix are inaccurate, and many are not worth the detour.
+    if level <= 1e-6 * sizes[-1] or retained.sum() > len(retained) / 2:
         return shrink_singular_values(V, level)
     if not retained.any():
         return lowrank.zero(V.shape, 1)

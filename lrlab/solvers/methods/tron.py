@@ -1,7 +1,7 @@
 """Conjugate gradients and trust-region Newton for functions of a matrix, by Hessian products alone."""
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,18 +12,6 @@ Product = Callable[[Array], Array]
 ACCEPTED, GOOD, GREAT = 1e-4, 0.25, 0.75
 SHRINK, SHRINK_SLOWLY, GROW = 0.25, 0.5, 4.0
 """Constants of Lin, Weng, Keerthi (2008), eq. 9-11."""
-ROUNDING = 1e-11
-"""Falls below this share of the value drown in its rounding errors."""
-
-
-class Smooth(Protocol):
-    """A function of a matrix, with derivatives."""
-
-    def value(self, W: Array) -> float:
-        """Return the value at W."""
-
-    def derivatives(self, W: Array) -> tuple[Array, Product]:
-        """Return the gradient at W, and the product with the Hessian at W."""
 
 
 class Step(NamedTuple):
@@ -55,7 +43,10 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
         curvature = dot(D, HD)
         alpha = rr / curvature if curvature > 0 else np.inf
         if alpha * np.sqrt(dot(D, D)) >= radius or np.linalg.norm(S + alpha * D) >= radius:
-            alpha = to_edge(S, D, radius)
+            # To the edge, ||S + alpha D|| = radius.
+            sd, dd, room = dot(S, D), dot(D, D), radius**2 - dot(S, S)
+            root = np.sqrt(max(sd**2 + dd * room, 0.0))
+            alpha = room / (sd + root) if sd >= 0 else (root - sd) / dd
             return Step(S + alpha * D, R - alpha * HD, True)
         if not np.isfinite(alpha):
             break
@@ -84,16 +75,10 @@ def each_column(product: Product, right: Array, accuracy: float = 0.0) -> Iterat
         yield V, R
 
 
-def to_edge(S: Array, D: Array, radius: float) -> float:
-    """Return the positive alpha with ||S + alpha D|| = radius."""
-    sd, dd, room = dot(S, D), dot(D, D), radius**2 - dot(S, S)
-    root = np.sqrt(max(sd**2 + dd * room, 0.0))
-    return room / (sd + root) if sd >= 0 else (root - sd) / dd
-
-
-def newton(f: Smooth, W: Array, newton_steps: int, steps: int, accuracy: float) -> Array:
+def newton(f: Any, W: Array, newton_steps: int, steps: int, accuracy: float) -> Array:
     """Return a W of lower value: trust-region Newton until the gradient is `accuracy` of the one at entry.
 
+    f has value(W), and derivatives(W): the gradient and the product with the Hessian.
     Each of at most `newton_steps` directions takes at most `steps` conjugate gradients. The value never rises.
     Reference: Lin, Weng, Keerthi (2008), "Trust region Newton method for large-scale logistic regression", Algorithm 2.
     """
@@ -114,7 +99,7 @@ def newton(f: Smooth, W: Array, newton_steps: int, steps: int, accuracy: float) 
         actual = trial_value - value
         if predicted >= 0:
             break
-        if -predicted <= ROUNDING * abs(value):
+        if -predicted <= 1e-11 * abs(value):
             # Rounding hides the decrease of the values; the model's, with an error of third order, is accurate.
             actual = predicted
         radius = resized(radius, length, slope, actual, predicted, at_edge)

@@ -18,11 +18,6 @@ StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature alo
 Step = Annotated[float, number(0.001, 10, "the fixed step size, 1 in the papers", symbol="η", scale="log")]
 Batches = Annotated[int, number(0, 1000, "batches of fresh samples, one per iteration; 0: reuse all", added=True)]
 
-SOLVED, STILL = 64.0, 16.0
-"""Rounding errors of ||b||, or of ||L||, below which the residual norm, or a move, is rounding."""
-LARGEST_STEP = 4.0
-"""Largest adaptive step, whose mean is 1: flatter directions are those about which the measurements say nothing."""
-
 
 def batches(A: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
     """Yield the operator and measurements of each batch; all samples, endlessly, if count is 0."""
@@ -43,14 +38,14 @@ def trial_steps(A: Operator, at: EvaluatedMatrix, GU: Array) -> list[float]:
     """Return the eta at which <T, G(L - eta T)> = 0, with T = P G + G P - P G P the tangent part of G, P = U U^T.
 
     eta = ||T||^2 / <T, H(T)> with H(T) = A*(A(T)) / (2m) - (mean A(T) / 2) I, whose mean is T: about 1 with many
-    measurements. GU = G U (p, r). T = U Z^T + Z U^T is never formed; one pass over the data. Its halves follow, for
-    steps that raise the objective far: it need not fall, as G is the gradient of another function, without the bias.
+    measurements, and at most 4, as flatter directions are undetermined. GU = G U (p, r). One pass over the data. Halves
+    follow, for steps that raise the objective far: it need not fall, as G is the gradient without the bias.
     """
     U = at.W.U
     Z = GU - U @ (U.T @ GU) / 2
     inner = U.T @ Z
     size = 2 * float((Z * Z).sum() + (inner * inner.T).sum())
-    eta = along(A, 2 * A.pair(at.P, A.left(Z)), 2 * float(np.trace(inner)), size, LARGEST_STEP)
+    eta = along(A, 2 * A.pair(at.P, A.left(Z)), 2 * float(np.trace(inner)), size, 4.0)
     return [eta / 2**halvings for halvings in range(13)]
 
 
@@ -77,6 +72,6 @@ def iterate(b: Array, at: EvaluatedMatrix, following: LowRank, step: float, note
     then 0, and L optimal.
     """
     eps, size = float(np.finfo(b.dtype).eps), float(np.linalg.norm(at.W.s))
-    solved = bool(np.linalg.norm(at.d) <= SOLVED * eps * np.linalg.norm(b))
+    solved = bool(np.linalg.norm(at.d) <= 64 * eps * np.linalg.norm(b))
     moved = float(np.linalg.norm(lowrank.difference(following, at.W))) / (step * size) if size else 1.0
-    return Iterate(at.W, at.objective, 0.0 if solved or moved <= STILL * eps else moved, note, optimal=solved)
+    return Iterate(at.W, at.objective, 0.0 if solved or moved <= 16 * eps else moved, note, optimal=solved)
