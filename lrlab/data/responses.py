@@ -15,7 +15,7 @@ from lrlab.linalg import unit, varying
 from lrlab.model_entry import Measure
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Problem, proceed
-from lrlab.runs.index_link import IndexLink, losses
+from lrlab.solvers.single_index.index_link import IndexLink, losses
 
 METRICS = {
     "held_out_log_loss": Measure("log loss of held-out responses", "nats per response, under the estimated link"),

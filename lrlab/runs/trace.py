@@ -14,8 +14,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Iterate, Stop, parts
 from lrlab.runs import theory
-from lrlab.runs.index_link import IndexLink
 from lrlab.runs.job import Job
+from lrlab.solvers.single_index.index_link import IndexLink
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,6 +33,8 @@ def run(options: argparse.Namespace) -> int:
 
     sweep = read(options.file)
     with Store(options.store) as store:
+        if sys.stderr.isatty():
+            say(f"Checking {sweep.total // sweep.trials:,} grid points.", file=sys.stderr)
         results, paces = SweepResults(sweep), list[Pace]()
         if sys.stderr.isatty():
             say(f"{size_words(sweep)}.", file=sys.stderr)
