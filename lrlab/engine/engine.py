@@ -61,7 +61,8 @@ class Engine:
         with extras.named():
             import distributed  # noqa: F401
 
-        self.address, self._ended, self._client = address or "", "", None
+        self.address, self._ended = address or "", ""
+        self._client: Any = None
         self._lock, self._has_workers = threading.RLock(), threading.Event()
         self._cluster: LocalCluster | None = None
         self._calls, self._batches, self._outgrown = list[Call](), dict[str, Batch](), set[str]()

@@ -181,6 +181,8 @@ def fork_workers() -> None:
     Only on Linux: elsewhere the system's libraries do not survive a fork, and each worker imports for itself.
     """
     if sys.platform == "linux" and len(tempfile.gettempdir()) < LONGEST_FOLDER:
+        from multiprocessing import forkserver
+
         import dask
 
         # As the default method, which the library takes for None. Given its name, the library would import numpy,
@@ -188,7 +190,7 @@ def fork_workers() -> None:
         multiprocessing.set_start_method("forkserver")
         lazy = filter(None, os.environ.get("LRLAB_PRELOAD", "sklearn.linear_model").split(","))
         multiprocessing.set_forkserver_preload(["distributed", PRELOAD, *lazy])
-        multiprocessing.forkserver.ensure_running()
+        forkserver.ensure_running()
         dask.config.set({"distributed.worker.multiprocessing-method": None})
 
 

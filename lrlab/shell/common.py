@@ -55,7 +55,7 @@ def _own_descriptor(output: TextIO | None) -> Iterator[TextIO | None]:
 
     So libraries that write to descriptor 1, and code that prints to `sys.__stdout__`, do not reach it either.
     """
-    if output is None or output is not sys.__stdout__:
+    if output is None or sys.__stdout__ is None or output is not sys.__stdout__:
         yield output
         return
     output.flush()

@@ -274,8 +274,9 @@ def _traced(field: Array, x: Array, y: Array) -> tuple[Any, Any]:
         columns = [np.exp(line[:, k]) if log else line[:, k] for k, log in enumerate(logs)]
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
-    kinds = {"line_type": LineType.Separate, "fill_type": FillType.OuterOffset}
-    return contour_generator(*scales, np.ma.masked_invalid(field.T), **kinds), back
+    known = np.ma.masked_invalid(field.T)
+    kinds: dict[str, Any] = {"line_type": LineType.Separate, "fill_type": FillType.OuterOffset}
+    return contour_generator(x=scales[0], y=scales[1], z=known, **kinds), back
 
 
 def _is_geometric(nodes: Array) -> bool:
