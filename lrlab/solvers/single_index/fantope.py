@@ -9,8 +9,7 @@ from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 
-BALANCE = 2.0
-ADAPTED = 100
+BALANCE, ADAPTED = 2.0, 100
 
 
 class FantopeState(NamedTuple):
@@ -29,7 +28,7 @@ class FantopeState(NamedTuple):
 def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
     r"""Recover the projector on a sparse leading eigenvector of a symmetric M (p, p).
 
-    maximise    <M, P> - rho ||P||_{1,1}  over tr P = 1, 0 <= P <= I   (every entry is penalised; rho >= 0)
+    maximize    <M, P> - rho ||P||_{1,1}  over tr P = 1, 0 <= P <= I   (every entry is penalized; rho >= 0)
     update      P <- projection of Q + (M - W) / tau on the Fantope
                 W <- clip(W + tau P, -rho, rho),  Q <- (W_old + tau P - W) / tau
     start       W = clip(M, -rho, rho), so that M - W is the soft-thresholded M, and Q = v v^T, v leading in it
@@ -53,25 +52,14 @@ def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
         # The dual objective is lambda_max(M - W), and M - W = tau (A - Q) for the matrix A that was projected.
         dual = tau * (rest + float(np.linalg.norm(P - Q)))
         yield FantopeState(weights, vectors, W, dual - fantope_objective(M, rho, P))
-        Q_old, Q, W = Q, *_shrink(W, P, tau, rho)
+        # Q is the soft-thresholded P + W / tau, and what the threshold takes away is the new multiplier: W lies in rho
+        # times the subdifferential of ||Q||_{1,1} in every iteration.
+        moved, Q_old = W + tau * P, Q
+        W = np.clip(moved, -rho, rho)
+        Q = (moved - W) / tau
+        primal, change = float(np.linalg.norm(P - Q)), tau / scale * float(np.linalg.norm(Q - Q_old))
         if iteration <= ADAPTED:
-            tau *= _balance(float(np.linalg.norm(P - Q)), tau / scale * float(np.linalg.norm(Q - Q_old)))
-
-
-def _shrink(W: Array, P: Array, tau: float, rho: float) -> tuple[Array, Array]:
-    # Q is the soft-thresholded P + W / tau, and what the threshold takes away is the new multiplier: W lies in
-    # rho times the subdifferential of ||Q||_{1,1} in every iteration.
-    moved = W + tau * P
-    W = np.clip(moved, -rho, rho)
-    moved -= W
-    moved /= tau
-    return moved, W
-
-
-def _balance(primal: float, dual: float) -> float:
-    if primal > BALANCE * dual:
-        return 2.0
-    return 0.5 if dual > BALANCE * primal else 1.0
+            tau *= 2.0 if primal > BALANCE * change else 0.5 if change > BALANCE * primal else 1.0
 
 
 def compose(weights: Array, vectors: Array) -> Array:
@@ -84,45 +72,26 @@ def fantope_objective(M: Array, rho: float, P: Array) -> float:
     return float(np.vdot(M, P)) - rho * float(np.abs(P).sum())
 
 
-def fantope_projection(A: Array, expected_rank: int = 0, dimension: int = 1) -> tuple[Array, Array, float]:
-    """Return the matrix nearest to a symmetric A (p, p) with trace `dimension` and eigenvalues in 0..1.
+def fantope_projection(A: Array, expected_rank: int) -> tuple[Array, Array, float]:
+    """Return the matrix nearest to a symmetric A (p, p) with trace 1 and eigenvalues in 0..1.
 
-    It has A's eigenvectors and the eigenvalues clip(lambda - shift, 0, 1): returned are those that are not zero (r,),
-    largest first, their eigenvectors (p, r), and the largest eigenvalue of the rest, A minus the projection. With a
-    small `expected_rank` only so many eigenpairs are computed, more if they turn out not to determine the projection.
+    It has A's eigenvectors, and its eigenvalues are the projection of A's on the simplex, max(lambda - shift, 0):
+    returned are those that are not zero (r,), largest first, their eigenvectors (p, r), and the largest eigenvalue of
+    the rest, A minus the projection. Only so many eigenpairs as the rank suggests are computed, more if they turn out
+    not to determine the projection.
     """
-    p = len(A)
-    computed = expected_rank + dimension + 2 if expected_rank else p
-    # Below a third of all eigenvectors the partial decomposition is the cheaper one.
-    while 3 * computed < p:
-        values, vectors = eigh(A, subset_by_index=(p - computed, p - 1), check_finite=False)
-        shift = fantope_shift(values, dimension)
-        # The eigenvalues left out are smaller still, and would be clipped to zero.
-        if values[0] <= shift:
-            return _clipped(values, vectors, shift)
+    p, computed = len(A), expected_rank + 3
+    while True:
+        # Below a third of all eigenvectors the partial decomposition is the cheaper one.
+        if 3 * computed < p:
+            values, vectors = eigh(A, subset_by_index=(p - computed, p - 1), check_finite=False)
+        else:
+            values, vectors = eigh(A, driver="evd", check_finite=False)
+        largest = values[::-1]
+        shifts = (np.cumsum(largest) - 1.0) / np.arange(1, len(largest) + 1)
+        rank = int(np.flatnonzero(largest > shifts)[-1]) + 1
+        # Eigenvalues that were left out are smaller still, and would be clipped to zero.
+        if rank < len(values) or len(values) == p:
+            weights = largest[:rank] - shifts[rank - 1]
+            return weights, vectors[:, ::-1][:, :rank], float(largest[0] - weights[0])
         computed *= 3
-    values, vectors = eigh(A, driver="evd", check_finite=False)
-    return _clipped(values, vectors, fantope_shift(values, dimension))
-
-
-def _clipped(values: Array, vectors: Array, shift: float) -> tuple[Array, Array, float]:
-    weights = np.clip(values - shift, 0.0, 1.0)
-    positive = np.flatnonzero(weights > 0)[::-1]
-    # lambda - clip(lambda - shift, 0, 1) does not fall in lambda: the largest eigenvalue leaves the largest rest.
-    return weights[positive], vectors[:, positive], float(values[-1] - weights[-1])
-
-
-def fantope_shift(values: Array, dimension: int = 1) -> float:
-    """Return the shift with sum clip(values - shift, 0, 1) = dimension, for at least `dimension` values.
-
-    The sum falls piecewise linearly in the shift, with kinks at `values` and `values - 1`: the exact solution lies on
-    the segment between the two kinks whose sums enclose the dimension.
-    """
-    kinks = np.sort(np.concatenate([values, values - 1.0]))
-    # slope -(number of values in shift .. shift + 1): one more at each `value - 1`, one fewer at each `value`.
-    low, high = np.sort(values - 1.0), np.sort(values)
-    active = np.searchsorted(low, kinks, side="right") - np.searchsorted(high, kinks, side="right")
-    sums = len(values) - np.concatenate([[0.0], np.cumsum(active[:-1] * np.diff(kinks))])
-    segment = max(int(np.searchsorted(-sums, -float(dimension), side="left")) - 1, 0)
-    slope = active[segment]
-    return float(kinks[segment] + ((sums[segment] - dimension) / slope if slope else 0.0))

@@ -80,14 +80,6 @@ def test_pictures_are_recovered_as_often_as_random_signals():
     assert trace.metrics["limit_overlap"] == 1.0 and "limit_best_overlap" not in trace.metrics
 
 
-@pytest.mark.parametrize("field", FIELDS)
-def test_without_refinement_it_converges_by_itself(field):
-    spec = PhaseRetrieval(m=800, p=200, field=field)
-    trace = lrlab.solve(spec, "gamp", refine="none")
-    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6
-    assert len(trace.rows) > len(lrlab.solve(spec, "gamp").rows)
-
-
 def test_a_refinement_that_does_not_fit_is_said_to_have_stalled():
     problem = PhaseRetrieval(m=40, p=30, field="real", seed=1).build()
     steps = phase_gamp.refined(problem, np.random.default_rng(0).standard_normal(30))

@@ -16,9 +16,7 @@ from lrlab.__main__ import main
 from lrlab.figures import recovery
 from lrlab.figures.runs import Run, recoveries
 from lrlab.linalg import unit
-from lrlab.runs.job import make_job
 from lrlab.runs.run import solve
-from lrlab.runs.trial import Trial, run_trial
 from lrlab.solvers.single_index.index_links import EDGE, POWERS, WIDTH, LogOdds
 from lrlab.solvers.single_index.link_free import link_free_refinement
 from lrlab.solvers.single_index.link_free_intervals import MOST_ENTRIES, angles, intervals
@@ -96,15 +94,6 @@ def test_intervals_say_why_there_are_none():
         assert words in ends.note and ends.note.startswith("No intervals: ") and np.isnan(ends.low).all(), ends.note
 
 
-def test_coverage_counts_the_entries_whose_interval_holds_the_truth():
-    truth = np.array([0.6, -0.8, 0.0, 0.0])
-    low, high = np.array([-0.9, 0.7, -0.2, np.nan]), np.array([-0.65, 0.9, 0.2, np.nan])
-    scores = metrics.interval_scores(-truth, low, high, truth)
-    assert scores["coverage"] == pytest.approx(2 / 3)
-    assert scores["width"] == pytest.approx((0.25 + 0.2 + 0.4) / 3)
-    assert metrics.interval_scores(truth, np.full(4, np.nan), np.full(4, np.nan), truth) == {}
-
-
 @pytest.mark.parametrize(
     ("model", "settings", "stated"),
     [
@@ -119,18 +108,6 @@ def test_heavy_tailed_columns_have_intervals_only_if_enough_answers_decide(model
     trace = solve(catalog.spec(model, design="student", **{"n": 1000, "p": 20} | settings), SOLVER)
     assert np.isfinite(trace.intervals.low).all() == stated
     assert ("columns are far from normal" in trace.intervals.note) != stated
-
-
-def test_skewed_columns_have_intervals_only_if_enough_answers_decide():
-    """Lognormal columns with the parameter 0.7."""
-    X = np.exp(0.7 * np.random.default_rng(8).standard_normal((1000, 20)))
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    b = unit(np.random.default_rng(9).standard_normal(20))
-    uniform = np.random.default_rng(10).random(1000)
-    for steepness, stated in ((1.0, True), (8.0, False)):
-        answers = (uniform < expit(steepness * X @ b)).astype(float)
-        ends = intervals(X, answers, b, line(steepness), HELD_OUT)
-        assert np.isfinite(ends.low).all() == stated, ends.note
 
 
 SMALL = (
@@ -183,12 +160,6 @@ def test_intervals_are_in_the_document_of_solve_and_in_its_rows(capsys):
     assert all({"coverage", "width"} <= set(row) for row in document["trace"])
     assert main(["solve", "flipped-logistic", "--solver", "logistic", *settings, "--json"]) == 0
     assert "intervals" not in json.loads(capsys.readouterr().out)
-
-
-def test_a_trial_of_a_sweep_has_coverage_and_width():
-    job = make_job(catalog.spec("flipped-logistic", n=400, p=5), SOLVER, max_iter=2)
-    scores = run_trial(Trial(job, 0)).scores
-    assert 0 <= scores["coverage"] <= 1 and scores["width"] > 0
 
 
 def test_stems_have_bars_for_the_last_estimate_alone():

@@ -4,8 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.interpolate import BSpline
-from scipy.optimize import minimize
 from scipy.special import expit
 
 import lrlab
@@ -24,7 +22,6 @@ from lrlab.solvers.single_index.index_links import (
 )
 from lrlab.solvers.single_index.link_free import link_free_refinement, refinement
 from lrlab.solvers.single_index.link_free_rounds import Data, Direction, Newton
-from lrlab.solvers.single_index.link_free_start import STRENGTHS, Sums, held_out, hypotheses, starts
 
 PARABOLA, SPLINE, FLEXIBLE = SMOOTH
 KNOTS = -EDGE + WIDTH * np.arange(-3, COEFFICIENTS + 1)
@@ -66,31 +63,6 @@ def slope_of_remainder(value, gradient, direction):
     steps = np.array([1e-2, 1e-3])
     gaps = [abs(value(t * direction) - value(0.0 * direction) - t * (gradient @ direction)) for t in steps]
     return np.log10(gaps[0] / gaps[1])
-
-
-@pytest.mark.parametrize("kind", [PARABOLA, SPLINE], ids=lambda kind: kind.kind)
-def test_a_fit_minimises_its_objective_computed_independently(kind):
-    z, y = answered(240, lambda z: 3.0 * z + 0.5)
-    dense = BSpline(KNOTS, kind.basis, 3)(np.clip(z, -EDGE, EDGE))
-    prior = 0.01 / len(z)
-
-    def objective(a):
-        eta, c = dense @ a, kind.basis @ a
-        penalty = kind.weight * np.square(np.diff(c, 3)).sum() / 2.0
-        return np.logaddexp(0.0, eta).sum() - y @ eta + prior * (np.logaddexp(0.0, eta) - eta / 2.0).sum() + penalty
-
-    result = fitted(z, y, kind)
-    better = minimize(objective, result.a, method="BFGS", options={"maxiter": 40}).fun
-    assert objective(result.a) <= better + 2e-3
-    assert objective(result.a) <= objective(np.zeros(len(result.a)))
-    assert 1.9 < result.parameters < len(result.a)
-
-
-def test_separated_answers_get_a_finite_link():
-    z = generator().standard_normal(200)
-    for kind in SMOOTH:
-        link = fitted(z, (z > 0).astype(float), kind)
-        assert 10 < link(np.zeros(1))[1][0] < 1e4 and np.isfinite(link(z)[0]).all()
 
 
 @pytest.mark.parametrize(
@@ -148,38 +120,6 @@ def test_steps_without_an_answer_are_those_of_the_other_rows():
         H = P @ ((data.X[rest].T * newton.weights[rest]) @ data.X[rest]) @ P + multiplier * P
         step = np.linalg.pinv(H, rcond=1e-9) @ (P @ (data.X[rest].T @ psi[rest]))
         assert newton.without[row] == pytest.approx(data.X[row] @ step, rel=1e-3, abs=1e-4)
-
-
-@pytest.mark.parametrize("place", [0, 2, STRENGTHS, STRENGTHS + 2])
-def test_indices_of_starts_without_an_answer_are_those_of_the_other_rows(place):
-    built = problem(OneBitPhaseRetrieval, n=300, p=6, threshold=0.5)
-    data = data_of(built)
-    sums = Sums.of(data.X, data.answers)
-    moment = hypotheses(sums)[place]
-    b = moment.direction(sums)
-    left = held_out(data.X, data.answers, sums, moment, b)
-    changes = list[tuple[float, float]]()
-    for row in range(0, 300, 15):
-        rest = np.arange(300) != row
-        other = moment.direction(Sums.of(data.X[rest], data.answers[rest]))
-        other *= np.sign(other @ b)
-        changes.append((left[row] - data.X[row] @ b, data.X[row] @ (other - b)))
-    closed, exact = np.array(changes).T
-    # The length of a first moment's direction is held, and the saddle point stays: to first order.
-    assert np.linalg.norm(closed - exact) < 0.35 * np.linalg.norm(exact)
-
-
-def test_the_first_start_is_the_moment_of_the_data():
-    built = problem(n=3000, sparsity=3)
-    for s in (10, 3):
-        (start,) = starts(data_of(built, s), generator())
-        scale = (built.y - built.y.mean()) / 2.0
-        moment = built.X.T @ scale
-        expected = np.where(np.abs(moment) >= np.sort(np.abs(moment))[-s], moment, 0.0)
-        assert start.clear and start.at.b == pytest.approx(unit(expected))
-        own, row = expected != 0, 7
-        other = expected - own * built.X[row] * scale[row]
-        assert start.at.held_out[row] == pytest.approx(built.X[row] @ other / np.linalg.norm(expected))
 
 
 @pytest.mark.parametrize("model", [OneBitSensing, OneBitPhaseRetrieval])

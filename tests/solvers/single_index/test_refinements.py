@@ -7,7 +7,6 @@ import lrlab
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.parameters import InputError
 from tests.thorough import a_third
 
 
@@ -55,20 +54,3 @@ def test_refinement_improves_on_its_start_and_notes_its_choice():
     trace = lrlab.solve(OneBitSensing(seed=3), "link-free-refinement")
     assert trace.rows[-1]["error"] < 0.5 * trace.rows[0]["error"]
     assert "Log-odds" in trace.note and "leave-one-out loss" in trace.note
-
-
-@pytest.mark.parametrize(
-    ("spec", "solver", "sentence"),
-    [
-        (OneBitPhaseRetrieval(threshold=0), "link-free-refinement", "link must be one whose answers depend on <x, b>"),
-        (FlippedLogistic(flip=0.5), "link-free-refinement", "link must be one whose answers depend on <x, b>"),
-        (
-            OneBitSensing(n=30),
-            "link-free-refinement",
-            "n must be at least twice the 20 entries kept = 40 for this solver, got 30",
-        ),
-    ],
-)
-def test_what_cannot_work_is_refused(spec, solver, sentence):
-    with pytest.raises(InputError, match=sentence):
-        lrlab.solve(spec, solver)
