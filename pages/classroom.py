@@ -1,8 +1,8 @@
 """Class: a question that a class predicts the answer of; then it is computed."""
 
 from lrlab.ui.classroom import views
-from lrlab.ui.shared import page
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.begin("class")
+link = Permalink("class")
 views.show(link)
 link.write()

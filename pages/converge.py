@@ -8,8 +8,12 @@ from lrlab.ui.converge.wanted import Wanted
 from lrlab.ui.live import parts
 from lrlab.ui.papers import theorem_links
 from lrlab.ui.shared import live, page, problem_controls
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.begin("converge")
+OPENING = {"n": "500", "p": "1000", "sparsity": "10", "solvers": "gamp,nbiht,marginal-mean"}
+"""What a bare address shows: a sparse signal from half as many bits as unknowns, by three kinds of solvers."""
+
+link = Permalink("converge", OPENING)
 with page.controls():
     wanted = Wanted(link, problem_controls.choose_model(link))
     parts.settings(link, wanted.choose, apart=wanted.apart, follow=wanted.follow)
@@ -22,6 +26,7 @@ def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():
         page.heading("Run")
+        run_controls.pin_button(results_view.pinnable)
         run_controls.buttons(link, wanted.jobs)
         opening.offer("Run", lambda: polls.of_jobs(wanted.jobs), disabled=not wanted.jobs)
         with st.popover("Measure and axes"):

@@ -4,12 +4,13 @@ import streamlit as st
 
 from lrlab.ui.home import sections, show_player
 from lrlab.ui.shared import cards, page
+from lrlab.ui.widgets.permalink import Permalink
 
 MORE = {"Learn": ("learn", "All lessons"), "Papers": ("papers", "All figures of papers")}
 
 FIRST, TOUR = {"lesson": "one-bit", "step": "2"}, {"lesson": "tour"}
 
-link = page.begin("home")
+link = Permalink("home")
 words, moving = st.columns([2, 3], gap="large", vertical_alignment="center")
 with words:
     page.heading(

@@ -3,8 +3,9 @@
 from lrlab import lessons
 from lrlab.ui.lessons import lesson_view, place
 from lrlab.ui.shared import page
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.begin("learn")
+link = Permalink("learn")
 name = place.chosen(link)
 if name:
     page.heading(lessons.load(name).title)

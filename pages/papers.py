@@ -7,8 +7,9 @@ from lrlab.presets.result import Plan
 from lrlab.ui.papers import gallery, papers_view, theorem_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.begin("papers")
+link = Permalink("papers")
 name = gallery.chosen(link)
 if not name:
     page.heading("Papers", gallery.summary())

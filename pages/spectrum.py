@@ -17,17 +17,17 @@ from lrlab.ui.spectrum.plan import (
     refusal,
 )
 from lrlab.ui.widgets import axis, controls
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.head(
-    "spectrum",
-    "Eigengaps",
-    "A spectral method recovers the signal only where the leading eigenvalues of its moment stay above the rest.",
-)
-preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
+OPENING = {"model": "one-bit-phase-retrieval", "n": "6000", "p": "200"}
+"""What a bare address shows: a model whose gap closes along its axis."""
+
+link = Permalink("spectrum", OPENING)
 with page.controls():
     model = problem_controls.choose_model(link, offered(link))
 entry = catalog.model_entry(model)
 if refused := refusal(link, entry):
+    page.heading("Eigengaps")
     page.show_errors(refused)
     link.write()
 else:
@@ -40,6 +40,7 @@ else:
         spec = problem_controls.choose_spec(
             link, model, without=decided, main=problem_controls.draggable(model, decided)
         )
+        preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
     plan = make_plan(spec, along, trials)
     page.show_errors(along, spec, plan)
 
@@ -48,14 +49,15 @@ else:
         """Show the buttons and the figures of what is measured."""
         ready, moment = isinstance(plan, SpectrumPlan), "auto"
         with page.row():
+            page.heading("Eigengaps")
             live.buttons("spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan)
             if is_pairwise(model):
                 meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
+        if ready and is_pairwise(model):
+            histogram_view.show(plan, moment)
         live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
         if ready:
-            if is_pairwise(model):
-                histogram_view.show(plan, moment)
             results_view.follow_sliders(link, plan, moment)
             page.fold_code(python_script(plan))
         link.write()

@@ -6,7 +6,7 @@ from lrlab.ui.shared import live, page
 from lrlab.ui.sweep import crosshair, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
 from lrlab.ui.widgets.permalink import Permalink
 
-link = Permalink("transition")
+link = Permalink("transition", {})
 with page.controls():
     sweep, parts = sweep_controls.choose(link)
     past_sweeps.shelf("transition")

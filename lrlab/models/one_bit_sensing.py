@@ -27,5 +27,9 @@ class OneBitSensing(SingleIndexSpec):
 
 
 ENTRY = ModelEntry(
-    spec=OneBitSensing, family=FAMILY, main=("n", "p", "noise"), plane=("variance", "ratio"), along="variance"
+    spec=OneBitSensing,
+    family=FAMILY,
+    main=("n", "p", "sparsity", "noise"),
+    plane=("variance", "ratio"),
+    along="variance",
 )

@@ -291,3 +291,25 @@ def test_the_name_of_a_frame_is_read_beside_its_own_points(page, address):
     assert (shown.text_content(), content(page, figure)) == (last, before)
     expect(shown).to_have_text("iteration 1")
     assert content(page, figure) != before
+
+
+def test_a_slider_released_where_its_drag_began_draws_the_stored_run_again(page, address):
+    # A run that was cancelled: a new one of the same settings would go on.
+    opened(page, f"{address}/converge?p=60&n=3000&solvers=pairwise-moment&tol=0&max_iter=1000000", "Run")
+    press(page, "Run")
+    wait_until(page, f"() => document.querySelector('{CURVES}')?.calcdata?.[0]?.length > 5")
+    press(page, "Cancel")
+    ended(page)
+    idle(page)
+    stored = page.locator(CURVES).evaluate(RUN)
+    moved = watched(page, NUMBER, CURVES)
+    start = int(moved.input_value())
+    move = grip(page, moved)
+    move(start - 4)
+    wait_until(page, "() => figures.size >= 2")
+    move(start)
+    page.mouse.up()
+    wait_until(page, "() => scripts > 0")
+    runs_as(page, stored)
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+    assert moved.input_value() == str(start)

@@ -53,8 +53,9 @@ def test_a_click_is_not_lost_while_trials_run_on_a_distant_server(page, address,
     its_trial_is_run(page)
     press(page, "Phase transitions", "link")
     measured(page)
-    # Forced: on a fast machine there is nothing left to cancel.
-    page.get_by_role("button", name="Cancel", exact=True).click(force=True)
+    # On a fast machine nothing is left to cancel.
+    if (cancel := page.get_by_role("button", name="Cancel", exact=True)).count():
+        cancel.click()
 
 
 WATCH = """map => {

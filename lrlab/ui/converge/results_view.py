@@ -28,7 +28,7 @@ from lrlab.ui.widgets import plot
 HEIGHT = 400
 """Of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
-WIDTHS = [0.78, 1.1, 1.1]
+WIDTHS = [1.35, 1.1, 0.72]
 CHANGED = "converge.changed"
 
 
@@ -84,19 +84,25 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     settings = settings.of(family(spec.model).measures)
     drawn, parts = shown(settings, runs, alive=alive)
     show_equation(spec, alive, parts["converge.progress"], changes(jobs))
-    with st.container(key="converge-verdict"):
-        plot.words(parts["converge.sentence"], key="converge.sentence")
-    columns = st.columns(WIDTHS, gap="medium")
-    with columns[0]:
-        show_measured(measured_parts(spec))
-    with columns[1]:
-        st.markdown("**Recovered**")
-        estimates.show(spec, truth_of(spec), drawn, following, parts, settings.time)
-    with columns[2]:
+    curve, recovered, measured = st.columns(WIDTHS, gap="medium")
+    with curve:
         st.markdown(f"**{settings.title}**")
         label = message(drawn, settings.measure)
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link="converge")
+    with recovered:
+        st.markdown("**Recovered**")
+        estimates.show(spec, truth_of(spec), drawn, following, parts, settings.time)
+    with measured:
+        show_measured(measured_parts(spec))
+    with st.container(key="converge-verdict"):
+        plot.words(parts["converge.sentence"], key="converge.sentence")
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
+
+
+def pinnable() -> Sequence[Recovery]:
+    """Return the curves of the run that is followed."""
+    runs = live.current("converge").runs
+    return recoveries(runs[0].job.spec, runs)
 
 
 def changes(jobs: Sequence[Job]) -> Parts:
@@ -151,7 +157,7 @@ def measured_of(spec: Spec) -> Measured:
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
     """Return the figure of a measure of all runs, with their ends."""
     figure = convergence.curves(
-        drawn,
+        [*settings.pinned, *drawn],
         settings.measure,
         settings.time,
         measures=family(spec.model).measures,

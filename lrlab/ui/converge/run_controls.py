@@ -1,12 +1,15 @@
 """Controls above the figures of the page *Run*: the buttons of a run; measure, time and scales of the curves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import streamlit as st
 
 from lrlab.catalog import model_entry
 from lrlab.engine.engine import get_engine
+from lrlab.figures import theme
+from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
 from lrlab.protocol import Spec
@@ -16,17 +19,18 @@ from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
-ON_CHANGE = "converge-on-change"
+ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
 RACE = "; Play goes by the same clock, on which the solvers race"
 
 
 class CurveSettings(NamedTuple):
-    """The measure that is drawn, "iteration" or "seconds", and which axes are logarithmic."""
+    """The metric that is drawn, "iteration" or "seconds", which axes are logarithmic, and curves of pinned runs."""
 
     measure: str
     time: str
     log_x: bool = False
     log_y: bool = False
+    pinned: tuple[Recovery, ...] = ()
 
     def of(self, measures: Mapping[str, Measure]) -> "CurveSettings":
         """Return these for a model: its first measure where it lacks the chosen one; shares on a linear axis."""
@@ -78,7 +82,25 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
         "which axes are logarithmic; shares, and an objective that is not positive, stay linear",
         "axes",
     )
-    return CurveSettings(measure, choose_time(link, RACE), scale in ("log-x", "log-log"), scale in ("log-y", "log-log"))
+    time, pinned = choose_time(link, RACE), st.session_state.get(PINNED, ("", ()))
+    kept = pinned[1] if pinned[0] == model_entry(model).family.name else ()
+    return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"), kept)
+
+
+def pin_button(draw: Callable[[], Sequence[Recovery]]) -> None:
+    """Show the button that keeps the curves of a run below those of the next ones, or forgets them."""
+    following = live.current("converge")
+    if st.session_state.get(PINNED):
+        st.button("Unpin", key="converge-unpin", on_click=st.session_state.pop, args=(PINNED,))
+    elif following is not None and not following.alive and any(run.trace.rows for run in following.runs):
+        words = "Pale curves of this run stay under those of the next runs."
+        st.button("Pin this run", key="converge-pin", help=words, on_click=_pin, args=(draw,))
+
+
+def _pin(draw: Callable[[], Sequence[Recovery]]) -> None:
+    spec = live.current("converge").runs[0].job.spec
+    kept = [replace(run, title=f"{run.title}, pinned", colour=theme.pale(run.colour), predictions={}) for run in draw()]
+    st.session_state[PINNED] = model_entry(spec.model).family.name, tuple(kept)
 
 
 def choose_time(link: Permalink, more: str = "") -> str:

@@ -146,14 +146,14 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     if current(page) is None and (previous := get_channel().take_over(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        # By its callback: a run of the script that begins while the button is pressed would otherwise take
-        # the click with it.
-        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
         if st.session_state.get(f"{page}:autorun") and ready:
             _begin(page, begin, about)
         else:
             st.session_state.pop(f"{page}:autorun", None)
-        st.button("Cancel", key=f"{page}-cancel", disabled=not alive_as_shown(page), on_click=stop, args=(page,))
+        # By callbacks: a script that begins while a button is pressed would otherwise lose the click.
+        if alive_as_shown(page):
+            st.button("Cancel", key=f"{page}-cancel", on_click=stop, args=(page,))
+        st.button(label, type="primary", key=f"{page}-run", disabled=not ready, on_click=request, args=(page,))
     announce(page)
 
 

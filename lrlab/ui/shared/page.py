@@ -27,11 +27,6 @@ def head(name: str, title: str, words: str) -> Permalink:
     return Permalink(name)
 
 
-def begin(name: str) -> Permalink:
-    """Return the permalink of a page whose title depends on its address; `heading` shows it."""
-    return Permalink(name)
-
-
 def heading(title: str, words: str = "") -> None:
     """Show the title and the purpose of a page; the browser's tab has it, too."""
     st.set_page_config(page_title=title if title == "lrlab" else f"{title} - lrlab")

@@ -14,7 +14,7 @@ from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live, uploads
-from lrlab.ui.widgets import controls, slider
+from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -80,7 +80,11 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
 
     def rest(position: int) -> None:
         st.session_state[key] = options[position]
-        live.request(link.page)
+        if options[position] == now:
+            # The figures show positions in between: they are sent again, of the run that is stored.
+            plot.send_again()
+        else:
+            live.request(link.page)
 
     # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
     alone = bool(st.context.is_embedded)

@@ -74,13 +74,28 @@ def choose_jobs(
     )
     with place:
         shown = not folded or place.open
-        chosen |= {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, shown=shown) for e in rest}
+        for title, own in _grouped(rest).items():
+            if shown and title:
+                st.markdown(f"**{title}**")
+            chosen |= {
+                e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, shown=shown) for e in own
+            }
     if unavailable:
         reasons = "\n\n".join(f"{entry.title}: {plain(refused[entry.name])}" for entry in unavailable)
         st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
     wanted = [entry for entry in names if chosen.get(entry, False) is not False]
     link.put("solvers", ",".join(wanted), parameter)
     return [job for entry in wanted if (job := chosen[entry])]
+
+
+def _grouped(entries: Sequence[SolverEntry]) -> dict[str, list[SolverEntry]]:
+    """Return solvers by what they know beyond the data; without a title if all know the same."""
+    groups: dict[str, list[SolverEntry]] = {"Know the link": [], "Use sparsity": [], "Neither": []}
+    for entry in entries:
+        known = "Know the link" if "link" in entry.oracle else "Use sparsity"
+        groups[known if {"link", "sparsity"} & {*entry.oracle} else "Neither"].append(entry)
+    filled = {title: own for title, own in groups.items() if own}
+    return filled if len(filled) > 1 else {"": list(entries)}
 
 
 def _choose(

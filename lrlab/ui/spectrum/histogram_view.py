@@ -80,7 +80,6 @@ def show(plan: SpectrumPlan, moment: str) -> None:
     def rest(position: int) -> None:
         st.session_state["spectrum:at"] = values[position]
 
-    st.header("All eigenvalues", anchor=False)
     texts = [format_value(value) + sigma(plan, value) for value in values]
     slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     shown = parts(specs, at, moment)

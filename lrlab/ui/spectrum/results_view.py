@@ -154,7 +154,6 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     rows = progress.rows(batch)
     ends = [f"{end:g}{histogram_view.sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
-    st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     parts, points = shown(plan, moment, rows)
     with st.container(key="spectrum-verdict"):
         plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
@@ -162,6 +161,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     for column, name in zip(columns, NAMES, strict=True):
         with column:
             plot.show(parts[f"spectrum.{name}"], key=f"spectrum.{name}", label=message(name, points, plan.along))
+    st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     if isinstance(plan.spec, SingleIndexSpec):
         words = PAIRS if plan.spec.theory_holds else PAIRS_ALONE
         kind, each = "spectrum", "value and moment: mean and sd, predictions, relative deviations"

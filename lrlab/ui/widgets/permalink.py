@@ -21,8 +21,11 @@ from lrlab.ui.widgets.text import plain
 class Permalink:
     """The address of one page: `value` reads a parameter, `put` records a shown value, `write` sets the address."""
 
-    def __init__(self, page: str) -> None:
-        """Take the values of the address if it opened the page."""
+    def __init__(self, page: str, opening: Mapping[str, str] | None = None) -> None:
+        """Take the values of the address if it opened the page.
+
+        opening: values that the page takes, and runs, if its address has none.
+        """
         self.page = page
         before, st.session_state["page"] = st.session_state.get("page"), page
         name, given = f"{page}:link", st.query_params.to_dict()
@@ -38,6 +41,8 @@ class Permalink:
         if self.arrived:
             taken = (state or {}).get("take")
             given = given if taken is None else taken
+            if opening is not None and taken is None and not given:
+                given, run = dict(opening), True
             # follows: the address is written even if it differs from the opening one in defaults that it names alone.
             state = {"given": given, "errors": [], "kept": {}, "written": None, "follows": run or taken is not None}
             state["shown"] = st.query_params.to_dict()

@@ -62,6 +62,11 @@ def send(
     _component(name)(key=key, data={**data, "sent": sent}, height=height, **events)
 
 
+def send_again() -> None:
+    """Have everything that this session has sent count as new: a slider has been let go where its drag began."""
+    st.session_state.pop("sent", None)
+
+
 def words(html: str, *, key: str, small: bool = False) -> None:
     """Show words that follow their live part; what is people's own in them is escaped. small: as a caption."""
     look = "lrlab-words lrlab-small" if small else "lrlab-words"

@@ -63,6 +63,7 @@ def view(table: "pd.DataFrame", note: str = "") -> None:
     st.dataframe(
         table.head(MOST_ROWS),
         hide_index=True,
+        placeholder="",
         height=min(320, 38 + 35 * max(1, len(table))),
         column_config={name: st.column_config.NumberColumn(format="%.5g") for name in floats},
     )

@@ -96,7 +96,12 @@ function write(place) {
   place.innerHTML = place.written = value;
 }
 
-export default function ({ data, setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
+  // One button for the page shows what saves each of its figures.
+  const exporting = parentElement.querySelector(".lrlab-export");
+  exporting.onclick = () => {
+    exporting.ariaPressed = document.body.classList.toggle("lrlab-exporting");
+  };
   // A page before has no part any more that could be drawn alone.
   if (live.page !== data.page) [live.page, window.lrlabRedraw] = [data.page, null];
   live.over = (stream, page, until) => {
