@@ -1,10 +1,9 @@
-"""The home page: a player of shipped frames, and cards in sections, which open running, by `run=1`, or finished."""
+"""The home page: the atlas of shipped recoveries, and cards of pages that open running, by `run=1`, or finished."""
 
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 
 from lrlab.ui.lessons.place import lesson_card
+from lrlab.ui.live.headers import base
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import plot
@@ -128,26 +127,23 @@ YOURS = (
 """Pages for people's own files."""
 
 
-def sections() -> dict[str, tuple[Card, ...]]:
-    """Return the sections of the home page with their cards."""
-    return {
-        "Learn": tuple(lesson_card(name)._replace(text="") for name in ("one-bit", "eigengap", "transition")),
-        "Explore": EXPLORE,
-        "Papers": tuple(_with_claims(name) for name in gallery.telling(3)),
-        "Your data": YOURS,
-    }
+def cards() -> tuple[Card, ...]:
+    """Return the cards in sight: one for each page."""
+    run, eigengaps, diagram = EXPLORE[0], EXPLORE[2], EXPLORE[3]
+    paper = _with_claims(gallery.telling(1)[0])
+    return (lesson_card("one-bit")._replace(badges=()), run, diagram, eigengaps, paper, *YOURS)
+
+
+def more_cards() -> tuple[Card, ...]:
+    """Return the cards of further examples."""
+    return tuple(card for card in EXPLORE if card not in cards())
 
 
 def _with_claims(name: str) -> Card:
     card = gallery.card(name)
-    return card._replace(text=f"{card.text}  \n{gallery.in_sight(name)}")
+    return card._replace(text=f"{card.text}  \n{gallery.in_sight(name)}", badges=())
 
 
-@cache
-def _frames() -> str:
-    return (resources.files("lrlab.ui") / "assets" / "player.json").read_text("utf-8")
-
-
-def show_player() -> None:
-    """Show the player, which plays in the browser alone: a picture that is recovered."""
-    plot.send("player", "home-player", {"frames": _frames()})
+def show_atlas() -> None:
+    """Show phase diagrams that follow the pointer, in the browser alone."""
+    plot.send("atlas", "home-atlas", {"base": base()})

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from lrlab.ui.home import sections
+from lrlab.ui.home import cards
 from tests.thorough import but
 from tests.ui.browsing import idle, opened, press, visit, wait_until
 
@@ -74,7 +74,7 @@ MARKS = """() => location.pathname.length > 1 && document.querySelector(
 @pytest.mark.soak
 def test_every_card_shows_data_without_another_click(page, address):
     opened(page, address, "lrlab")
-    for card in (card for cards in sections().values() for card in cards):
+    for card in cards():
         page.get_by_role("link", name=card.title, exact=True).first.click()
         wait_until(page, MARKS)
         visit(page, address, "lrlab")
@@ -97,19 +97,20 @@ def test_figures_and_sliders_have_room_and_a_reload_finds_the_run_again(page, ad
     expect(page.locator(".lr-run")).to_be_visible()
 
 
-def test_the_number_of_bits_on_the_home_page_is_dragged(page, address):
+def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point(page, address):
     opened(page, f"{address}/", "lrlab")
-    player = page.locator(".lrlab-player")
-    bits = player.get_by_role("slider", name="number of bits")
-    error = player.locator(".lrlab-player-error")
-    # It has come there by itself, too: the key moves nothing, and is heard.
-    expect(bits).to_have_attribute("aria-valuetext", "46,341 bits")
-    bits.focus()
-    page.keyboard.press("End")
-    expect(bits).to_have_attribute("aria-valuetext", "46,341 bits")
-    # Who drags is not taken further.
-    expect(player.get_by_role("button")).to_have_text("Play")
-    before = error.inner_text()
-    page.keyboard.press("Home")
-    expect(bits).to_have_attribute("aria-valuetext", "128 bits")
-    expect(error).not_to_have_text(before)
+    atlas = page.locator(".lrlab-atlas")
+    words, diagram = atlas.locator(".lrlab-atlas-words"), atlas.locator(".lrlab-atlas-map")
+    expect(words).to_contain_text(re.compile(r"bits, 15 of 200 entries.*GAMP finds \d+ of 15 positions, error"))
+    before = words.inner_text()
+    diagram.focus()
+    page.keyboard.press("ArrowRight")
+    expect(words).not_to_have_text(before)
+    box = diagram.bounding_box()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.7 * box["height"])
+    expect(words).to_contain_text("; 20 of 20 other trials find all")
+    atlas.get_by_role("button", name="An image of low rank").click()
+    expect(words).to_contain_text(re.compile("degrees of freedom.*Gauss-Newton: error"))
+    atlas.get_by_role("link", name="Open this point in Run").click()
+    expect(page.get_by_role("heading", name="Run", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("model=rank-one-sensing"))

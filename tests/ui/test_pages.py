@@ -10,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog, presets
-from lrlab.lessons import player
 from lrlab.presets import sweeps as library
 from lrlab.runs import theory
 from lrlab.runs.trial import trial_spec
@@ -18,7 +17,7 @@ from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
-from lrlab.ui.home import EXPLORE, YOURS, sections
+from lrlab.ui.home import EXPLORE, YOURS, cards, more_cards
 from lrlab.ui.sweep.sweep_controls import address, of_sweep_page
 from tests.ui.driving import current, drawn, errors, finished, place, unfold, words
 
@@ -62,8 +61,9 @@ def figure(at, name):
 def test_home_opens_through_the_app():
     at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
     assert not at.exception and not errors(at)
-    # A link for each card, one for each section with a page of its own, and two beside the player.
-    assert len(at.get("page_link")) == sum(map(len, sections().values())) + 2 + 2
+    assert len(at.get("page_link")) == len(cards()) + 2 == 8
+    shown = unfold(at, "home", "more").run()
+    assert len(shown.get("page_link")) == 8 + len(more_cards())
 
 
 @pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
@@ -161,12 +161,6 @@ def test_theory_at_the_size_of_a_run_comes_after_it():
     assert f"best on average over signals {numbers['best_error']:.2g}" in words(at, "converge.sentence")
     curves = figure(at, "converge-curves")["data"]
     assert any(trace.get("name") == "best on average over signals" for trace in curves)
-
-
-def test_what_the_player_shows_is_computed():
-    shipped = json.loads((Path(player.__file__).parents[1] / "ui" / "assets" / "player.json").read_text())
-    assert [frame["n"] for frame in shipped["frames"]] == list(player.ANSWERS)
-    assert player.frame(player.ANSWERS[4]) == shipped["frames"][4]
 
 
 def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
@@ -370,17 +364,17 @@ def test_where_an_axis_is_the_variance_of_the_noise_its_deviation_is_said_too():
 
 def test_spectrum_measures_beside_the_curves():
     at = opened("spectrum", points="3", trials="2", **SMALL)
-    assert len(figures(at)) == 3 and any("all 8 eigenvalues" == trace["name"] for trace in figures(at)[2]["data"])
+    assert len(figures(at)) == 3 and any("all 8 eigenvalues" == trace["name"] for trace in figures(at)[0]["data"])
     at = finished(at, "spectrum")
     assert at.session_state["spectrum:run"].done == 6
-    dots = [trace for trace in figures(at)[0]["data"] if "simulated" in trace["name"]]
+    dots = [trace for trace in figures(at)[1]["data"] if "simulated" in trace["name"]]
     assert len(dots) == 2
     at.session_state["spectrum-trials"] = True
     at.run()
     # Three values, two trials, two moments, two eigenvalues.
     assert len(at.dataframe[0].value) == 24
     at.selectbox(key="spectrum.one-bit-sensing.axis").set_value("ratio").run()
-    assert not errors(at) and "noise variance" in figures(at)[0]["layout"]["xaxis"]["title"]["text"]
+    assert not errors(at) and "noise variance" in figures(at)[1]["layout"]["xaxis"]["title"]["text"]
 
 
 @pytest.mark.parametrize("design", ["student", "rademacher", "correlated"])
@@ -677,6 +671,6 @@ def test_the_gallery_shows_every_figure_and_opens_a_stored_result_at_once():
     assert len(figures(at)) == 3 and any("Stored result" in caption.value for caption in at.caption)
 
 
-@pytest.mark.parametrize("card", sections()["Papers"], ids=lambda card: card.title)
-def test_the_papers_of_the_home_page_open_with_a_result(card):
+def test_the_paper_of_the_home_page_opens_with_a_result():
+    [card] = [card for card in cards() if card.page == "papers"]
     assert figures(opened(card.page, **card.address))

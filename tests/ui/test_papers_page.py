@@ -50,13 +50,10 @@ def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experime
         assert all((PICTURES / f"{one}-{scheme}.webp").exists() for one in pictures for scheme in schemes), name
 
 
-def test_the_home_page_shows_results_of_three_papers_with_claims_that_stand():
-    names = gallery.telling(3)
-    assert len({paper_of(name).key for name in names}) == 3
-    for name in names:
-        verdicts = result.counts(gallery.lines(name))
-        assert verdicts["reproduced"] > verdicts.get("not reproduced", 0), name
-    assert [card.address["paper"] for card in home.sections()["Papers"]] == names
+def test_the_home_page_shows_a_result_with_claims_that_stand():
+    [name] = [card.address["paper"] for card in home.cards() if card.page == "papers"]
+    verdicts = result.counts(gallery.lines(name))
+    assert verdicts["reproduced"] > verdicts.get("not reproduced", 0)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)

@@ -34,6 +34,8 @@ function go(address, step) {
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
+live.go = (address) => go(address, "pushState");
+
 function open() {
   const url = new URL(live.address, document.baseURI);
   url.protocol = url.protocol === "https:" ? "wss:" : "ws:";

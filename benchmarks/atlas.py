@@ -1,0 +1,158 @@
+"""Computes the atlas of the home page: estimates of one trial at each grid point, success rates of others.
+
+    python -m benchmarks.atlas FOLDER lrlab/ui/assets/files/atlas.bin
+
+FOLDER keeps the trials, so that an interrupted computation continues. About a quarter of an hour on one core.
+
+The file is gzipped: the length of a JSON header, the header, and estimates as bytes. Data are nested along the number
+of measurements, so moving right adds measurements to the same experiment. Positions of sparse signals are relabeled and
+signs flipped for display, so that supports are nested, too: Gaussian designs and the solvers are equivariant.
+"""
+
+import gzip
+import json
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+import lrlab
+from lrlab.engine.stream import LocalStream
+
+FRAMES, SEED, P, SIDE = 8, 7, 200, 16
+REACH = 1.6
+"""Largest value that a byte holds, over the largest entry of the ground truth."""
+
+
+class Kind(NamedTuple):
+    """A phase diagram: model, fixed parameters, axes (x, y), solvers with trials of their rates, metric, success."""
+
+    model: str
+    held: dict[str, Any]
+    axes: dict[str, list[int]]
+    solvers: dict[str, int]
+    metric: str
+    succeeds: Callable[[Any], Any]
+
+    def spec(self, *at: int) -> Any:
+        """Return the spec of a grid point, or of the first."""
+        place = at or tuple(values[0] for values in self.axes.values())
+        return lrlab.spec(self.model, **self.held, **dict(zip(self.axes, place, strict=True)), seed=SEED)
+
+
+BITS = sorted({round(value) for value in np.geomspace(20, 1600, 24)})
+ENTRIES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 27, 33, 40, 50, 60, 75, 90, 110]
+KINDS = {
+    "onebit": Kind(
+        "one-bit-sensing",
+        {"p": P, "noise": 0.1, "entries": "equal"},
+        {"n": BITS, "sparsity": ENTRIES},
+        {"gamp": 20, "nbiht": 6, "marginal-mean": 8},
+        "support",
+        lambda support: support > 0.999,
+    ),
+    "rankone": Kind(
+        "rank-one-sensing",
+        {"d1": SIDE, "d2": SIDE, "truth": "phantom"},
+        {"m": [round(value) for value in np.linspace(24, 392, 24)], "rank": list(range(1, 9))},
+        {"gauss-newton": 10, "altmin": 6},
+        "error",
+        lambda error: error < 1e-3,
+    ),
+}
+
+
+def dense(estimate: Any) -> Any:
+    """Return an estimate as an array."""
+    return np.asarray(estimate if isinstance(estimate, np.ndarray) else (estimate[0] * estimate[1]) @ estimate[2].T)
+
+
+def relabeling(truth: Any) -> Callable[[Any], Any]:
+    """Return what relabels positions and flips signs of a sparse vector, so that supports are nested."""
+    rng = np.random.default_rng(3)
+    place, wanted = rng.permutation(P), rng.choice([-1.0, 1.0], P)
+    support = np.flatnonzero(truth)
+    to, sign = np.empty(P, int), np.ones(P)
+    to[support], to[np.setdiff1d(np.arange(P), support)] = place[: len(support)], place[len(support) :]
+    sign[support] = wanted[: len(support)] * np.sign(truth[support])
+
+    def moved(vector: Any) -> Any:
+        made = np.empty(P)
+        made[to] = sign * vector / (np.linalg.norm(vector) or 1.0)
+        return made
+
+    return moved
+
+
+def frames(trace: Any) -> tuple[list[Any], list[int], list[float]]:
+    """Return estimates evenly spaced in the logarithm of the iteration, their iterations, and their errors."""
+    kept = [*trace.history]
+    if kept[-1][0] != trace.iterations:
+        kept.append((trace.iterations, trace.estimate))
+    at = np.unique([0, *(np.geomspace(1, len(kept), FRAMES - 1).round().astype(int) - 1)])
+    at = np.concatenate([at, np.repeat(at[-1], FRAMES)])[:FRAMES]
+    at[-1] = len(kept) - 1
+    errors = {int(row["iteration"]): float(f"{row['error']:.3g}") for row in trace.rows}
+    return [dense(kept[k][1]) for k in at], [kept[k][0] for k in at], [errors[kept[k][0]] for k in at]
+
+
+def as_bytes(values: Any, scale: float) -> Any:
+    """Return values as signed bytes."""
+    return np.clip(np.round(127 * values.ravel() / scale), -127, 127).astype(np.int8)
+
+
+def computed(kind: Kind, folder: Path, at: int) -> tuple[dict[str, Any], list[Any]]:
+    """Return the header of a kind, whose bytes begin at a place of the file, and its bytes."""
+    xs, ys = kind.axes.values()
+    sparse = kind.model == "one-bit-sensing"
+    truths = [dense(kind.spec(xs[-1], y).build().truth) for y in ys]
+    moves: list[Callable[[Any], Any]] = [relabeling(truth) if sparse else np.ravel for truth in truths]
+    truths = [move(truth) for move, truth in zip(moves, truths, strict=True)]
+    scales = [REACH * abs(truth).max() for truth in truths]
+    blobs = [np.concatenate([as_bytes(*pair) for pair in zip(truths, scales, strict=True)])]
+    head: dict[str, Any] = {"x": xs, "y": ys, "size": truths[0].size, "truth": at, "solvers": {}}
+    for solver, trials in kind.solvers.items():
+        points = [(j, *frames(lrlab.solve(kind.spec(x, y), solver))) for j, y in enumerate(ys) for x in xs]
+        made = np.array([[as_bytes(moves[j](one), scales[j]) for one in several] for j, several, _, _ in points])
+        number = FRAMES if max(max(own) for _, _, own, _ in points) > 1 else 1
+        made = made[:, FRAMES - number :]
+        if number > 1:
+            # Neighbors along the iterates are alike: differences compress better.
+            steps = np.diff(made.astype(np.int16)[:, ::-1], axis=1).astype(np.int8)
+            made = np.concatenate([made[:, -1:], steps], axis=1)
+        facts = {"at": at + sum(map(len, blobs)), "frames": number}
+        facts["iterations"] = [own[FRAMES - number :] for _, _, own, _ in points]
+        facts["errors"] = [own[FRAMES - number :] for _, _, _, own in points]
+        head["solvers"][solver] = {**facts, "rate": rates(kind, solver, trials, folder), "trials": trials}
+        blobs.append(made.ravel())
+    return head, blobs
+
+
+def rates(kind: Kind, solver: str, trials: int, folder: Path) -> list[list[float]]:
+    """Return the success rates of a solver, a row for each value of the second axis."""
+    axes: dict[str, Sequence[int]] = dict(kind.axes)
+    store = str(folder / f"{kind.model}.sqlite")
+    table = pd.DataFrame(lrlab.sweep(kind.spec(), axes, [solver], trials, store=store, start=LocalStream))
+    table["succeeds"] = kind.succeeds(table[kind.metric])
+    x, y = kind.axes
+    rows: list[list[float]] = table.pivot_table(index=y, columns=x, values="succeeds").round(3).to_numpy().tolist()
+    return rows
+
+
+def main() -> None:
+    """Write the atlas."""
+    folder, file = map(Path, sys.argv[1:])
+    header, blobs = dict[str, Any](), list[Any]()
+    for name, kind in KINDS.items():
+        header[name], own = computed(kind, folder, sum(map(len, blobs)))
+        blobs += own
+    text = json.dumps(header, separators=(",", ":")).encode()
+    file.write_bytes(gzip.compress(struct.pack("<I", len(text)) + text + np.concatenate(blobs).tobytes(), 9, mtime=0))
+
+
+if __name__ == "__main__":
+    main()
