@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lrlab.plugins import register
     from lrlab.protocol import Iterate, Spec, Stop
     from lrlab.runs.trace import Trace
-    from lrlab.solver_entry import SolverEntry, solver
+    from lrlab.solver_entry import solver
     from lrlab.sweeps.run import sweep
     from lrlab.widget import live
 
@@ -36,7 +36,6 @@ __all__ = [
     "Parameter",
     "QuadraticNetworkRegressor",
     "SingleIndexClassifier",
-    "SolverEntry",
     "Spec",
     "Stop",
     "Trace",
@@ -68,7 +67,6 @@ _HOMES = {
     "Parameter": "lrlab.parameters",
     "QuadraticNetworkRegressor": "lrlab.data.estimators",
     "SingleIndexClassifier": "lrlab.data.estimators",
-    "SolverEntry": "lrlab.solver_entry",
     "Spec": "lrlab.protocol",
     "Stop": "lrlab.protocol",
     "Trace": "lrlab.runs.trace",

@@ -1,6 +1,6 @@
 """The catalogue: models and solvers by name, those that come with lrlab and those of plugins.
 
-A file of `lrlab.models`, of `lrlab.solvers` or of a plugin ends with its `ENTRY`, or `ENTRIES` if it has several. The
+A file of `lrlab.solvers` or of a plugin declares solvers with `@solver`; a file of a model ends with its `ENTRY`. The
 entries of a plugin are checked when it is added; tests check those that come with lrlab.
 """
 
@@ -24,11 +24,11 @@ import numpy as np
 import lrlab.models
 import lrlab.solvers
 from lrlab import aliases, code_hash
-from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served
+from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served, sound
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
 from lrlab.protocol import Spec
-from lrlab.solver_entry import SolverEntry
+from lrlab.solver_entry import SolverEntry, entries
 
 SETTING = "LRLAB_PLUGINS"
 GROUPS = "lrlab.solvers", "lrlab.models"
@@ -144,7 +144,7 @@ def _configured(failed: list[CatalogError]) -> Iterator[Plugin]:
         try:
             loaded = point.load()
             module = loaded if isinstance(loaded, ModuleType) else type("Module", (), {"ENTRY": loaded})
-            yield Plugin(label, entries_of(module, label))
+            yield Plugin(label, sound(own, label) if (own := entries(loaded)) else entries_of(module, label))
         except CatalogError as error:
             failed.append(error)
         except FAILURES as error:

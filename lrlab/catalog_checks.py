@@ -55,18 +55,19 @@ def failure(label: str, error: BaseException) -> CatalogError:
 
 
 def entries_of(module: object, label: str) -> tuple[Entry, ...]:
-    """Return the entries that a module ends with; CatalogError if there are none, or one of a wrong type."""
-    several = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
-    if isinstance(several, Sequence):
-        several = [*several, *declared_in(module)]
-    right = isinstance(several, Sequence) and all(isinstance(entry, Entry) for entry in several)
-    require(right, label, "ENTRY must be a ModelEntry or a SolverEntry, and ENTRIES a list of such")
-    require(several, label, f"it has no entry: {HINT}")
-    both = hasattr(module, "ENTRIES") and hasattr(module, "ENTRY")
-    require(not both, label, "it has ENTRY and ENTRIES: put all in ENTRIES")
-    for entry in several:
+    """Return the solvers that a module declares with `@solver`, and the models of its `ENTRY` or `ENTRIES`."""
+    models = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
+    right = isinstance(models, Sequence) and all(isinstance(model, ModelEntry) for model in models)
+    require(right, label, f"ENTRY must be a ModelEntry; of a solver, {HINT}")
+    return sound([*models, *declared_in(module)], label)
+
+
+def sound(entries: Sequence[Entry], label: str) -> tuple[Entry, ...]:
+    """Return entries, of which there is one at least; CatalogError if a part has a wrong type."""
+    require(entries, label, f"it has no entry: {HINT}")
+    for entry in entries:
         _check_types(label, entry)
-    return tuple(several)
+    return tuple(entries)
 
 
 def declared_in(module: object) -> list[SolverEntry]:

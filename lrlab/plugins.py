@@ -10,14 +10,14 @@ from typing import Any
 
 from lrlab import catalog, code_hash
 from lrlab.catalog import PREFIX, SETTING, Plugin, Source
-from lrlab.catalog_checks import CatalogError, Entry, entries_of, failure
+from lrlab.catalog_checks import CatalogError, Entry, failure, sound
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import SolverEntry, entries
 
-AnySolver = str | SolverEntry | Callable[..., Iterable[Iterate]]
-"""A solver: by its name, its entry, or a generator function (problem, *, options, rng)."""
+AnySolver = str | Callable[..., Iterable[Iterate]]
+"""A solver: by its name, or a generator function (problem, *, options, rng)."""
 UNPUBLISHED = "Not published."
 """Reference of a function that is run as it is."""
 
@@ -25,20 +25,20 @@ UNPUBLISHED = "Not published."
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:
     """Add your solvers and models to the catalogue of this process, and return their names.
 
-    plugin: the path of a Python file with solvers or models, an entry, or a generator function (problem, *, options,
-    rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
+    plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
+    options, rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
 
     It replaces what had the same name, except what comes with lrlab. Workers, also those of a cluster, receive it.
     CatalogError, in one sentence, if something is missing or contradictory.
     """
     if isinstance(plugin, str | os.PathLike):
         added = catalog.from_file(plugin)
-    elif isinstance(plugin, Entry):
+    elif isinstance(plugin, ModelEntry):
         added = _of_entries(plugin)
     elif callable(plugin):
         added = _of_entries(*(entries(plugin) or [entry_of(plugin, models)]))
     else:
-        raise InputError("plugin", "the path of a file, an entry or a generator function", plugin, "register one")
+        raise InputError("plugin", "the path of a file, a model entry or a generator function", plugin, "register one")
     if errors := catalog.add([added]):
         raise errors[0]
     for entry in added.entries:
@@ -53,7 +53,7 @@ def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"
-        raise InputError("solver", "a name, an entry or a function with a name", function, remedy)
+        raise InputError("solver", "a name or a function with a name", function, remedy)
     return SolverEntry(
         title=display_name(name).capitalize(),
         summary=words or "A function without a docstring.",
@@ -65,18 +65,14 @@ def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry
 
 
 def named(solver: AnySolver, model: str) -> str:
-    """Return the name of a solver; an entry or a function that the catalogue does not have for a model is registered.
+    """Return the name of a solver; a function that the catalogue does not have for a model is registered.
 
     InputError if it is none of these; CatalogError if it cannot be registered.
     """
     if isinstance(solver, str):
         return solver
-    if isinstance(solver, SolverEntry):
-        if solver not in catalog.ENTRIES:
-            register(solver)
-        return solver.name
     if not callable(solver):
-        raise InputError("solver", "a name, an entry or a generator function", solver, "name one that `models` lists")
+        raise InputError("solver", "a name or a generator function", solver, "name one that `models` lists")
     known = next((entry for entry in catalog.ENTRIES if entry.run is solver), None)
     if known is not None and known.reference != UNPUBLISHED:
         return known.name
@@ -122,7 +118,7 @@ def _of_entries(*given: Entry) -> Plugin:
     """Return the plugin of entries of one solver or model of a notebook or script, pickled with all that they use."""
     thing = _thing(given[0])
     label = getattr(thing, "__name__", "a solver of the notebook or script")
-    checked = entries_of(type("Module", (), {"ENTRIES": given}), label)
+    checked = sound(given, label)
     return Plugin(label, checked, _pickled(checked, sys.modules.get(thing.__module__), label))
 
 

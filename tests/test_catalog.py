@@ -211,7 +211,7 @@ def test_public_names():
     trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)
     assert len(trace.table) == 5 and trace.stop is Stop.MAX_ITER
     assert trace.problem.shape == (500, 10) and trace.estimate.shape == (10,)
-    shown = {"compare", "live", "map", "register", "Iterate", "Parameter", "SolverEntry"}
+    shown = {"compare", "live", "map", "register", "Iterate", "Parameter", "solver"}
     assert shown < set(lrlab.__all__) <= set(dir(lrlab)) and all(getattr(lrlab, name) for name in lrlab.__all__)
 
 

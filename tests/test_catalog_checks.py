@@ -12,7 +12,7 @@ import pytest
 
 from lrlab import catalog
 from lrlab.catalog import BUILT_IN
-from lrlab.catalog_checks import CatalogError, check, entries_of, served
+from lrlab.catalog_checks import CatalogError, check, entries_of, served, sound
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import Parameter, number
@@ -64,15 +64,14 @@ SOLVER = SolverEntry(
 
 def checked(model=MODEL, solver=SOLVER):
     """Check entries as those of two files."""
-    files = {"guess.py": entries_of(file(solver), "guess.py"), "toy.py": entries_of(file(model), "toy.py")}
-    known = [(label, entry) for label, entries in files.items() for entry in entries]
+    known = [("guess.py", sound([solver], "guess.py")[0]), ("toy.py", entries_of(file(model), "toy.py")[0])]
     for label, entry in known:
         check(label, entry, known)
 
 
-def file(*entries):
-    """Return what a file with entries is to the catalogue."""
-    return type("Module", (), {"ENTRIES": [one for one in entries]})
+def file(*entry):
+    """Return what a file with the entry of a model, or none, is to the catalogue."""
+    return type("Module", (), {"ENTRY": entry[0]} if entry else {})
 
 
 def subclass(**attributes):
@@ -132,6 +131,7 @@ def test_every_model_and_solver_that_comes_with_lrlab_has_an_entry():
         (replace(MODEL, held={"q": 1}), "the parameter of toy 'q' is unknown"),
         (replace(MODEL, measures=("loss",)), "the measure of toy 'loss' is unknown: take some of error"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
+        (SOLVER, "toy.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
         (family_with(goal=Goal("loss")), "the measure of toy 'loss' is unknown"),
         (family_with(solvers=()), "the family 'toys' shows no solver at first: add solvers"),
         (family_with(solvers=("gues",)), "the solver of toys 'gues' is unknown: take some of guess"),
@@ -171,7 +171,6 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
         (replace(SOLVER, families=()), "guess names no model: add models=.* or family="),
         (replace(SOLVER, models=("doll",)), "the model of guess 'doll' is unknown: take some of toy"),
         (replace(SOLVER, families=("dolls",)), "the family of guess 'dolls' is unknown: take some of toys"),
-        (3, "guess.py: ENTRY must be a ModelEntry or a SolverEntry"),
     ],
 )
 def test_a_wrong_solver_is_one_sentence(entry, sentence):
@@ -236,7 +235,7 @@ TWICE = "guess.py: the solver 'guess' for toy is in toy.py, too: rename one of t
 def test_files_that_miss_an_entry_or_share_a_name_are_one_sentence(models, sentence):
     known = [("guess.py", SOLVER)]
     with pytest.raises(CatalogError, match=sentence):
-        known = [("toy.py", entry) for entry in entries_of(file(*models), "toy.py")] + known
+        known = [("toy.py", entry) for entry in sound(models, "toy.py")] + known
         for label, entry in known:
             check(label, entry, known)
 
@@ -248,8 +247,8 @@ IMPORTS = "from lrlab.model_entry import *\nfrom lrlab.solver_entry import *\n"
     ("text", "sentence"),
     [
         (
-            'ENTRY = SolverEntry(name="a", title="A", summary="A.", update="x", reference="B")',
-            "a SolverEntry has no run: add run=...",
+            "@solver(modles=3)\ndef f(problem, *, rng): yield",
+            "SolverEntry has no part 'modles': take some of run",
         ),
         (
             'ENTRY = Family(name="toys", solvers=(), measured=len, verdict=len)',
@@ -258,7 +257,6 @@ IMPORTS = "from lrlab.model_entry import *\nfrom lrlab.solver_entry import *\n"
         ('ENTRY = Measure("error")', "a Measure has no meaning: add meaning=..."),
         ('ENTRY = ModelEntry(sepc=1, plane=("n", "p"))', "ModelEntry has no part 'sepc': take some of spec, family"),
         ("len(3)", "does not import (TypeError: object of type 'int' has no len()): correct the file"),
-        ("ENTRY, ENTRIES = 1, []", "it has no entry"),
     ],
 )
 def test_a_part_that_is_left_out_or_misspelt_is_our_sentence(text, sentence):

@@ -96,24 +96,33 @@ def test_a_solver_in_a_file_is_one_of_the_catalogue_and_its_options_are_declared
     assert len(catalog.PLUGINS) == 1 and "own-mean" not in catalog.NAMES, "the file has the new names alone"
 
 
-def test_a_function_or_an_entry_is_solved_as_it_is():
+def test_a_function_is_solved_as_it_is_and_a_declared_one_by_its_words():
     expected = SPEC.build()
     trace = lrlab.solve(SPEC, mean)
     assert trace.job.solver == "mean" and trace.estimate == pytest.approx(expected.y @ expected.X)
-    entry = lrlab.SolverEntry(
-        title="Mine", summary="Mine.", update="x", reference="B (2026)", run=mean, name="mine",
-        models=(SPEC.model,),
-    )  # fmt: skip
-    entry.run.__doc__ = "Yield a mean."
-    assert lrlab.solve(SPEC, entry).estimate == pytest.approx(trace.estimate)
-    assert lrlab.solve(SPEC, catalog.solver("sir", SPEC.model)).job.solver == "sir"
+
+    @lrlab.solver(models=SPEC.model, name="mine")
+    def own(problem, *, rng):
+        """My mean.
+
+        It is mine.
+
+        .. math:: x
+
+        Reference: B (2026).
+        """
+        yield from mean(problem, rng=rng)
+
+    declared = lrlab.solve(SPEC, own)
+    assert declared.job.solver == "mine" and declared.job.entry.title == "My mean"
+    assert declared.estimate == pytest.approx(trace.estimate)
 
 
 @pytest.mark.parametrize(
     ("solver", "sentence"),
     [
-        (3, "solver must be a name, an entry or a generator function, got 3: "),
-        (lambda problem: None, "solver must be a name, an entry or a function with a name"),
+        (3, "solver must be a name or a generator function, got 3: "),
+        (lambda problem: None, "solver must be a name or a function with a name"),
         (len, "len must be a function \\(problem, \\*, options, rng\\) that yields an Iterate"),
     ],
 )
@@ -230,8 +239,8 @@ BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
     "none.py": (
-        f"{FILE}ENTRIES = 3",
-        "none.py: ENTRY must be a ModelEntry or a Solver",
+        f"{FILE}ENTRY = 3",
+        "none.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver",
     ),
     "twice.py": (FILE + "\n", r"the solver 'own-mean' for one-bit-sensing is in good.py, too: rename one of them"),
 }

@@ -8,7 +8,6 @@ import pytest
 import lrlab
 from lrlab import catalog
 from lrlab.figures.picture import measured
-from lrlab.figures.runs import truth_of
 from lrlab.model_entry import Outcome
 from lrlab.models.matrix_views import frequency_scores
 from lrlab.parameters import declared

@@ -69,21 +69,27 @@ def test_version_is_that_of_the_package():
     assert (done.returncode, done.stdout, done.stderr) == (0, f"lrlab {lrlab.__version__}\n", "")
 
 
-PLUGIN = """
+PLUGIN = '''
 import os, signal, sys
-from lrlab import Iterate, SolverEntry
+from lrlab import Iterate, solver
 print("hello from the file")
+@solver(models="one-bit-sensing")
 def noisy(problem, *, rng):
-    "Guess."
+    """Noisy.
+
+    A guess.
+
+    .. math:: x
+
+    Reference: None.
+    """
     print("hello from the solver")
     print("hello from another stream", file=sys.__stdout__, flush=True)
     os.write(1, b"hello from a library\\n")
     {first}
     yield Iterate(rng.standard_normal(problem.spec.p))
 {last}
-ENTRY = SolverEntry(title="Noisy", summary="A guess.", update="x", reference="None.", run=noisy,
-                    models=("one-bit-sensing",))
-"""
+'''
 CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 
 
