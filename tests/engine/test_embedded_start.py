@@ -88,21 +88,6 @@ def test_without_shared_memory_the_sentence_names_it(number, monkeypatch):
     assert f"need /dev/shm ({os.strerror(number)}); mount it writable" in str(embedded.not_started())
 
 
-def test_clients_that_cannot_connect_leave_no_thread():
-    """They are closed at once: by the garbage collector they would be within the start of the next one, for ever."""
-    embedded = LocalCluster(1)
-    try:
-        address, tls = embedded.listening()
-        for security in (None, Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
-            before = threading.active_count()
-            for _ in range(3):
-                with pytest.raises((OSError, TypeError)):
-                    client_of(address, 0.5, security)
-            assert threading.active_count() <= before
-    finally:
-        embedded.close()
-
-
 @pytest.mark.attempt(
     "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
     "refused in the handshake, nothing is unpickled",

@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -133,11 +132,6 @@ def refuse_odd(item: int) -> int:
     if item % 2:
         raise InputError("item", "even", item, "take another")
     return item
-
-
-def fail_second(function, trial):
-    """Compute a trial, but never the second."""
-    return function(trial) if trial.number != 1 else 1 / 0
 
 
 def endless(seed: int = 0) -> Job:
@@ -337,11 +331,6 @@ def test_a_function_that_cannot_be_pickled_is_refused(engine):
         collect(engine.map(threading.Lock().__enter__, [1]))
 
 
-def test_no_items_are_done_at_once(engine):
-    assert collect(engine.map(abs, [])) == []
-    assert engine.follow([]).wait(0) and not engine.follow([]).alive
-
-
 def test_results_arrive_in_order_with_progress_and_time_left(engine):
     progress = []
     stream = engine.map(math.sqrt, range(3000))
@@ -409,15 +398,6 @@ def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
     assert untimed(last) == untimed(full)[-1:] and last.stop is full.stop
     if full.rows:
         np.testing.assert_array_equal(last.estimate, full.estimate)
-
-
-def test_a_trial_that_fails_does_not_lose_the_table(engine):
-    def fragile(function, items):
-        return engine.map(partial(fail_second, function), items)
-
-    table = sweep(spec("one-bit-sensing"), {"noise": [0.1]}, ["pairwise-moment"], trials=3, start=fragile)
-    assert table["stop"].tolist() == ["CONVERGED", "FAILED", "CONVERGED"]
-    assert "ZeroDivisionError" in table["refused"][1] and np.isnan(table["error"][1])
 
 
 def call_of(items: int) -> Call:

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from lrlab.engine.messages import BatchDone, Failed, Inbox
-from lrlab.engine.results import LONGEST_PAUSE_SECONDS, MOST_AHEAD, LocalResults, WorkerResults, collect
+from lrlab.engine.results import LONGEST_PAUSE_SECONDS, LocalResults, WorkerResults, collect
 
 
 def prompt_stream(items, parts):
@@ -18,18 +18,6 @@ def prompt_stream(items, parts):
         inbox.put(BatchDone(part, 0.0))
 
     return WorkerResults(items, inbox, add, lambda: None, lambda: 0)
-
-
-def test_items_that_are_generated_are_taken_a_part_at_a_time():
-    taken, parts = [], []
-    stream = prompt_stream((taken.append(k) or k for k in range(10**6)), parts)
-    for _ in range(4):
-        before = len(taken)
-        while not (results := stream.take()):
-            pass
-        assert len(results) <= MOST_AHEAD and len(taken) - before <= MOST_AHEAD
-    assert stream.alive and stream.total is None and stream.seconds_left is None and stream.done == sum(parts[:4])
-    assert not prompt_stream(iter([]), parts).alive and len(parts) == 5
 
 
 def test_a_collection_is_handed_over_whole():

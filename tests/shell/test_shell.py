@@ -41,15 +41,6 @@ def test_an_example_of_own_measurements_has_its_model_and_options(capsys):
     assert json.loads(capsys.readouterr().out)["spec"]["constant"] is False
 
 
-def test_mean_overlap_is_as_predicted(capsys):
-    overlaps = []
-    for seed in range(8):
-        main([*SOLVE, *"--set n=8000 --set p=200 --set noise=0.316228 --json --set".split(), f"seed={seed}"])
-        metrics = json.loads(capsys.readouterr().out)["metrics"]
-        overlaps.append(metrics["overlap"])
-    assert np.mean(overlaps) == pytest.approx(metrics["limit_overlap"], abs=0.03)
-
-
 def test_models_lists_parameters_and_solvers(capsys):
     assert main(["models", "--json"]) == 0
     listed = {entry["model"]: entry for entry in json.loads(capsys.readouterr().out)}

@@ -6,16 +6,13 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.engine.results import LocalResults
 from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.runs.trial import Trial, TrialResult
-from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps import pace
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.pace import Pace, require_time, size_words
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
@@ -124,11 +121,3 @@ def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, ca
     )
     with Store(store_file) as store:
         assert any(store.finished(job, SWEEP.trials) for job in SWEEP.jobs)
-
-
-@pytest.mark.usefixtures("hasty")
-def test_a_page_says_what_takes_too_long(tmp_path):
-    run = SweepRun(SWEEP, SharedStore(tmp_path / "trials.sqlite"))
-    run.go_on(LocalResults)
-    assert run.wait(30.0) and run.state == "failed" and "within 1e-12 hours" in run.error
-    assert run.results.done > 0

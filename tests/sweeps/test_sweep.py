@@ -14,7 +14,6 @@ from lrlab.models.axes import axes, place
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.runs.trial import trial_spec
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.statistics import summarise, wilson
 from lrlab.sweeps.theory import lines
@@ -51,18 +50,6 @@ def test_any_trial_can_be_run_again_by_its_seed():
     assert again.metrics["error"] == row["error"] and len(again.rows) == row["iterations"]
 
 
-def test_the_order_of_trials_does_not_matter():
-    def backwards(function, items):
-        return LocalResults(function, list(items)[::-1])
-
-    def keep(rows):
-        return rows.drop(columns="seconds")
-
-    first = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=LocalResults)
-    second = lrlab.sweep(SPEC, {"noise": [0.1, 0.4]}, ["pairwise-moment"], trials=3, start=backwards)
-    pd.testing.assert_frame_equal(keep(first), keep(second))
-
-
 def test_settings_reach_the_solvers_that_know_them():
     rows = table(pairs="all", max_iter=4)
     assert rows["iterations"].max() <= 4
@@ -88,12 +75,6 @@ def test_derived_axes_decide_their_parameter_last():
     assert job.spec.n == 210, "n = 30 p with the p of the cell"
     assert place(SPEC, "variance", 0.25).noise == 0.5
     assert "ratio" in axes(OneBitSensing) and "seed" not in axes(OneBitSensing)
-
-
-def test_trial_seeds_are_stable():
-    """Stored tables and shared links rest on these numbers."""
-    assert [trial_spec(SPEC, t).seed for t in range(2)] == [trial_spec(SPEC.replace(), t).seed for t in range(2)]
-    assert trial_spec(SPEC, 0).seed != trial_spec(SPEC.replace(noise=0.2), 0).seed != trial_spec(SPEC, 1).seed
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 5), (3, 5), (5, 5), (40, 100)])

@@ -4,19 +4,16 @@ import itertools
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures.map_layers import Scale
-from lrlab.figures.transition import Score, multiples, transition
 from lrlab.model_entry import Level
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.definition import Span, Sweep, spec_at
 from lrlab.sweeps.definition_parts import Success
-from lrlab.sweeps.theory import Region, lines, regions
+from lrlab.sweeps.theory import lines, regions
 from lrlab.theory import spiked
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
 from tests.thorough import a_third
@@ -172,26 +169,3 @@ def test_where_theory_says_nothing_nothing_is_drawn(more):
     assert lines(sweep_of(model, axes, more)).empty
     low_rank = Sweep(spec=lrlab.spec("rank-one-sensing"), axes={"rank": [1, 2], "m": [60, 300]}, solvers=["altmin"])
     assert regions(low_rank) == ((), {})
-
-
-def test_regions_are_hatched_to_the_edges_of_the_map_with_their_names():
-    x, y = Scale("threshold", [0.5, 1.0, 1.5]), Scale("n/p", [1.0, 10.0, 100.0], "log")
-    rows = [(a, b, 0.1 * a, 2, False, math.nan, math.nan, math.nan, math.nan) for a in x.values for b in y.values]
-    columns = ["x", "y", "value", "trials", "inferred", "successes", "low", "high", "spread"]
-    cells = pd.DataFrame(rows, columns=columns)
-    drawn = [
-        Region("impossible", [0.5, 1.5, 1.5, 0.5, 0.5], [1.0, 1.0, 5.0, 5.0, 1.0], (1.0, 2.0)),
-        Region("possible", [], [], (1.0, 50.0)),
-    ]
-    maps = {"gamp": cells, "sir": cells}
-    for figure, count in (
-        (transition(maps, x, y, Score("s"), regions=drawn), 1),
-        (multiples(maps, x, y, Score("s"), regions=drawn), 2),
-    ):
-        hatched = [trace for trace in figure.data if trace.name == "impossible in large problems"]
-        assert len(hatched) == count and sum(trace.showlegend for trace in hatched) == 1
-        assert hatched[0].fillpattern.shape == "/" and (min(hatched[0].x), max(hatched[0].x)) == (0.25, 1.75)
-        assert min(hatched[0].y) == pytest.approx(10**-0.5) and max(hatched[0].y) == 5.0
-        notes = {note.text: note.y for note in figure.layout.annotations if "<br>" in note.text}
-        beside = "<br>in large problems"
-        assert notes == pytest.approx({f"impossible{beside}": math.log10(2), f"possible{beside}": math.log10(50)})
