@@ -27,7 +27,15 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
         Derived("measurements per unknown, m/p", "m", lambda spec, ratio: round(ratio * spec.p)),
     ),
     "sparsity-ratio": (
-        Derived("non-zero entries per measurement, s/n", "sparsity", lambda spec, rate: max(1, round(rate * spec.n))),
+        Derived("non-zeros per measurement, s/n", "sparsity", lambda spec, rate: max(1, round(rate * spec.n))),
+    ),
+    "bits-at-budget": (
+        Derived(
+            "bits per measurement, b",
+            "bits",
+            lambda spec, bits: round(bits),
+            others=lambda spec, bits: {"n": max(2, round(spec.n * max(spec.bits, 1) / max(bits, 1)))},
+        ),
     ),
     "variance": (Derived("noise variance, σ²", "noise", lambda spec, variance: math.sqrt(variance)),),
     "dense-rate": (Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),),
@@ -65,7 +73,14 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
 }
 """What can decide a parameter; the first that a model has the parameters for is meant."""
 
-NEEDS = {"ratio": "p", "sparsity-ratio": "bits", "dense-rate": "p", "sparse-rate": "sparsity", "side": "operator"}
+NEEDS = {
+    "ratio": "p",
+    "sparsity-ratio": "bits",
+    "bits-at-budget": "n",
+    "dense-rate": "p",
+    "sparse-rate": "sparsity",
+    "side": "operator",
+}
 """The parameter, beside the decided one, by which a quantity is defined."""
 LONGEST = 26
 """Characters of a title that a select box shows."""

@@ -250,7 +250,7 @@ def _cell(point: Mapping[str, float], solver: str, make: Callable[[Spec], Job], 
 
 def spec_at(spec: Spec, point: Iterable[tuple[str, float]]) -> Spec:
     """Return the spec moved to a point: (axis, value) pairs."""
-    # Quantities that decide a parameter (n/p decides n) are placed last, for they depend on the others.
-    for axis, value in sorted(point, key=lambda pair: pair[0] not in spec.values()):
+    # Quantities that decide a parameter (n/p decides n) depend on the others, and s/n on n/p, too.
+    for axis, value in sorted(point, key=lambda pair: (pair[0] not in spec.values(), pair[0] == "sparsity-ratio")):
         spec = place(spec, axis, value)
     return spec

@@ -6,10 +6,13 @@ from importlib.resources import files
 from lrlab.parameters import require_known
 from lrlab.sweeps.toml import Titled, titled
 
+FIRST = "donoho-tanner"
+
 
 def names() -> list[str]:
-    """Return the names of all sweeps of the library."""
-    return sorted(file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml"))
+    """Return the names of all sweeps of the library, the best-known diagram first."""
+    all_names = [file.name.removesuffix(".toml") for file in files(__name__).iterdir() if file.name.endswith(".toml")]
+    return sorted(all_names, key=lambda name: (name != FIRST, name))
 
 
 @cache
