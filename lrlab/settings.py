@@ -36,11 +36,11 @@ TEXTS = {
     "LRLAB_DATA": "the folder of data sets",
     "LRLAB_EMBED": "sites that may show pages in a frame, as https://course.example, separated by spaces",
 }
-"""Settings that are read where they are used, and their meaning; the same in both profiles."""
+"""Settings without a number, and their meaning; the same in both profiles."""
 
 
 def number(name: str) -> float:
-    """Return the value of a setting; InputError where it is set to something else than a number in its range."""
+    """Return the value of a setting; InputError if it is set to anything but a number in its range."""
     setting = SETTINGS[name]
     usual = setting.classroom if profile() == "classroom" else setting.laptop
     given = os.environ.get(name, "")

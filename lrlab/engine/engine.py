@@ -126,7 +126,7 @@ class Engine:
         return WorkerResults(items, call.inbox, add, cancel, lambda: 4 * self._workers * call.size)
 
     def close(self) -> None:
-        """End what is under way and the embedded processes; an existing scheduler continues."""
+        """End all work and the embedded processes; an existing scheduler continues."""
         self._end("")
         with suppress(Exception):
             self._client.close(timeout=CLOSE_SECONDS)

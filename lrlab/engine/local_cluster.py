@@ -215,7 +215,7 @@ def await_end() -> None:
 
 
 async def serve(memory: int, workers: int, folder: str) -> None:
-    """Write to standard output where the scheduler listens, with certificate and key, and serve."""
+    """Write the scheduler's address, certificate and key to standard output, and serve."""
     from distributed import Nanny, Scheduler, Security
 
     untyped: Any = Security

@@ -45,7 +45,7 @@ class EngineClosed(RuntimeError):
     """The engine was closed while it computed, for example by a server that ended."""
 
     def __init__(self) -> None:
-        """Say what can be done."""
+        """Give the remedy."""
         super().__init__("The engine was closed: run it again.")
 
 

@@ -311,7 +311,7 @@ def map(
     table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
     one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a
     map shows means and lines medians. apart: one map per solver, instead of contours over that of the first.
-    InputError where the table has no such axis or measure.
+    InputError if the table has no such axis or metric.
     """
     results = results_of(table, [name for name in (x, y) if name])
     names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))

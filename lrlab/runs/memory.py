@@ -1,4 +1,4 @@
-"""What a job will cost, before it is run."""
+"""Memory of a job, estimated before it runs."""
 
 import os
 from contextlib import suppress
@@ -45,7 +45,7 @@ def _memory() -> int:
 
 
 def memory_words(size: float) -> str:
-    """Return bytes in words, in the largest unit of which there is at least one."""
+    """Return bytes in words, in their largest unit."""
     unit, power = next(((unit, power) for unit, power in UNITS.items() if size >= power), ("bytes", 1))
     digits = 1 if unit == "GiB" or 1 < size / power < 10 else 0
     return f"{size / power:.{digits}f} {unit}"

@@ -9,7 +9,7 @@ from lrlab.runs.run import Newest, complete_row, run_job, scored_row
 from lrlab.runs.trace import Row, Trace
 
 QUICK_SECONDS = 0.1
-"""Processor time, that of the scores included."""
+"""Processor time, including the scores."""
 EACH, APART = 20, 1.35
 SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))])
 """Iterations that are scored beside the last one: all of the first ones, later ones a third apart: on a logarithmic
@@ -17,7 +17,7 @@ axis the line through these was within a tenth of its length of that through all
 
 
 class Quick(NamedTuple):
-    """A job, and the measure of which a line is drawn."""
+    """A job, and the metric that a line shows."""
 
     job: Job
     measure: str
@@ -31,7 +31,7 @@ class _Line(Newest):
         self.rows, self._measure, self._quick = list[Row](), measure, True
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
-        """Take an iterate in the place of the one before."""
+        """Replace the iterate before."""
         super().hold(iteration, seconds, iterate)
         if iteration in SCORED:
             row = scored_row(self.problem, iteration, seconds, iterate, quick=True) if self._quick else {}
@@ -42,7 +42,7 @@ class _Line(Newest):
 
 
 def quick_run(quick: Quick) -> Trace | None:
-    """Return the trace of a run with some of its iterates and without its history, None where it takes longer.
+    """Return the trace of a run with some of its iterates and without its history, None if it takes longer.
 
     All scores are those of the last iterate; the others may lack those that take long and are not drawn.
     """

@@ -29,7 +29,7 @@ Clock = Callable[[], float]
 
 
 class _Thread(threading.local):
-    """What ends the runs of a thread; in one where nothing was set, nothing does."""
+    """The check that ends the runs of a thread; by default none does."""
 
     check: Callable[[], bool] = staticmethod(lambda: False)
 
@@ -79,8 +79,8 @@ def blas_threads(count: int) -> Iterator[None]:
 def solve(spec: Spec, solver: AnySolver, **settings: object) -> Trace:
     """Run a solver on a problem, here and now, and return its trace; settings and errors as of `lrlab.solve`.
 
-    `max_seconds` is looked at between iterates and between blocks of data: one large decomposition is not interrupted.
-    NumericalBreakdown where a computation inside the solver comes to no number.
+    The time limit is checked between iterates and between blocks of data: one large decomposition is not interrupted.
+    NumericalBreakdown if a computation inside the solver yields no number.
     """
     return run_job(make_job(spec, solver, **settings))
 
@@ -93,7 +93,7 @@ class Newest:
     problem: Any = None
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
-        """Take an iterate in the place of the one before."""
+        """Replace the iterate before."""
         self.held = iteration, seconds, iterate
 
     @property
@@ -178,7 +178,7 @@ def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, tol: float) 
 
 
 def complete_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> tuple[Row, Intervals | None]:
-    """Return all that is recorded of an iterate, with its intervals and their scores where it has some."""
+    """Return all that is recorded of an iterate, with its intervals and their scores if it has some."""
     intervals = iterate.intervals() if iterate.intervals else None
     row = scored_row(problem, iteration, seconds, iterate)
     if intervals and problem.truth is not None:

@@ -42,10 +42,10 @@ def single(estimate: Estimate) -> Estimate:
 class Trace:
     """The results of one run.
 
-    rows: one per iterate: iteration, seconds (solver time), objective, residual (nan where the solver has none) and the
+    rows: one per iterate: iteration, seconds (solver time), objective, residual (nan if the solver has none) and the
     problem's scores. history: (iteration, estimate) of at most 200 iterates, evenly thinned, in single precision.
     stop: why it ended. note: what the solver decided. intervals: of the entries of the estimate, scaled to unit length,
-    where the solver has them. seconds: how long a run took that ended before its first iterate.
+    if the solver has them. seconds: how long a run took that ended before its first iterate.
     """
 
     job: Job
@@ -120,7 +120,7 @@ class Trace:
 
     @property
     def ending(self) -> str:
-        """The sentence of the stop, without the advice to go on where theory knows that this leads nowhere."""
+        """The sentence of the stop, without the advice to go on if theory knows that this leads nowhere."""
         if own := self.job.spec.ending(self.stop):
             return own
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom

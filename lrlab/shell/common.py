@@ -29,7 +29,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Terminated(KeyboardInterrupt):
-    """The signal SIGTERM, which ends what is under way as Ctrl-C does."""
+    """The signal SIGTERM, which ends a command as Ctrl-C does."""
 
 
 @contextmanager
@@ -138,21 +138,21 @@ def _named_output() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Write what is left of standard output; OSError if that fails."""
+    """Flush standard output; OSError if that fails."""
     with _named_output():
         if (file := output()) is not None:
             file.flush()
 
 
 def drop_output() -> None:
-    """Drop what is left of standard output, which would raise an error again at the end of the process."""
+    """Drop buffered output, which would raise an error again at the end of the process."""
     with suppress(OSError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output().fileno())  # type: ignore[union-attr]
 
 
 @contextmanager
 def resumable(words: Callable[[], str]) -> Iterator[None]:
-    """Add what was stored, and how to resume, to the message of what ends the work before its end."""
+    """Add the stored trials, and how to resume, to the message of an early end."""
 
     def terminate(*_: object) -> NoReturn:
         raise Terminated
@@ -196,6 +196,6 @@ def report(done: int, total: int) -> None:
 
 
 def show_progress(words: str, end: str = "\r") -> None:
-    """Show progress on standard error if it is a terminal, in place of what was shown last."""
+    """Show progress on standard error if it is a terminal, instead of the last progress."""
     if sys.stderr.isatty():
         _write(f"\r{printable(words)}", sys.stderr, end)

@@ -66,7 +66,7 @@ def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.Dat
 
     y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
     high: the share's 95% Wilson interval, pooled as in `contour_search.bounds` where it is inferred; nan of a mean.
-    inferred: an adaptive sweep has no trials there, and its mean lies between those around it. What is not known yet is
+    inferred: an adaptive sweep has no trials there, and its mean lies between its neighbors. What is not known yet is
     nan. table: `SweepResults.table` of the metric of the contour, where it is there already.
     """
     import pandas as pd
@@ -112,7 +112,7 @@ def contour(results: SweepResults) -> list[dict[str, Any]]:
 
 
 class SolverGrid:
-    """A solver's jobs, (columns, rows), with the search for the contour; None where a cell is refused."""
+    """A solver's jobs, (columns, rows), with the search for the contour; None for a refused cell."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
         self._sweep, self._rule = sweep, sweep.contour

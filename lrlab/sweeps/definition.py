@@ -106,7 +106,7 @@ class Sweep:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """All cells, solver by solver within each point of the grid; InputError where every one is refused."""
+        """All cells, solver by solver within each point of the grid; InputError if every one is refused."""
         own = tuple((solver, tuple(self.settings_of(solver).items())) for solver in self.solvers)
         return _cells(self.spec, tuple(self.grid.items()), own, memory_limit())
 

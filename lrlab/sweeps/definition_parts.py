@@ -25,7 +25,7 @@ class Span:
     spacing: str = "linear"
 
     def values(self, axis: str) -> list[float]:
-        """Return the values; InputError where there are none."""
+        """Return the values; InputError if there are none."""
         STEPS.check(self.steps)
         for end in (self.low, self.high):
             if not abs(end) <= LARGEST:
@@ -40,7 +40,7 @@ class Span:
 
 
 def spacing(given: tuple[float, ...] | Span) -> str:
-    """Return how the values of an axis are spaced: as the range says; of a list, "log" where its ratios are alike."""
+    """Return how the values of an axis are spaced: as the range says; of a list by what is more even, ratios ("log") or steps."""
     if isinstance(given, Span):
         return given.spacing
     values = np.sort(np.array(given, dtype=float))
@@ -76,7 +76,7 @@ class Success:
         return Level(self.metric, self.level, self.above is None)
 
     def reached(self, values: ArrayLike) -> Mask:
-        """Return which values of the measure are successes; what is not a number is none."""
+        """Return which values of the measure are successes; nan is none."""
         numbers = np.asarray(values, dtype=float)
         return numbers > self.level if self.below is None else numbers < self.level
 

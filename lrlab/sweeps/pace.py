@@ -39,7 +39,7 @@ class Pace:
         return (time.monotonic() - self._begun) * rest / work if work > 0.0 else None
 
     def require_time(self, trials: int) -> None:
-        """Raise InputError where the sweep takes longer than it may, looked at once a minute; trials: as above."""
+        """Raise InputError if the sweep takes longer than it may, checked once per minute; trials: as above."""
         now = time.monotonic()
         if self._checked is None:
             if (counts := self._counts()) != self._before:
@@ -54,7 +54,7 @@ class Pace:
         return {job: self._results.finished(job) for job in self._bytes}
 
     def _each(self) -> dict[Job, float]:
-        """Return the seconds of a trial of each job: their mean where there are some, else by the bytes of its data."""
+        """Return the seconds of a trial of each job: their mean if there are some, else by the bytes of its data."""
         own = {job: self._results.values(job, "seconds") for job in self._bytes}
         measured = {job: max(1e-9, float(np.nanmean(seconds))) for job, seconds in own.items() if np.any(seconds > 0.0)}
         share = sum(measured.values()) / sum(self._bytes[job] for job in measured) if measured else 1.0

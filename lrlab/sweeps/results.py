@@ -70,7 +70,7 @@ class SweepResults:
     def add(self, finished: Mapping[Trial, TrialResult]) -> None:
         """Add finished trials; one that is there already changes nothing.
 
-        InputError where trials have scores, but not the one by which the sweep measures success.
+        InputError if trials have scores, but not the one by which the sweep measures success.
         """
         with self._lock:
             for (job, number), result in finished.items():
@@ -92,7 +92,7 @@ class SweepResults:
             return self._columns[job].count if job in self._columns else 0
 
     def values(self, job: Job, name: str, below: int | None = None) -> Array:
-        """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan where missing.
+        """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan if missing.
 
         Shares of a bound that has not been computed (`runs.theory`) are nan.
         below: leave out trials with this number and higher ones.
@@ -133,7 +133,7 @@ class SweepResults:
     def successes(self, job: Job) -> int:
         """Return how many trials of a job succeed by the rule of the sweep's `contour`.
 
-        Where a sweep counts successes, an end at which the truth fits better is none.
+        If a sweep counts successes, an end at which the truth fits better is not one.
         """
         rule = self.sweep.contour
         with self._lock:

@@ -79,7 +79,7 @@ def run(
     It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
     called again, it resumes. `results` are filled, or new ones: first with what the store has, a cell at a time. A
     trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails,
-    InputError where the store is damaged.
+    InputError if the store is damaged.
     """
     results = SweepResults(sweep) if results is None else results
     results.computed = results.reused = 0
@@ -104,7 +104,7 @@ def run(
 
 
 def _compute_bounds(sweep: Sweep, start: Start) -> None:
-    """Compute the bounds of all methods where success is a share of one; they are remembered."""
+    """Compute and cache the bounds of all methods if success is a fraction of one."""
     rule = sweep.success
     if rule is None or not catalog.family(sweep.spec.model).measures[rule.metric].quotient[0]:
         return
@@ -152,7 +152,7 @@ class _Claims:
         self._path, self._own = store.path, set[Trial]()
 
     def granted(self, trials: Iterable[Trial]) -> Iterator[Trial]:
-        """Yield those of some trials that no other sweep has begun; nobody shares a store in memory."""
+        """Yield the trials that no other sweep has begun; nobody shares a store in memory."""
         if self._path is None:
             yield from trials
             return
@@ -212,7 +212,7 @@ class _Round:
             self._take(stream.cancel())
 
     def _take(self, new: list[ItemResult]) -> None:
-        """Store what is new, in one transaction with what an interruption has left."""
+        """Store new results, in one transaction with those that an interruption left."""
         for _, trial, value in new:
             result = timed_out(trial) if value == TIMED_OUT else value
             if isinstance(result, Failure):
@@ -227,7 +227,7 @@ class _Round:
             self._results.add(finished)
 
     def _without_finished(self, requested: Requested) -> Requested:
-        """Return the jobs of which trials are missing; what others have stored of them enters the results."""
+        """Return the jobs with missing trials; trials that others stored enter the results."""
         left: dict[Job, range] = {}
         for job, numbers in requested.items():
             absent = set(numbers) - self._store.finished(job, numbers.stop)

@@ -48,7 +48,7 @@ class Past(NamedTuple):
 
     @property
     def sweep(self) -> Sweep:
-        """The sweep; InputError where its definition is none by today's rules."""
+        """The sweep; InputError if today's rules refuse its definition."""
         return parse(self.definition)
 
 
@@ -88,7 +88,7 @@ class SweepRun:
     def __init__(
         self, sweep: Sweep, shared: SharedStore, *, session: str = "", page: str = "", title: str = ""
     ) -> None:
-        """Prepare a sweep; InputError where every cell of it is refused."""
+        """Prepare a sweep; InputError if lrlab refuses every cell of it."""
         self.sweep, self.results = sweep, SweepResults(sweep)
         self.state: State | Literal["new"] = "new"
         self.done, self.error = 0, ""
@@ -107,7 +107,7 @@ class SweepRun:
 
     @property
     def version(self) -> tuple[int, int, str]:
-        """Differs where there is something new to show."""
+        """Differs if there is something new to show."""
         return self.changes, self.done, self.state
 
     @property
@@ -117,7 +117,7 @@ class SweepRun:
 
     @property
     def computing(self) -> bool:
-        """Whether it computes, and is not to stop; to read what the store has is not to compute."""
+        """Whether it computes, and is not to stop; reading the store is not computing."""
         return self.alive and self.state == "running" and not self._stop
 
     @property
@@ -128,7 +128,7 @@ class SweepRun:
         return self._pace.seconds_left(self.total - self.done) if self._pace else None
 
     def go_on(self, start: Start = on_workers) -> None:
-        """Compute what the store does not have; nothing happens where that is under way."""
+        """Compute trials that the store lacks; nothing happens while that is under way."""
         if self.alive and not self.computing:
             self.wait(ENDING_SECONDS)
         if not self.alive:
@@ -136,7 +136,7 @@ class SweepRun:
             self._begin(lambda store: self._compute(store, start))
 
     def look(self, state: State | Literal["new"] = "new") -> None:
-        """Read what the store has, and compute nothing; `state` is what the list of past sweeps says."""
+        """Read stored trials, and compute nothing; `state` is from the list of past sweeps."""
         if not self.alive:
             # It runs nowhere, whatever the list says: its server has ended.
             self.state = "paused" if state == "running" else state
@@ -148,7 +148,7 @@ class SweepRun:
             self._stop = self._stop or "paused"
 
     def cancel(self) -> None:
-        """Stop within a second, for good; what was computed stays in the store."""
+        """Stop within a second, for good; computed trials stay in the store."""
         if self.alive:
             self._stop = "cancelled"
         elif self.state == "paused":
@@ -226,7 +226,7 @@ _lookup = threading.Lock()
 def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", title: str = "") -> SweepRun:
     """Return the run of a sweep by a browser session: the one that is there, under way or held by a page, or a new one.
 
-    InputError where every cell of it is refused.
+    InputError if lrlab refuses every cell of it.
     """
     with _lookup:
         # Bound before it is returned: the dictionary alone does not hold it.
@@ -238,6 +238,6 @@ def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", tit
 
 
 def under_way(sweep: Sweep, shared: SharedStore, session: str) -> SweepRun | None:
-    """Return the run of a sweep by a session where it is alive."""
+    """Return the run of a sweep by a session if it is alive."""
     known = _runs.get((str(shared.path), session, sweep))
     return known if known is not None and known.alive else None

@@ -57,7 +57,7 @@ def share(successes: int, trials: int) -> dict[str, float]:
 
 
 def quartiles(values: Array) -> list[float]:
-    """Return first quartile, median and third quartile of what is a number; nan where nothing is."""
+    """Return first quartile, median and third quartile of the finite values; nan if there are none."""
     ordered = np.sort(values[~np.isnan(values)]).tolist()
     if not ordered:
         return [math.nan] * 3
@@ -104,7 +104,7 @@ def summarise(
 
 
 class Midpoint(NamedTuple):
-    """The place where half of the trials succeed; an end of the interval that lies off the axis is infinite."""
+    """The position of 50% success; an end of the interval off the axis is infinite."""
 
     value: float
     low: float
@@ -115,13 +115,13 @@ class Midpoint(NamedTuple):
 def midpoint(
     places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str = "linear"
 ) -> Midpoint | None:
-    """Return where a logistic curve through counts of successes passes 1/2; None where they do not tell it.
+    """Return the position at which a logistic curve through counts of successes passes 1/2, if they determine it.
 
-    They do not where it lies beyond the places, or may lie beyond either end of them.
+    None if it lies beyond the positions, or may lie beyond either end of them.
 
-    Maximises the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over a grid of mu and s, rising
+    Maximizes the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over a grid of mu and s, rising
     or falling, t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose
-    likelihood, maximised over s, is within the chi-squared quantile of the largest: it is finite too where failures and
+    likelihood, maximized over s, is within the chi-squared quantile of the largest: it is finite too where failures and
     successes do not overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a
     quarter of the smallest step, and at least FLATTEST.
 

@@ -75,7 +75,7 @@ def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:
 
 
 def verdict(results: SweepResults) -> list[str]:
-    """Return what came of the trials: how many of each solver succeed, where half of them do, and what failed."""
+    """Return the outcome of the trials: successes per solver, midpoints, and failures."""
     sweep, words, failures = results.sweep, list[str](), list(results.failures.values())
     failed = [f"{len(failures)} trials failed. The first: {failures[0]}"] if failures else []
     if not sweep.success:

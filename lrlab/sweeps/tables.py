@@ -38,7 +38,7 @@ def cell_rows(results: SweepResults) -> list[Row]:
 
 
 def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
-    """Return a table of cells with the name of the metric that its mean is of, and with all that is held fixed."""
+    """Return a table of cells with the name of its metric, and with all fixed parameters."""
     fixed: Row = {"model": sweep.spec.model, **sweep.spec.public_values(), **dict(sweep.settings)}
     # The seed of a row is that of its first trial.
     fixed["sweep_seed"] = fixed.pop("seed")
@@ -49,7 +49,7 @@ def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame
 
 
 def success_midpoints(results: SweepResults) -> "pd.DataFrame":
-    """Return where half of the trials succeed, see `statistics.midpoints`; no rows where the sweep has no rule."""
+    """Return where half of the trials succeed, see `statistics.midpoints`; no rows if the sweep has no rule."""
     sweep = results.sweep
     points = midpoints(sweep, results.table(sweep.contour.metric))
     return points if sweep.success else points[:0]

@@ -295,7 +295,7 @@ def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
 
 
 def _kind_at(sweep: Sweep, point: Sequence[float]) -> object:
-    """Return what a limit depends on at a point beside n/p, if theory knows it."""
+    """Return the quantities besides n/p that a limit depends on at a point, if theory knows them."""
     spec = spec_near(sweep, point)
     return None if spec is None else (spec.law, *map(spec.values().get, ("sparsity", "p")))
 
