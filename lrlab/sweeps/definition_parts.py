@@ -40,7 +40,7 @@ class Span:
 
 
 def spacing(given: tuple[float, ...] | Span) -> str:
-    """Return how the values of an axis are spaced: as the range says; of a list by what is more even, ratios ("log") or steps."""
+    """Return how the values of an axis are spaced; a list is "log" if its ratios are more even than its steps."""
     if isinstance(given, Span):
         return given.spacing
     values = np.sort(np.array(given, dtype=float))
