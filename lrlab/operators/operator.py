@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -116,7 +116,8 @@ class Moment(LinearOperator):
     """
 
     def __init__(self, A: Operator, d: Array, W: LowRank | None = None) -> None:
-        self.A, self.d, self.W = A, d, W
+        self.A, self.d = A, d
+        self.W: Any = W
         super().__init__(A.dtype, A.shape)
 
     def __rmul__(self, factor: float) -> "Moment":

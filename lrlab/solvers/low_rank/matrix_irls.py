@@ -78,7 +78,7 @@ def matrix_irls(
     """
     entries, given = problem.operator, problem.b
     assert isinstance(entries, Entries)
-    A = entries if entries.plain else Orthonormal(entries)
+    A: Any = entries if entries.plain else Orthonormal(entries)
     b = given if isinstance(A, Entries) else A.combined(given)
     eps, X = np.inf, Moment(A, b / A.scale, lowrank.zero(A.shape, 0))
     while True:

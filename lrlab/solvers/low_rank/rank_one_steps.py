@@ -1,6 +1,7 @@
 """Gauss-Newton for rank one from few Gaussian measurements: the weights and initializations of phase retrieval."""
 
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -10,7 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.rank_one import RankOne, SymmetricRankOne
 from lrlab.operators.tangent import EvaluatedMatrix, point, rounding_error, stationarity
-from lrlab.protocol import Iterate, Stop
+from lrlab.protocol import Iterate
 from lrlab.solvers.low_rank.starts import started
 from lrlab.theory.phase import weigh
 
@@ -20,7 +21,7 @@ m = 2 p) 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
 STEPS, PATIENCE = 80, 5
 """Steps after which no further initialization is tried, and slow steps after which the next one is."""
 
-Direct = Callable[..., Generator[Iterate, None, Stop | None]]
+Direct = Callable[..., Any]
 
 
 def rank_one_steps(
@@ -32,7 +33,8 @@ def rank_one_steps(
     initializations lead to, as noise has it, and else with the best of all attempts.
     """
     near, scaled = weighted(A, b)
-    best, counted, taken, ends = None, np.ones_like(b), 0, list[float]()
+    best: EvaluatedMatrix | None = None
+    counted, taken, ends = np.ones_like(b), 0, list[float]()
     while taken < STEPS:
         optimal = A.symmetric and start == "moment"
         W = optimal_start(A, b, counted, rng) if optimal else started(A, counted * b, 1, rng, start)
@@ -48,6 +50,7 @@ def rank_one_steps(
         best = at if best is None or at.objective < best.objective else best
         ends += [at.objective] * settled
         counted = rng.exponential(size=len(b)).astype(b.dtype)
+    assert best is not None
     return best
 
 

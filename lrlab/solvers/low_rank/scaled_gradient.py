@@ -1,6 +1,6 @@
 """Scaled gradient descent on the factors of a low-rank matrix (ScaledGD), with an exact line search."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -44,7 +44,7 @@ def scaled_gradient(
     """
     A, b = problem.operator, problem.b
     at, leave = point(A, started(A, b, problem.rank, rng, start), b), WholeSteps(A, b, rng).leave
-    d1, old = A.shape[0], None
+    d1, old = A.shape[0], list[Any]()
     while True:
         left, s = A.pull_left(at.d, at.Q), at.W.s
         size = np.copysign(np.maximum(np.abs(s), 1e-10 * np.abs(s).max() or 1.0), s)
@@ -52,7 +52,7 @@ def scaled_gradient(
         scaled = step = -G / size
         G = G * s
         slope = -float(np.vdot(G, scaled))
-        if old is not None and directions == "conjugate":
+        if old and directions == "conjugate":
             before, direction, before_slope = old
             conjugate = scaled + max(0.0, (slope + float(np.vdot(G, before))) / before_slope) * direction
             step = conjugate if np.vdot(G, conjugate) < 0 else scaled
@@ -67,7 +67,7 @@ def scaled_gradient(
         turn = np.linalg.pinv(U) @ new.W.U, np.linalg.pinv(V) @ new.W.V
         turned = [np.vstack([one[:d1] @ turn[0], one[d1:] @ turn[1]]) for one in (scaled, step)]
         better = leave(new, at.objective)
-        at, old = better or new, (*turned, slope) if better is None and slope > 0 else None
+        at, old = better or new, [*turned, slope] if better is None and slope > 0 else []
 
 
 class Path(NamedTuple):

@@ -56,7 +56,7 @@ def svp(
             T = gradient(A, at)
             image = line(A, at, T).image
             eta = float(np.vdot(T, T)) / (A.scale * float(image @ image) or np.inf)
-        W = nearest(at.W - eta * A.moment(at.d), problem.rank, rng, settled=1e-14)
+        W = nearest(at.W - A.moment(eta * at.d), problem.rank, rng, settled=1e-14)
         at, before = point(A, W, b), at.d
         note = NO_ISOMETRY if isinstance(A, RankOne) else ""
         yield Iterate(at.W, at.objective, unsettled(at.d, at.d - before, b), note)

@@ -43,7 +43,7 @@ class WholeSteps:
             return None
         # With many measurements the step 1 leads to the truth.
         for eta in (1.0, 0.5, 0.25):
-            W = nearest(at.W - eta * self.A.moment(at.d), len(at.W.s), self.rng, settled=0.05)
+            W = nearest(at.W - self.A.moment(eta * at.d), len(at.W.s), self.rng, settled=0.05)
             if (new := point(self.A, W, self.b)).objective < least:
                 self.slow, self.due = 0, 1
                 return new

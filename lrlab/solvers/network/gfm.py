@@ -79,6 +79,6 @@ def gfm(
 def power_step(L: LowRank, G: Moment, GU: Array, eta: float) -> LowRank:
     """Return the rank r part of (U V^T + V U^T) / 2 after one power step on L - eta G."""
     U = np.linalg.qr(L.left - eta * GU)[0]
-    V = (L - eta * G) @ U
+    V = (L - eta * G) @ U  # type: ignore[operator]
     Q = np.linalg.qr(np.hstack([U, V]))[0]
     return lowrank.from_core(Q, (Q.T @ U) @ (Q.T @ V).T, len(L.s))

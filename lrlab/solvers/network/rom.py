@@ -81,7 +81,7 @@ def ep_rom(
         now = at if not fresh_batches else point(part, at.W, y)
         L, G = now.W, part.moment(now.d)
         for eta in debiased.trial_steps(part, now, G.times(L.U, now.P)) if adaptive else (step,):
-            new = point(A, nearest(L - eta * G), b)
+            new = point(A, nearest(L - eta * G), b)  # type: ignore[operator]
             if new.objective <= 2 * lowest:
                 break
         yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
