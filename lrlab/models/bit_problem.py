@@ -60,7 +60,7 @@ class OneBitCompletionProblem(Problem):
     @cached_property
     def truth_loss(self) -> float:
         """Mean of -log P(bit) under the truth."""
-        return float(self.likelihood.loss(self.y * self.operator(self.truth) / self.width).mean())
+        return float(self.likelihood.value(self.y * self.operator(self.truth) / self.width).mean())
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return errors of the estimate as a table, and of what it says of bits.
@@ -72,7 +72,7 @@ class OneBitCompletionProblem(Problem):
         guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
         error = lowrank.errors(estimate, self.truth)["error"]
         # sqrt(P) sqrt(Q) of both bits, by the losses: each is exact where a probability is nearly 0.
-        losses = [[self.likelihood.loss(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
+        losses = [[self.likelihood.value(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
         affinity = sum(np.exp(-(one + other) / 2.0) for one, other in losses)
         return {
             "error": error,

@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from lrlab import lowrank
+from lrlab.losses import LOGISTIC, PROBIT, Loss
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel
 from lrlab.model_hooks import View
@@ -17,7 +18,6 @@ from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND
 from lrlab.parameters import InputError, Parameter
 from lrlab.protocol import Checkpoint, Spec, proceed
-from lrlab.theory.likelihoods import LOGISTIC, PROBIT, Likelihood
 from lrlab.theory.low_rank_bound import least_error
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
@@ -88,7 +88,7 @@ class OneBitCompletion(Spec):
         return 8 * (7 * self.measurements + self.n1 + self.n2)
 
     @property
-    def likelihood(self) -> Likelihood:
+    def likelihood(self) -> Loss:
         """The likelihood of a bit by its margin y M_ij / noise."""
         return LINKS[self.link]
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from lrlab.arrays import Array, Matrix
+from lrlab.losses import Loss
 from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint
-from lrlab.theory.likelihoods import Likelihood
 
 
 class SingleIndexData(Protocol):
@@ -56,7 +56,7 @@ class BitEntries(Protocol):
     trace_norm: float
     largest: float
     width: float
-    likelihood: Likelihood
+    likelihood: Loss
 
     @property
     def operator(self) -> Entries: ...  # noqa: D102

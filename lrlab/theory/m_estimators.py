@@ -23,15 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.losses import Loss
 from lrlab.theory import channels
-from lrlab.theory.likelihoods import Likelihood
 from lrlab.theory.links import Link, normal_density
 from lrlab.theory.separability import existence_ratio, index_nodes
 
 REACH = 8.0
 WIDEST, NARROWEST = 0.15, 0.01
 """Steps of v: the trapezoidal rule converges geometrically once they are half as wide as what is integrated."""
-PROX_STEPS, PROX_TOLERANCE = 60, 1e-10
 LOG_RATIOS = (0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0)
 """Logarithms of n/p, above that of existence, at which the equations are solved."""
 FEWEST = 4
@@ -47,7 +46,7 @@ class Fitted(NamedTuple):
     step: float
 
 
-def overlap(link: Link, ratio: float, likelihood: Likelihood) -> float | None:
+def overlap(link: Link, ratio: float, likelihood: Loss) -> float | None:
     """Return the limit of <b, b-hat>^2 at n/p = `ratio`; None where there is no maximum, or no solution was found."""
     least = existence_ratio(link)
     if not least < ratio < math.inf:
@@ -64,7 +63,7 @@ def overlap(link: Link, ratio: float, likelihood: Likelihood) -> float | None:
 
 
 @lru_cache(maxsize=512)
-def _curve(link: Link, likelihood: Likelihood) -> tuple[Sequence[float], Callable[[float], Array]] | None:
+def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[float], Array]] | None:
     """Return nodes, log(n/p) above that of existence, and log(overlap / (1 - overlap)) there; None if not solved.
 
     Maps ask for thousands of points of a few links; a cubic through these nodes is within .002 of the overlap.
@@ -78,7 +77,7 @@ def _curve(link: Link, likelihood: Likelihood) -> tuple[Sequence[float], Callabl
     return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in solutions])
 
 
-def fitted(link: Link, ratios: Sequence[float], likelihood: Likelihood) -> list[Fitted]:
+def fitted(link: Link, ratios: Sequence[float], likelihood: Loss) -> list[Fitted]:
     """Return the solutions at rising n/p, down to the first that is not found."""
     now, solutions = None, list[Fitted]()
     # From above, where the limit of many answers is near; each from the one before, which is nearer still.
@@ -91,7 +90,7 @@ def fitted(link: Link, ratios: Sequence[float], likelihood: Likelihood) -> list[
     return solutions[::-1]
 
 
-def _many(link: Link, ratio: float, likelihood: Likelihood) -> Fitted:
+def _many(link: Link, ratio: float, likelihood: Loss) -> Fitted:
     """Return the limits of first order in p/n: the best fit of infinitely many answers, and its sandwich variance."""
     from scipy.optimize import minimize
 
@@ -116,7 +115,7 @@ def _many(link: Link, ratio: float, likelihood: Likelihood) -> Fitted:
     return Fitted(at[1] / tau, tau, float(at[0]), 1.0 / (ratio * bends))
 
 
-def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> Fitted | None:
+def _solved(link: Link, ratio: float, likelihood: Loss, start: Fitted) -> Fitted | None:
     """Return the solution of the four equations near a start; None where none is found."""
     from scipy.optimize import root
 
@@ -139,7 +138,7 @@ def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> 
         yes = np.exp(yes_answer.log_chance)
         # P(y = -1) has minus the slope of P(y = 1).
         chance, turn = weights * np.stack([yes, 1.0 - yes]), weights * yes * yes_answer.score * rest
-        margins, curvature = prox(likelihood, y * (at.intercept + at.tau * v), at.step, margins)
+        margins, curvature = likelihood.prox(y * (at.intercept + at.tau * v), at.step, margins)
         moved = y * margins - at.intercept - at.tau * v
         pulls = (chance * moved).sum(axis=0)
         square = float((chance * moved**2).sum()) or 1e-300
@@ -152,19 +151,3 @@ def _solved(link: Link, ratio: float, likelihood: Likelihood, start: Fitted) -> 
     first = math.atanh(min(max(start.rho, -1.0 + 1e-9), 1.0 - 1e-9))
     solution = root(equations, [first, math.log(start.tau), start.intercept, math.log(start.step)], tol=1e-11)
     return unfolded(solution.x) if np.abs(solution.fun).max() < SOLVED else None
-
-
-def prox(likelihood: Likelihood, a: Array, step: float, start: Array) -> tuple[Array, Array]:
-    """Return the m that minimises loss(m) + (m - a)^2 / (2 step), and loss''(m), by Newton within a bracket."""
-    low, high = a, a - step * likelihood.slope(a)
-    m = np.clip(start, low, high)
-    for _ in range(PROX_STEPS):
-        _, slope, curvature = likelihood.derivatives(m)
-        excess = m - a + step * slope
-        low, high = np.where(excess < 0, m, low), np.where(excess > 0, m, high)
-        following = m - excess / (1.0 + step * curvature)
-        following = np.where((following < low) | (following > high), (low + high) / 2.0, following)
-        change, m = np.abs(following - m).max(), following
-        if change <= PROX_TOLERANCE * (1.0 + np.abs(m).max()):
-            break
-    return m, curvature

@@ -13,6 +13,7 @@ from lrlab.models.matrix_views import frequency_scores
 from lrlab.parameters import declared
 from lrlab.protocol import Stop
 from lrlab.runs import theory
+from lrlab.runs.job import make_job
 
 
 def outcome(trace, over=True):
@@ -65,7 +66,10 @@ def test_the_answers_that_are_drawn_are_those_of_the_run(model):
 
 
 def test_a_verdict_names_prediction_threshold_and_limit():
-    sentence = verdict(catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5), "pairwise-moment", "probit")
+    spec = catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5)
+    job = make_job(spec, "pairwise-moment")
+    theory.remember(job, theory.refined(job))
+    sentence = verdict(spec, "pairwise-moment", "probit")
     predicted, simulated = map(
         float, re.match(r"Predicted error ([\d.]+) \(.*?\), measured ([\d.]+)", sentence).groups()
     )
@@ -73,7 +77,7 @@ def test_a_verdict_names_prediction_threshold_and_limit():
     assert (
         "n/p = 150 is above its threshold for large n and p, 11.9" in sentence
         and "lowest here" in sentence
-        and "Probit" in sentence
+        and "probit" in sentence
     )
     below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
     assert "n/p = 8 is below its threshold for large n and p, 10.1" in below

@@ -8,12 +8,12 @@ from scipy.optimize import linprog
 
 import lrlab
 from lrlab import catalog
+from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
 from lrlab.models.custom_link import CustomLink
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_sensing import OneBitSensing
-from lrlab.theory.likelihoods import LOGISTIC, PROBIT
 from lrlab.theory.links import LogisticLink, SignLink
-from lrlab.theory.m_estimators import fitted, overlap, prox
+from lrlab.theory.m_estimators import fitted, overlap
 from lrlab.theory.predicted_overlap import least_squares_overlap
 from lrlab.theory.separability import existence_ratio
 from tests.thorough import a_third
@@ -26,13 +26,18 @@ SPECS = [
 ]
 
 
-@pytest.mark.parametrize("likelihood", [LOGISTIC, PROBIT], ids=lambda one: one.name)
+@pytest.mark.parametrize("loss", [LOGISTIC, PROBIT, HINGE, SQUARED_HINGE], ids=lambda one: one.name)
 @pytest.mark.parametrize("step", [0.01, 1.0, 300.0])
-def test_the_proximal_map_is_stationary(likelihood, step):
+def test_the_proximal_map_is_the_minimum(loss, step):
     a = np.linspace(-40, 40, 201)
-    m, curvature = prox(likelihood, a, step, np.zeros_like(a))
-    assert np.abs(m - a + step * likelihood.slope(m)).max() < 1e-7 * (1 + step)
-    assert curvature == pytest.approx(likelihood.curvature(m), abs=1e-7)
+    m, curvature = loss.prox(a, step, np.zeros_like(a))
+    assert curvature == pytest.approx(loss.curvature(m), abs=1e-7)
+    least = loss.value(m) + (m - a) ** 2 / (2 * step)
+    for beside in (m - 1e-3, m + 1e-3, a, np.ones_like(a)):
+        assert (least <= loss.value(beside) + (beside - a) ** 2 / (2 * step) + 1e-6 * (1 + np.abs(least))).all()
+    value, slope, bend = loss.derivatives(m)
+    assert value == pytest.approx(loss.value(m)) and slope == pytest.approx(loss.slope(m))
+    assert bend == pytest.approx(loss.curvature(m))
 
 
 def test_answers_without_signal_are_separable_below_two():
@@ -75,7 +80,8 @@ def test_many_answers_leave_what_maximum_likelihood_leaves(spec):
 def test_simulations_of_two_hundred_unknowns_meet_the_prediction(spec, ratio):
     spec, seeds = spec.replace(p=200, n=200 * ratio), range(2000, 2006)
     for solver in ("logistic", "probit"):
-        known = catalog.solver(solver, spec.model).predict(spec, {})
+        entry = catalog.solver(solver, spec.model)
+        known = entry.predict(spec, dict(entry.settle({}).options))
         traces = [lrlab.solve(spec.replace(seed=seed), solver) for seed in seeds]
         measured = [trace.metrics["overlap"] for trace in traces]
         separable = ratio < known["limit_threshold"]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
+from lrlab import losses
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 
@@ -42,20 +42,16 @@ class Loss(NamedTuple):
 SQUARED = Loss(lambda a, b: (b - a) ** 2 / 2, lambda a, b: b - a, lambda a, b: np.ones_like(b), 0.0, LowRank)
 SQUARED_SIGNS = SQUARED._replace(off=-1.0, kind=Signed)
 """The squared loss of labels -1 and +1, for features without a constant."""
-# The paper prints the first derivative with e^{-ab}, and the second one negative.
-LOGISTIC = Loss(
-    value=lambda a, b: np.logaddexp(0.0, -a * b),
-    slope=lambda a, b: -a * expit(-a * b),
-    curvature=lambda a, b: expit(b) * expit(-b),
-)
-SQUARED_HINGE = Loss(
-    value=lambda a, b: np.maximum(0.0, 1.0 - a * b) ** 2,
-    slope=lambda a, b: -2.0 * a * np.maximum(0.0, 1.0 - a * b),
-    curvature=lambda a, b: 2.0 * (a * b < 1.0),
-)
-HINGE = Loss(
-    value=lambda a, b: np.maximum(0.0, 1.0 - a * b),
-    slope=lambda a, b: -a * (a * b < 1.0),
-    curvature=lambda a, b: np.zeros_like(b),
-)
+
+
+def of_margin(loss: losses.Loss) -> Loss:
+    """Return a loss of the margins a b; the paper prints the second derivative of the logistic one negative."""
+    return Loss(
+        value=lambda a, b: loss.value(a * b),
+        slope=lambda a, b: a * loss.slope(a * b),
+        curvature=lambda a, b: loss.curvature(a * b),
+    )
+
+
+LOGISTIC, SQUARED_HINGE, HINGE = map(of_margin, (losses.LOGISTIC, losses.SQUARED_HINGE, losses.HINGE))
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE, "hinge": HINGE}

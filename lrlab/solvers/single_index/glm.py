@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from numpy.random import Generator
 
+from lrlab.losses import LOGISTIC, PROBIT
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterates
@@ -12,7 +13,6 @@ from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 from lrlab.theory import m_estimators
-from lrlab.theory.likelihoods import LOGISTIC, PROBIT
 from lrlab.theory.separability import existence_ratio
 
 LIKELIHOODS = {"logistic": LOGISTIC, "probit": PROBIT}

@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from lrlab.arrays import Array
+from lrlab.losses import PROBIT
 from lrlab.solvers.single_index.index_links import (
     POWERS,
     PRICE,
@@ -16,7 +17,6 @@ from lrlab.solvers.single_index.index_links import (
     Rows,
     regular_inverse,
 )
-from lrlab.theory.likelihoods import PROBIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,9 +77,9 @@ class IndexLink(NamedTuple):
 
         def probit_loss(at: Array) -> float:
             index = at[0] + at[1] * self.rows.z
-            return float(ones @ PROBIT.loss(index) + zeros @ PROBIT.loss(-index))
+            return float(ones @ PROBIT.value(index) + zeros @ PROBIT.value(-index))
 
         level, slope = minimize(probit_loss, np.zeros(2)).x
-        probit = float(PROBIT.loss(y * (level + slope * z)).mean())
+        probit = float(PROBIT.value(y * (level + slope * z)).mean())
         mean = {"logistic": float(losses(line(z)[0], y).mean()), "probit": probit}
         return {**mean, "link-free": float(losses(self.link(z)[0], y).mean())}

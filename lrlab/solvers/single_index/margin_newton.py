@@ -7,9 +7,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
+from lrlab.losses import Loss
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.theory.likelihoods import Likelihood
 
 DIRECT, BLOCK = 300, 2**16
 """Largest p whose Hessian is formed, by blocks of so many entries of X, which stay in the cache."""
@@ -33,7 +33,7 @@ class Point(NamedTuple):
     weight: Array
 
 
-def minimized(loss: Likelihood, problem: SingleIndexData, note: Callable[[Array], str] = lambda margin: "") -> Iterates:
+def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str] = lambda margin: "") -> Iterates:
     r"""Yield the Newton steps of min over (b, c) of F = mean loss(m_i), m_i = y_i (<x_i, b> + c), from 0.
 
     A step is halved until F falls. F has no minimum if it falls forever along (b, c), whose margins tell: the slopes of

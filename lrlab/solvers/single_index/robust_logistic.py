@@ -7,12 +7,12 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
+from lrlab.losses import LOGISTIC
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import number
 from lrlab.protocol import Iterates
 from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
-from lrlab.theory.likelihoods import LOGISTIC
 
 OF_THE_MODEL = 0.5
 """Value of the option that takes the flip probability of the model; at 1/2 itself no loss is unbiased."""
