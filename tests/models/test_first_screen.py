@@ -68,7 +68,7 @@ def test_the_answers_that_are_drawn_are_those_of_the_run(model):
 def test_a_verdict_names_prediction_threshold_and_limit():
     spec = catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5)
     job = make_job(spec, "pairwise-moment")
-    theory.remember(job, theory.refined(job))
+    theory.exact_predictions(job)
     sentence = verdict(spec, "pairwise-moment", "probit")
     predicted, simulated = map(
         float, re.match(r"Predicted error ([\d.]+) \(.*?\), measured ([\d.]+)", sentence).groups()
