@@ -181,7 +181,9 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     if not model and form == "real":
         model = "rank-one-sensing" if right else "polynomial-network"
     second = f", second vectors {span([names[place] for place in right])}" if right else ""
-    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response `{names[at]}` ({form})"
+    words = (
+        f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response {quoted(names[at])} ({form})"
+    )
     # A form of numbers has a constant and linear terms unless something is said of it.
     return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
 
@@ -262,9 +264,10 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
         frame = (groups.mean() if hints.duplicates == "mean" else groups.last()).reset_index()
     sides = [pd.factorize(frame[name].astype(str)) for name in (row, column)]
     (rows, row_names), (columns, names) = sides
-    words = f"{len(frame):,} entries `{value}` of a {len(row_names):,} x {len(names):,} matrix (`{row}` x `{column}`)"
+    both = f"{quoted(row)} x {quoted(column)}"
+    words = f"{len(frame):,} entries {quoted(value)} of a {len(row_names):,} x {len(names):,} matrix ({both})"
     if twice:
-        newest = f" by `{time}`" if time and hints.duplicates == "last" else ""
+        newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
         words += f", {twice:,} duplicates: their {hints.duplicates}{newest}"
     values = frame[value].to_numpy(np.float64)
     return Given((rows, columns, values), None, None, tuple(names), tuple(row_names), words, "inductive-completion")
@@ -297,6 +300,11 @@ def sentinel(values: Array) -> float | None:
         if gap > (others[-1] - others[0]) or grid or alone:
             return float(value)
     return None
+
+
+def quoted(name: str) -> str:
+    """Return a name of a column between backticks, of which it has none itself."""
+    return f"`{printable(name).replace('`', '')}`"
 
 
 def span(names: Sequence[str]) -> str:

@@ -2,8 +2,8 @@
 
 Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
 `sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
-`feature_names` and `label_names` if there are any, the arrays of the estimate as `estimate_...`, and since version 2
-`scaling` and `units` of the features. Thresholds and calibrations of older files are left out.
+`feature_names` and `label_names` if there are any, the arrays of the estimate as `estimate_...`, and `scaling` and
+`units` of the features.
 """
 
 import json
@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from lrlab import ranking
 from lrlab.arrays import Array, Matrix
+from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import Dataset
 from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source
 from lrlab.data.npz import names_arrays, names_of, read_arrays
@@ -31,19 +32,14 @@ from lrlab.solvers.multilabel.compressed_labels import Compressed
 from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
 
-VERSION, WRITTEN = 3, 2
+VERSION = 2
 KINDS: Mapping[str, type[Any]] = {
-    **{kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)},
-    # What older files call it.
-    "Centred": Affine,
-    "Ranked": Affine,
+    kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)
 }
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names", "scaling", "units")
-SCALARS = ("offset", "threshold")
-LARGEST = 1e100
-"""Numbers of an estimate stay below this: products of three of them are finite."""
+WHOLE = "a whole file that `fit --save` has written"
 PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
 
 
@@ -51,7 +47,7 @@ PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
 class FittedModel:
     """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
 
-    scaling: that of features before the estimate sees them.
+    scaling: that of features before the estimate gets them.
     """
 
     solver: str
@@ -72,28 +68,24 @@ class FittedModel:
         """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
         names, scores = self.columns.names, self.scores(X)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        return [
-            dict(
-                zip(PREDICTION_COLUMNS, (i + 1, j + 1, names[one], value, value > self.estimate.threshold), strict=True)
-            )
+        rows = [
+            (i + 1, j + 1, names[one], float(scores[i, one]), bool(scores[i, one] > self.estimate.threshold))
             for i, places in enumerate(order)
             for j, one in enumerate(places)
-            for value in [float(scores[i, one])]
         ]
+        return [dict(zip(PREDICTION_COLUMNS, row, strict=True)) for row in rows]
 
 
 def save_model(path: str | PathLike[str] | IO[bytes], model: FittedModel) -> None:
-    """Write a model so that `load_model` gives the same one."""
+    """Write a model so that `load_model` returns the same one."""
     columns, kind = model.columns, type(model.estimate).__name__
     if kind not in KINDS:
         raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
+    words = {"solver": model.solver, "options": json.dumps(dict(model.options)), "kind": kind}
     arrays = {
-        "lrlab_model": np.array(WRITTEN),
-        "solver": np.array(model.solver),
-        "options": np.array(json.dumps(dict(model.options))),
-        "kind": np.array(kind),
+        **{name: np.array(word) for name, word in {**words, "scaling": model.scaling.name}.items()},
+        "lrlab_model": np.array(VERSION),
         "sizes": np.array([columns.d, columns.L, *columns.counts_from, not isinstance(columns.X, np.ndarray)]),
-        "scaling": np.array(model.scaling.name),
         "units": model.scaling.units,
         **names_arrays(columns),
         **{ESTIMATE + name: part for name, part in model.estimate.arrays().items()},
@@ -107,57 +99,43 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Fit
     arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
     version = arrays.get("lrlab_model")
     if version is None or version.shape != () or version.dtype.kind not in "iu":
-        expected, remedy = "a file that `fit --save` has written", "fit and save a model first"
-        raise InputError("model", expected, source.path.name, remedy)
-    if not 1 <= version <= VERSION:
-        raise InputError("model", f"a file of version {VERSION}", f"version {version}", "update lrlab to read it")
+        raise InputError("model", WHOLE.replace("whole ", ""), source.path.name, "fit and save a model first")
+    if version != VERSION:
+        raise InputError("model", f"a file of version {VERSION}", f"version {version}", "fit and save it again")
     try:
-        return _restored(arrays, limit_bytes)
+        return _restored(source, arrays)
     except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError) as error:
         words = f"{source.path.name} ({error or type(error).__name__})"
-        expected = "a whole file that `fit --save` has written"
-        raise InputError("model", expected, words, "fit and save it again") from None
+        raise InputError("model", WHOLE, words, "fit and save it again") from None
 
 
-def _restored(arrays: Mapping[str, Array], limit_bytes: int) -> FittedModel:
+def _restored(source: Source, arrays: Mapping[str, Array]) -> FittedModel:
     """Return the model of a file's arrays; ValueError and its like if they do not fit each other."""
     parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
     if arrays["sizes"].shape != (5,) or arrays["sizes"].dtype.kind not in "iub":
         raise ValueError("sizes that no model has")
     d, L, *first, is_sparse = (int(size) for size in arrays["sizes"])
-    if not 0 < d < 2**31 or not 0 < L < 2**31 or COLUMN_BYTES * (d + L) > limit_bytes or {*first, is_sparse} - {0, 1}:
-        raise ValueError(f"sizes {d} and {L} beyond the limit of memory, or no flags")
+    if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > source.limit_bytes:
+        raise ValueError(f"sizes {d} and {L} beyond the limit of memory")
+    if {*first, is_sparse} - {0, 1}:
+        raise ValueError("flags other than 0 and 1")
     for name, part in parts.items():
-        if not (part.ndim or name in SCALARS) or (name in ("centre", "units") and part.shape != (d,)):
-            raise ValueError(f"{name} of a shape {part.shape}")
-        if (
-            part.dtype.kind not in "fiub"
-            or not np.isfinite(part).all()
-            or np.abs(part.astype(float)).max(initial=0) > LARGEST
+        if (not part.ndim and name not in ("offset", "threshold")) or (
+            name in ("centre", "units") and part.shape != (d,)
         ):
+            raise ValueError(f"{name} of a shape {part.shape}")
+        if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
             raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
-    columns = Dataset(
-        csr_array((0, d)) if is_sparse else np.empty((0, d)),
-        csr_array((0, L)),
-        feature_names=names_of(arrays, "feature_names"),
-        label_names=names_of(arrays, "label_names"),
-        counts_from=(first[0], first[1]),
-    )
+    names = {name: names_of(arrays, name) for name in ("feature_names", "label_names")}
+    X = csr_array((0, d)) if is_sparse else np.empty((0, d))
+    columns = Dataset(X, csr_array((0, L)), **names, counts_from=(first[0], first[1]))
     estimate = KINDS[str(arrays["kind"])].restored(parts)
     # One empty row goes through all parts of the estimate: this fails unless they fit each other.
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
     if scores.shape != (1, L) or not np.isfinite(scores).all():
         raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
-    options = dict(json.loads(str(arrays["options"])))
-    return FittedModel(str(arrays["solver"]), options, estimate, columns, _scaling_of(arrays, d))
-
-
-def _scaling_of(arrays: Mapping[str, Array], d: int) -> Scaling:
-    """Return the scaling of a file of version 2; of version 1 there is none."""
-    if "scaling" not in arrays:
-        return Scaling()
     scaling = Scaling(str(arrays["scaling"]), arrays["units"])
     expected = (d,) if scaling.name == "deviations" else (0,)
     if scaling.name not in SCALINGS[1:] or scaling.units.shape != expected or not (scaling.units > 0).all():
         raise ValueError(f"a scaling {scaling.name} of {scaling.units.shape} for {d} features")
-    return scaling
+    return FittedModel(str(arrays["solver"]), dict(json.loads(str(arrays["options"]))), estimate, columns, scaling)

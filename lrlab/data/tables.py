@@ -16,7 +16,8 @@ import pandas as pd
 from lrlab.data.files import GROWTH, Source, number, split_lines
 from lrlab.parameters import InputError
 
-SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
+SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
+THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?\s*", re.ASCII)
 SNIFFED = 100
 """Rows by which the separator is recognized."""
 MISSING = ["?", "-", "none", "na", "nan", "null"]
@@ -54,6 +55,10 @@ class Dialect(NamedTuple):
     def parsed(self, lines: Sequence[str], width: int, **options: object) -> pd.DataFrame:
         """Return the fields of lines as pandas reads them."""
         separator = r"\s+" if self.separator == " " else self.separator
+        if len(separator) > 1 and separator in SEPARATORS:
+            # pandas is fast with a single character only.
+            lines, separator = [line.replace(separator, "\t") for line in lines], "\t"
+        # A regular expression takes pandas' slow engine, as two characters do.
         look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
         return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)  # type: ignore[call-overload, no-any-return]
 
@@ -80,10 +85,20 @@ def read_frame(source: Source, missing: str = "") -> Table:
         raise source.refuse(1, "rows of fields", " ".join(str(error).split()), "check separators and quotes") from None
     names = _unique(source, numbers[0], heading or [str(k + 1) for k in range(width)], frame)
     frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
+    thousands = [name for name, column in frame.items() if dialect.decimal == "." and has_thousands(column)]
+    for name in thousands:
+        frame[name] = pd.to_numeric(frame[name].str.replace(",", ""))
     _require_numbers(source, frame, numbers[len(lines) - len(rows) :], dialect)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
+    words += ["thousands separators"] if thousands else []
     return Table(frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])]))
+
+
+def has_thousands(column: pd.Series) -> bool:
+    """Return whether all words of a column are numbers with commas between thousands."""
+    words = column.dropna()
+    return not pd.api.types.is_numeric_dtype(column) and all(THOUSANDS.fullmatch(str(word)) for word in words)
 
 
 def _rows(text: str) -> tuple[list[int], list[str]]:
@@ -160,7 +175,7 @@ def _unique(source: Source, line: int, names: list[str], frame: pd.DataFrame) ->
     for place in range(used, len(names)):
         if frame[place].notna().any():
             need = f"a name for column {place + 1}, which has values,"
-            raise source.refuse(line, need, "nothing", "name the column, or remove its values")
+            raise source.refuse(line, need, "nothing", "name all columns, or remove lines above their names")
     if twice := next((name for name in names[:used] if names[:used].count(name) > 1), None):
         raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
     return names[:used]

@@ -150,7 +150,8 @@ def flipped(archive: bytes) -> bytes:
 
 FACTORS = {"estimate_U": np.eye(3, 1), "estimate_s": np.ones(1), "estimate_V": np.eye(2, 1)}
 PARTS = {
-    "lrlab_model": np.array(1), "solver": np.array("leml-squared"), "options": np.array("{}"),
+    "lrlab_model": np.array(2), "scaling": np.array("none"), "units": np.zeros(0),
+    "solver": np.array("leml-squared"), "options": np.array("{}"),
     "kind": np.array("LowRank"), "sizes": np.array([3, 2, 0, 0, 0]), **FACTORS,
 }  # fmt: skip
 KERNEL = {

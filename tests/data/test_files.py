@@ -32,7 +32,7 @@ def test_the_documentation_has_source_and_licence_of_each_example():
     lines = (Path(__file__).parents[2] / "docs" / "howto" / "your-data.md").read_text().splitlines()
     for name, one in EXAMPLES.items():
         [line] = [line for line in lines if line.startswith("|") and f"`{name}`" in line]
-        assert line.split("|")[3].strip() == one.licence.split(";")[0]
+        assert line.split("|")[3].strip() == one.license.split(";")[0]
         assert line.split("|")[2].strip().split(",")[0].split(":")[0] in one.source
 
 

@@ -36,6 +36,7 @@ BINARY = {
     "decimal commas, no heading": lines(ROWS, ";", ","),
     "decimal commas and spaces": lines(ROWS, " ", ","),
     "decimal commas and tabs": lines(ROWS, "\t", ",", "a\tb\tc\ty"),
+    "double colons": lines(ROWS, "::"),
     "comments and blank lines": "# made by hand\n\n" + lines(ROWS, heading="a,b,c,d"),
     "quoted names": lines(ROWS, heading='"a, first","b","c","d"'),
     "counted rows": "".join(
@@ -78,6 +79,12 @@ def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
     (tmp_path / "t.csv").write_bytes(lines(ROWS, heading="größe,b,c,y").encode("cp1252"))
     given = read_given(tmp_path / "t.csv")
     assert given.names[0] == "größe" and "Windows-1252" in given.words
+
+
+def test_thousands_are_separated_by_commas(tmp_path):
+    (tmp_path / "t.csv").write_text('width;price\n' + "".join(f'{k};"{1000.5 * k:,.1f}"\n' for k in range(9)))
+    given = read_given(tmp_path / "t.csv")
+    assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
 
 
 MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A"]

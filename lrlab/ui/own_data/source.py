@@ -21,7 +21,7 @@ from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.runs.memory import memory_limit
 from lrlab.ui.shared import uploads
-from lrlab.ui.widgets import controls
+from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 LIMIT_MB = 100
@@ -76,7 +76,7 @@ class Shown:
     def words(self) -> str:
         """What was understood, and for an example where it is from."""
         about = EXAMPLES.get(self.example)
-        source = f" Source: {about.source}. Licence: {about.licence}." if about else ""
+        source = f" Source: {about.source}. License: {about.license}." if about else ""
         return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
 
 
@@ -142,13 +142,14 @@ def choose(link: Permalink) -> Shown | InputError | None:
     link.accept(["data", "rows", "show", "settings", "metric", "iterations", "top", "solvers"])
     with st.container(key="own_data-drop"):
         dropped = st.file_uploader(
-            "Drop a file here: CSV, parquet, npz, ARFF or svmlight",
+            "Drop a file anywhere: CSV, parquet, npz, ARFF or svmlight",
             SUFFIXES,
             accept_multiple_files=True,
             key=link.key("file"),
             max_upload_size=LIMIT_MB,
             help=f"Test rows, label names and features of rows or columns in files beside it. At most {LIMIT_MB} MB.",
         )
+        plot.send("drop", "own_data-anywhere", {}, height=1)
     if dropped:
         st.session_state[key] = ""
     example = str(st.session_state[key])
@@ -240,8 +241,10 @@ def choose_options(link: Permalink, task: Measurements, example: Example | None)
     rank = next((name for name in ("rank", "r") if name in known), "")
     first = dict(example.options) if example else {}
     usual = [p for name, p in known.items() if name != rank]
-    parameters = [*([RANK] if rank else []), *controls.with_defaults(usual, first)]
     # By names of their own in the address: `data` is an older question of this page.
-    values = controls.widgets(link, parameters, scope=task.model, prefix="own.")
+    look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
+    values = controls.widgets(link, [RANK] if rank else [], **look)
+    with controls.fold("Settings of the data", "own_data-settings") as place:
+        values |= controls.widgets(link, controls.with_defaults(usual, first), shown=place.open, **look)
     said = {p.name: values[p.name] for p in usual if values[p.name] != p.default}
     return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}

@@ -24,7 +24,7 @@ from lrlab.ui.own_data.source import Shown
 from lrlab.ui.shared import live, page, progress, solver_controls
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
-from lrlab.ui.widgets.text import plain
+from lrlab.ui.widgets.text import plain, with_code
 
 PAGE = "own_data"
 HEIGHT = 360
@@ -39,7 +39,7 @@ def show(link: Permalink, shown: Shown | InputError | None) -> None:
     page.show_errors(shown)
     jobs: list[Job] = []
     if ready:
-        st.markdown(plain(ready.words))
+        st.markdown(with_code(ready.words))
         jobs = choose_jobs(link, ready)
     live.buttons(PAGE, lambda: get_engine().follow(jobs), ready=bool(jobs), about=ready)
     live.follow(PAGE, lambda: draw(jobs), live_view())
@@ -54,7 +54,7 @@ def choose_jobs(link: Permalink, ready: Shown) -> list[Job]:
     with st.sidebar:
         limits = solver_controls.choose_limits(link)
         jobs = solver_controls.choose_jobs(
-            link, ready.task.model, ready.spec, limits, default=(first, *beside), recommended=4
+            link, ready.task.model, ready.spec, limits, default=(first, *beside), recommended=1 + len(beside)
         )
     return [] if page.show_errors(limits) else jobs
 

@@ -13,6 +13,7 @@ MARKDOWN = re.compile(
 NUMBERED = re.compile(r"^(\d+)([.)])")
 ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
 """Within what becomes a link even where its characters are escaped."""
+ESCAPED = re.compile(r"\\(?=[^\w\s])")
 JOINER = "\u2060"
 """It is not seen, and no line is broken there."""
 
@@ -21,6 +22,11 @@ def plain(text: object) -> str:
     """Return Markdown that shows a text as it is, in one line: without links, pictures, colours or formulas."""
     line = ADDRESS.sub(JOINER, " ".join(str(text).split()))
     return NUMBERED.sub(r"\1\\\2", MARKDOWN.sub(r"\\\1", line))
+
+
+def with_code(text: str) -> str:
+    """Return Markdown that shows a text as it is, but for words between backticks, which are code."""
+    return re.sub(r"\\`(.+?)\\`", lambda code: "`" + ESCAPED.sub("", code[1]) + "`", plain(text))
 
 
 def show_error(sentence: object) -> None:
