@@ -164,7 +164,7 @@ class SolverEntry:
         options = dict(declared(self.run))
         for name, value in self.fixed:
             one = {"choices": (value,)} if isinstance(value, str) else {"low": float(value), "high": float(value)}
-            options[name] = replace(options[name], default=value, hidden=True, **one)  # type: ignore[arg-type]
+            options[name] = replace(options[name], default=value, hidden=True, **one)
         return options
 
     def alias(self, name: str, fixed: Mapping[str, Value]) -> "SolverEntry":

@@ -3,6 +3,7 @@
 import ast
 import functools
 import graphlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -75,6 +76,12 @@ def test_every_file_says_what_it_does():
     modules = [*FILES.values(), *(ROOT / "pages").glob("*.py"), *(ROOT / "tests").rglob("*.py")]
     silent = [str(path) for path in modules if not ast.get_docstring(syntax(path)[0])]
     assert not silent, "give it a docstring"
+
+
+def test_solvers_know_data_by_protocols_and_no_model_classes():
+    texts = {name: path.read_text() for name, path in FILES.items() if name.startswith("lrlab.solvers.")}
+    imports = {name: set(re.findall(r"(?:from|import) lrlab\.models\.(\w+)", text)) for name, text in texts.items()}
+    assert {name: found for name, found in imports.items() if found - {"protocols"}} == {}
 
 
 def test_files_are_short():

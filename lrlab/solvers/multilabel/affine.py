@@ -6,10 +6,11 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.sparse import issparse
 
-from lrlab.arrays import Array, Indices, Matrix
+from lrlab.arrays import Array, Matrix
 from lrlab.linalg import mean_squares
 from lrlab.lowrank import ROUNDING, LowRank
 from lrlab.ranking import THRESHOLDS, Scores, rows_of
+from lrlab.solvers.multilabel.centered import CenteredRows
 
 MOSTLY = 0.5
 
@@ -46,38 +47,6 @@ class Affine(LowRank):
         if parts["offset"].shape != (len(Z.V),):
             raise ValueError(f"an offset of {parts['offset'].shape} for {len(Z.V)} labels")
         return cls.at(Z, parts["offset"], float(parts["threshold"]))
-
-
-class CenteredRows:
-    """Sparse rows X (n, d) less a mean (d,), X - 1 mean^T, which is never formed: products get a rank-one term."""
-
-    def __init__(self, X: Matrix, mean: Array) -> None:
-        self.X, self.mean, self.shape = X, mean, X.shape
-
-    def __matmul__(self, W: Array) -> Array:
-        """Return (X - 1 mean^T) W."""
-        return self.X @ W - self.mean @ W
-
-    def __getitem__(self, rows: Indices | slice) -> "CenteredRows":
-        """Return some of the rows."""
-        return CenteredRows(self.X[rows], self.mean)
-
-    @property
-    def T(self) -> "CenteredColumns":
-        """The transpose."""
-        return CenteredColumns(self)
-
-
-class CenteredColumns(NamedTuple):
-    """The transpose of centered rows."""
-
-    of: CenteredRows
-
-    def __matmul__(self, B: Matrix) -> Array:
-        """Return (X - 1 mean^T)^T B, B dense or sparse."""
-        product = self.of.X.T @ B
-        rank_one = np.multiply.outer(self.of.mean, np.asarray(B.sum(axis=0)))
-        return (product.toarray() if issparse(product) else product) - rank_one
 
 
 class Design(NamedTuple):

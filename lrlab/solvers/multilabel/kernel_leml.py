@@ -88,7 +88,12 @@ def kernel_leml(
     mapped: Any = SimpleNamespace(
         X=nystroem.fit_transform(X), Y=problem.Y, mask=problem.mask, rank=problem.rank, intercept=problem.intercept
     )
-    options = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank, "steps": steps}
+    options: dict[str, Any] = {
+        "regularization": regularization,
+        "penalty": penalty,
+        "fitted_rank": fitted_rank,
+        "steps": steps,
+    }
     for iterate in leml(mapped, loss=loss, newton_steps=newton_steps, **options, rng=rng):
         U, s, V = iterate.estimate
         offset = iterate.estimate.offset if isinstance(iterate.estimate, Affine) else 0.0

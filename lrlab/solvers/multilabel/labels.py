@@ -14,8 +14,8 @@ from lrlab.operators.entries import DENSE_SHARE
 from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.label_losses import Loss
 
-BLOCK, OBSERVED_BLOCK = 2**19, 2**20
-"""Entries per block of rows: all of them, or the observed ones."""
+BLOCK = 2**20
+"""Entries per block of rows: the ones whose scores are computed."""
 
 
 class Block:
@@ -70,7 +70,8 @@ class Labels:
     def __init__(self, problem: LabelData, loss: Loss) -> None:
         self.Y, self.mask, self.loss, self.intercepts = problem.Y, problem.mask, loss, int(problem.intercept)
         self.design, self.full = Design.balanced(problem.X, problem.intercept), problem.mask is None
-        self.X, self.positive = self.design.X, None if self.full else places_in(problem.Y, problem.mask)
+        self.X = self.design.X
+        self.positive = np.zeros(0, int) if self.full else places_in(problem.Y, problem.mask)
 
     def images(self, W: Array) -> Array:
         """Return X W, followed by ones if there are intercepts."""
@@ -98,8 +99,7 @@ class Labels:
         n, L = self.Y.shape
         m = n * L if self.mask is None else self.mask.nnz
         gather = n * L > DENSE_SHARE * m
-        most = BLOCK // L if self.full else OBSERVED_BLOCK * n // max(1, m) if gather else OBSERVED_BLOCK // L
-        height = max(1, most)
+        height = max(1, BLOCK * n // max(1, m) if gather else BLOCK // L)
         return [Block(self, slice(start, min(start + height, n)), gather) for start in range(0, n, height)]
 
     @cached_property

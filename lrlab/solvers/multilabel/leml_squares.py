@@ -22,7 +22,7 @@ class ObservedSquares(Risk):
 
     @cached_property
     def _columns(self) -> csr_array:
-        return self.labels.mask.T.tocsr()
+        return csr_array(self.labels.mask).T.tocsr()
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return the H of least objective: a k x k system per label, over the rows with this label observed."""

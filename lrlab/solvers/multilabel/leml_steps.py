@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from lrlab.arrays import Array, Matrix
+from lrlab.lowrank import LowRank
 from lrlab.solvers.methods.tron import Product, newton
 from lrlab.solvers.multilabel.labels import Labels
 
@@ -87,3 +89,16 @@ class Risk:
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
         """Return a W of lower objective, by trust-region Newton steps."""
         return newton(self.of_features(H), W, self.newton_steps, self.steps, ACCURACY)
+
+
+def split(Z: LowRank, trace: bool) -> tuple[Array, Array]:
+    """Return Z as W H^T, such that (||W||_F^2 + ||H||_F^2) / 2 is the nuclear norm, or with W orthonormal."""
+    root = np.sqrt(Z.s) if trace else np.ones_like(Z.s)
+    return Z.U * root, Z.V * (root if trace else Z.s)
+
+
+def first_factors(labels: Labels, k: int, rng: Generator) -> tuple[Array, Array]:
+    """Return an orthonormal W, a random subspace after one power step with X^T Y, and H = 0."""
+    X, Y = labels.X, labels.Y
+    images = X @ rng.standard_normal((X.shape[1], k))
+    return np.linalg.qr(X.T @ (Y @ (Y.T @ images)))[0], np.zeros((Y.shape[1], k))

@@ -12,7 +12,7 @@ from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import each_column
 from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.spectrum import gram
+from lrlab.solvers.multilabel.centered import gram
 
 STEPS, TOGETHER = 10, 64
 """Conjugate gradients per iterate; labels whose scores are held at a time."""

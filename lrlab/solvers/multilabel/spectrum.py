@@ -4,10 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Mask, Matrix
-from lrlab.solvers.multilabel.affine import CenteredRows
+from lrlab.solvers.multilabel.centered import gram
 
 NOTHING = 1e-12
 """Eigenvalues below this fraction of the largest count as zero."""
@@ -51,16 +50,3 @@ class Spectrum(NamedTuple):
         solvable = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
         C = np.divide(images, scale + weight, out=np.zeros_like(images), where=solvable)
         return self.back(C @ P.T)
-
-
-def gram(X: Matrix, tall: bool) -> Array:
-    """Return X^T X if `tall`, else X X^T, of rows that are dense, sparse or centered."""
-    if not isinstance(X, CenteredRows):
-        product = X.T @ X if tall else X @ X.T
-        return product.toarray() if issparse(product) else product
-    G, n = gram(X.X, tall), X.shape[0]
-    if tall:
-        # The mean is the one of these rows, so that both cross terms are n mean mean^T.
-        return G - n * np.multiply.outer(X.mean, X.mean)
-    rows = np.asarray(X.X @ X.mean)
-    return G - rows - rows[:, None] + X.mean @ X.mean

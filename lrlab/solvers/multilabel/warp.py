@@ -2,9 +2,10 @@
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array, Indices, Mask, Matrix
+from lrlab.linalg import mean_squares
 
 FIRST, MOST = 4, 256
 """Negatives drawn per positive in the first round, and at most in any."""
@@ -101,3 +102,17 @@ class Watched:
             v = (excess > 0).sum(axis=1)
             total += float((self.weights[v] / np.maximum(v, 1) * excess.sum(axis=1)).sum())
         return total / max(1, positives), threshold
+
+
+def units_of(X: Matrix) -> Array:
+    """Return units of features (d,) in which all have one mean square and rows mean square length 1; 1 if all 0."""
+    squares = mean_squares(X)
+    return np.where(squares > 0, np.sqrt(squares * max(1, int(np.count_nonzero(squares)))), 1.0)
+
+
+def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:
+    """Return some rows without the columns in which they are all zero, and the remaining columns."""
+    if not issparse(X):
+        return X, slice(None)
+    touched, place = np.unique(X.indices, return_inverse=True)
+    return csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(touched))), touched

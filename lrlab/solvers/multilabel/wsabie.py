@@ -9,13 +9,12 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
-from lrlab.linalg import mean_squares
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.affine import Affine, Design
 from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
-from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
+from lrlab.solvers.multilabel.warp import Negatives, Watched, narrowed, rank_weights, units_of, violators
 
 TINY, SHORT = 1e-12, 0.3
 """Least divisor; root mean square length of first embeddings: random directions of short ones are soon forgotten."""
@@ -114,20 +113,3 @@ def wsabie(
         b = b if design.mean is None else b - Z.V @ (design.mean @ Z.left)
         note = f"{100 * outscored / max(1, len(order)):.0f}% of the positive labels were outscored when they were drawn"
         yield Iterate(Affine.at(Z, b, threshold), loss, note=note)
-
-
-def units_of(X: Matrix) -> Array:
-    """Return what each feature (d,) is divided by, so that all have one mean square and rows mean square length 1.
-
-    It makes rates and bounds mean the same in any unit of features. It is 1 for features that are 0 everywhere.
-    """
-    squares = mean_squares(X)
-    return np.where(squares > 0, np.sqrt(squares * max(1, int(np.count_nonzero(squares)))), 1.0)
-
-
-def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:
-    """Return some rows without the columns in which they are all zero, and the remaining columns."""
-    if not issparse(X):
-        return X, slice(None)
-    touched, place = np.unique(X.indices, return_inverse=True)
-    return csr_array((X.data, place, X.indptr), shape=(X.shape[0], len(touched))), touched

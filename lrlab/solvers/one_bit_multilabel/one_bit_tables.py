@@ -1,6 +1,6 @@
 """Solvers of multi-label problems as they serve one-bit labels: on a table of all signs, or batch by batch."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from numpy.random import Generator
 
@@ -8,7 +8,7 @@ from lrlab.models.protocols import LabelData, SignStream
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel import options as shared
-from lrlab.solvers.multilabel.binary_relevance import one_by_one
+from lrlab.solvers.multilabel.classifiers import one_by_one
 from lrlab.solvers.multilabel.label_losses import LOSSES, SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.trace_norm import penalized
@@ -47,11 +47,11 @@ def one_bit_leml(
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; compared by Qiu, Luo, Ye, Lin (2017), section 5.
     """
     last: Iterate | None = None
-    settings = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank}
+    settings: dict[str, Any] = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank}
+    settings |= {"steps": steps, "newton_steps": newton_steps, "coding": SIGN_LOSSES[loss], "loss": loss}
     for batch in problem.batches:
         start = last.estimate if last else None
-        steps_of = {"steps": steps, "newton_steps": newton_steps, "coding": SIGN_LOSSES[loss], "start": start}
-        run = leml(problem.table(batch), **settings, **steps_of, loss=loss, rng=rng)
+        run = leml(problem.table(batch), **settings, start=start, rng=rng)
         if not problem.fresh:
             yield from run
             return

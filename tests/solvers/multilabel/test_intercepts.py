@@ -10,9 +10,8 @@ from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
-from lrlab.solvers.multilabel.affine import CenteredRows
+from lrlab.solvers.multilabel.centered import CenteredRows, gram
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
-from lrlab.solvers.multilabel.spectrum import gram
 
 ALL = tuple(
     one.name for one in catalog.with_aliases("multilabel", ["leml-logistic", "trace-norm-logistic", "svm", "plst"])

@@ -402,6 +402,6 @@ def test_catalogue_entries_run_or_refuse_in_a_sentence(entry):
 def test_blocks_of_rows_of_a_pattern_give_the_same(monkeypatch, name, observed):
     spec = lrlab.spec("multilabel", n=90, d=8, labels=30, rank=2, observed=observed, seed=1001)
     whole = lrlab.solve(spec, name, max_iter=3)
-    monkeypatch.setattr("lrlab.solvers.multilabel.labels.OBSERVED_BLOCK", 100)
+    monkeypatch.setattr("lrlab.solvers.multilabel.labels.BLOCK", 100)
     parts = lrlab.solve(spec, name, max_iter=3)
     np.testing.assert_allclose(parts.estimate.dense(), whole.estimate.dense(), atol=1e-9)
