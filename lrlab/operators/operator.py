@@ -1,7 +1,7 @@
 """What every measurement operator can do: b = A(W) for a matrix W (d1, d2) that is given by factors."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -106,6 +106,14 @@ class Operator(ABC):
     def subset(self, rows: Indices) -> "Operator":
         """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
         raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
+
+    def batches(self, b: Array, count: int) -> Iterator[tuple["Operator", Array]]:
+        """Yield the operator and measurements of `count` disjoint batches; of all, endlessly, if it is 0."""
+        while not count:
+            yield self, b
+        # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
+        for rows in (np.arange(first, self.size, count) for first in range(count)):
+            yield self.subset(rows), b[rows]
 
 
 class Moment(LinearOperator):

@@ -1,7 +1,5 @@
 """Alternating minimization for low-rank matrices from linear measurements (Jain & Dhillon 2013, Algorithm 1)."""
 
-from collections.abc import Iterator
-from itertools import repeat
 from typing import Annotated, Any
 
 import numpy as np
@@ -20,9 +18,6 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import projected
-
-INEXACT = 0.3
-"""Gradient left by an inexact half-sweep, relative to that at entry: as few sweeps, at a quarter of the work."""
 
 
 def refuse_batches(spec: Any, options: Options) -> None:
@@ -86,7 +81,7 @@ def altmin(
     # The systems of a matrix with missing entries are small: row by row without features, or of few features.
     small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= 200)
     exact = inner == "exact" or (inner == "auto" and small)
-    batches = sample_batches(A, b, fresh_samples)
+    batches = A.batches(b, 2 * fresh_samples + 1 if fresh_samples else 0)
     A0, b0 = next(batches)
     U, s, V = started(A0, b0, problem.rank, rng, start)
     V, fit = V * s, np.zeros_like(b)
@@ -108,25 +103,16 @@ def altmin(
 def refitted(J: FactorMap, D: Array, b: Array, ridge: float, exact: bool) -> Array:
     """Return the factor that minimizes ||J D - b||^2 + ridge ||D||^2, or one nearer to it than D."""
     if not exact:
-        return J.improve(b - J.forward(D), D, ridge, INEXACT)
+        # As few sweeps as by exact ones, at a quarter of the work.
+        return J.improve(b - J.forward(D), D, ridge, 0.3)
     # The correction instead of the factor: its rounding errors shrink with the residual.
     return J.solve(b, ridge, D) if ridge else D + J.solve(b - J.forward(D))
 
 
 def symmetric_iterate(A: Operator, b: Array, W: LowRank, ridge: float, moved: float) -> Iterate:
-    """Return the rank k part of the symmetric part of W, the part on which A depends, evaluated as an estimate.
-
-    Its residual is at least the cosine between d = A(W) - b and its gradient in the tangent space.
-    """
+    """Return the rank k part of the symmetric part of W; its residual is at least the cosine of its gradient."""
     Q = np.linalg.qr(np.hstack([W.U, W.V]))[0]
     at = point(A, lowrank.from_core(Q, (Q.T @ W.left) @ (W.V.T @ Q), len(W.s)), b)
     slope = projected(at.W, A.pull_left(at.d, at.P) + ridge * at.W.left, None)
     cosine = alignment(at.d, 2 * A.pair(A.left(slope), at.P), b)
     return Iterate(at.W, at.objective + ridge * float(at.W.s @ at.W.s) / 2, max(moved, cosine))
-
-
-def sample_batches(A: Operator, b: Array, sweeps: int) -> Iterator[tuple[Operator, Array]]:
-    """Return all samples again and again, or 2 * sweeps + 1 disjoint batches."""
-    # Every count-th sample: consecutive entries of a table would all lie in a few of its rows.
-    rows, count = np.arange(len(b)), 2 * sweeps + 1
-    return ((A.subset(rows[k::count]), b[k::count]) for k in range(count)) if sweeps else repeat((A, b))

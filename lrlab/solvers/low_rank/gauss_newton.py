@@ -29,12 +29,9 @@ from lrlab.solvers.low_rank.tangent import line, moved
 from lrlab.solvers.low_rank.tangent_descent import in_single
 from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
 
-PENALTY, NEARLY = 0.1, 0.4
-"""Weight of the nuclear norm per relative residual norm, and the cosine below which it falls with the cosine, too."""
-PATIENCE = 20
-"""Slow steps after which the path begins again, or conjugate directions take over: successful runs take fewer."""
-FEW = 10
-"""Measurements per row up to which weights help at rank one."""
+PENALTY, NEARLY, PATIENCE, FEW = 0.1, 0.4, 20, 10
+"""Weight of the nuclear norm per relative residual norm; cosine below which it falls with the cosine, too; slow steps
+after which the path begins again, or conjugate directions take over; measurements per row up to which weights help."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6)

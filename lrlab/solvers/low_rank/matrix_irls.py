@@ -80,25 +80,20 @@ def matrix_irls(
     assert isinstance(entries, Entries)
     A: Any = entries if entries.plain else Orthonormal(entries)
     b = given if isinstance(A, Entries) else A.combined(given)
-    eps, X = np.inf, Moment(A, b / A.scale, lowrank.zero(A.shape, 0))
+    eps, W = np.inf, lowrank.zero(A.shape, 0)
+    X = Moment(A, b / A.scale, W)
     while True:
-        U, s, V = triples = nearest(X, problem.rank + 1, rng, settled=1e-12)
-        at = point(entries, triples.truncated(problem.rank), given)
-        yield Iterate(at.W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
+        triples = nearest(X, problem.rank + 1, rng, settled=1e-12)
+        W, before, s = triples.truncated(problem.rank), W, triples.s
+        at = point(entries, W, given)
+        yield Iterate(W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
         if solved(at.d, given):
             return Stop.CONVERGED
         eps = min(eps, float(s[-1]))
         above = triples.truncated(int((s > eps * (1 + 1e-12)).sum()))
-        tol = min(max(inner_tol * eps / float(s[0]), 1e-14), 1e-3)
-        X, before = reweighted(X, b, above, eps, tol, inner_steps), X
-        if not len(above.s) or distance(X, before) <= 1e-14 * float(np.linalg.norm(s)):
+        if not len(above.s) or np.linalg.norm(lowrank.difference(W, before)) <= 1e-14 * np.linalg.norm(s):
             return Stop.FINISHED
-
-
-def distance(X: Moment, other: Moment) -> float:
-    """Return a bound on the Frobenius norm of the difference: that of its factors plus that of its measurements."""
-    factors = np.hstack([X.W.left, -other.W.left]), np.hstack([X.W.V, other.W.V])
-    return float(np.linalg.norm(lowrank.from_product(*factors).s) + X.A.scale * np.linalg.norm(X.d - other.d))
+        X = reweighted(X, b, above, eps, min(max(inner_tol * eps / float(s[0]), 1e-14), 1e-3), inner_steps)
 
 
 def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: int) -> Moment:

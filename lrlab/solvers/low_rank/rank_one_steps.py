@@ -73,5 +73,5 @@ def optimal_start(A: RankOne, b: Array, counted: Array, rng: Random) -> LowRank:
     size = np.maximum(sign * b, 0)
     T = (counted * weigh("optimal", size / size.mean(), 0.0)).astype(b.dtype)
     # The trace that the moment subtracts does not change the order of the eigenvalues.
-    U = eigsh(A.moment(T), k=1, which="LA", v0=rng.standard_normal(A.shape[0]).astype(b.dtype), tol=1e-3)[1]
+    U = eigsh(A.moment(T), k=1, which="LA", v0=rng.standard_normal(A.shape[0]).astype(b.dtype), tol=1e-6)[1]
     return LowRank(U, sign * size.mean(keepdims=True), U)

@@ -24,8 +24,7 @@ def refuse_wide(spec: Any, options: Options) -> None:
     """Refuse ranks above p / 2: a head of rank 2r would be everything."""
     p, r = spec.size[0], spec.given_rank
     if 2 * r > p:
-        remedy = "lower r or raise p; ep-rom has no limit"
-        raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, remedy)
+        raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p, or take ep-rom")
 
 
 @solver(models="polynomial-network", oracle="rank", memory=0.2, refuse=all_of(refuse_wide, refuse_batches))
@@ -60,28 +59,26 @@ def ap_rom(
         \quad H, T \text{ approximate projections}
 
     minimize    ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       the part of rank r of the unbiased moment M of b, by block Krylov; times the adaptive step
+    start       the rank r part of the unbiased moment M of b, by block Krylov; times the adaptive step
     update      L <- T(L - eta H(G)),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b
     head        H(G) = P G + G P - P G P, P projecting on the columns of L and a head of rank r of the rest of G
-                (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`);
-                H(G) = (P G + G P) / 2 with the same P (`one-sided`, as printed)
-    tail        T: the nearest matrix of rank r, exactly, on the few columns that L and H(G) live on
-    eta         as in `ep_rom`
+                (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`); (P G +
+                G P) / 2 with the same P (`one-sided`, as printed)
+    tail        T: the nearest matrix of rank r, exactly, on the columns of L and H(G)
     converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. With noise,
                 or few samples, the leading directions of G alone belong to the noise: at p = 100, r = 5, m = 8500,
                 noise .1 the paper's heads leave 1.04 to 1.42 times the error of least squares on the true tangent
                 space after 60 iterations, up to 1.30 times after 300; `tangent` 1.00 after 20
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, never a p x p matrix
 
-    (P G + G P) / 2 is the part of the paper's P G on which A depends, since A does not distinguish L from its
-    transpose. The paper takes q = Theta(log(p) / sqrt(eps)) blocks; the number of iterations is about the same from 2
-    blocks on. `fresh_batches`, and what it yields, as in `ep_rom`.
+    (P G + G P) / 2 is the part of the paper's P G on which A depends. The paper takes q = Theta(log(p) / sqrt(eps))
+    blocks; 2 need as few iterations. `fresh_batches`, and what it yields, as in `ep_rom`.
 
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
     sides = 1 if head == "one-sided" else 2
-    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), debiased.batches(A, b, fresh_batches)
+    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), A.batches(b, fresh_batches)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
     at = debiased.shortened(A, b, at) if adaptive else at
@@ -102,24 +99,20 @@ def ap_rom(
     return Stop.EXHAUSTED
 
 
-Head = tuple[Array, Array]
-"""Orthonormal Z (p, k) and G Z (p, k)."""
-
-
-def wide_head(G: Moment, r: int, start: Array, depth: int) -> Head:
-    """Return the paper's head of rank 2r of G: Algorithms 3 and 4 with one product with G per block."""
+def wide_head(G: Moment, r: int, start: Array, depth: int) -> tuple[Array, Array]:
+    """Return Z (p, 2r) and G Z of the paper's head: Algorithms 3 and 4 with one product with G per block."""
     W, GZ = leading(G.matmat, start, 2 * r, blocks=depth + 1)
     return W.U, GZ
 
 
-def tangent_head(G: Moment, U: Array, GU: Array, start: Array, depth: int) -> Head:
-    """Return U and a head of the rest (I - U U^T) G (I - U U^T) of G."""
+def tangent_head(G: Moment, U: Array, GU: Array, start: Array, depth: int) -> tuple[Array, Array]:
+    """Return Z (p, 2r), which is U and a head of the rest (I - U U^T) G (I - U U^T), and G Z."""
     outside = lambda V: V - U @ (U.T @ V)  # noqa: E731
     W, image = leading(lambda V: outside(G @ outside(V)), outside(start), U.shape[1], blocks=depth + 1)
     return np.hstack([U, W.U]), np.hstack([GU, image + U @ (GU.T @ W.U)])
 
 
-def tail(L: LowRank, head: Head, eta: float, sides: float) -> LowRank:
+def tail(L: LowRank, head: tuple[Array, Array], eta: float, sides: float) -> LowRank:
     """Return the nearest matrix of rank r to L - eta H(G), which is U diag(s) U^T - eta (Z F^T + F Z^T)."""
     U, (Z, GZ) = L.U, head
     F = GZ / 2 if sides == 1 else GZ - Z @ ((Z.T @ GZ) / 2)

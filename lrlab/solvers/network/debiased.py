@@ -1,6 +1,5 @@
 """What the solvers of Soltani & Hegde's family share: batches of samples, step sizes without bias, residuals."""
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,14 +16,6 @@ from lrlab.solver_entry import Options
 StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature along the tangent space, or the paper's")]
 Step = Annotated[float, number(0.001, 10, "the fixed step size, 1 in the papers", symbol="η", scale="log")]
 Batches = Annotated[int, number(0, 1000, "batches of fresh samples, one per iteration; 0: reuse all", added=True)]
-
-
-def batches(A: Operator, b: Array, count: int) -> Iterator[tuple[Operator, Array]]:
-    """Yield the operator and measurements of each batch; all samples, endlessly, if count is 0."""
-    while not count:
-        yield A, b
-    for rows in np.array_split(np.arange(A.size), count):
-        yield A.subset(rows), b[rows]
 
 
 def refuse_batches(spec: Any, options: Options) -> None:

@@ -56,7 +56,7 @@ def gfm(
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
     A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
-    samples = debiased.batches(A, b, fresh_batches)
+    samples = A.batches(b, fresh_batches)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
     at = debiased.shortened(A, b, at) if adaptive else at

@@ -70,7 +70,7 @@ def ep_rom(
     A, b, r = problem.operator, problem.b, problem.rank
     whole = projection == "exact" or r >= A.shape[0] - 1
     nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
-    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", debiased.batches(A, b, fresh_batches)
+    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", A.batches(b, fresh_batches)
     if trace_sign == "printed":
         samples = ((flipped(part), y) for part, y in samples)
     part, y = next(samples)
