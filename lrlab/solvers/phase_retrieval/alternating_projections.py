@@ -78,7 +78,8 @@ def alternating_projections(
         u = b * phases(v)
         z_next = z + fit(u - Pv)
         Pu = A @ z_next
-        v_next = v - relaxation * u + (1.0 + relaxation) * Pu - Pv
+        # Without relaxation v stays in the range of A.
+        v_next = v - relaxation * u + (1.0 + relaxation) * Pu - Pv if relaxation else Pu
         misfit, change = float(np.linalg.norm(np.abs(Pv) - b)), float(np.linalg.norm(v_next - v)) / size
         solved = not relaxation or misfit <= FITTED * size
         yield Iterate(z, objective=misfit**2 / len(b) / 2.0, residual=change, optimal=solved)

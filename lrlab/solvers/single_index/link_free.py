@@ -82,7 +82,8 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the responses: held-out
     indices show the link blurred by the error of b, and that is what a noisy b should be judged by. If a link predicts
     little, splines from every moment are tried, too (`other_starts`). A spline cannot follow jumps to a level between 0
-    and 1: with such a link the error is some 15% larger than it need be, and intervals are too short.
+    and 1: with three levels and 3,000 responses of 20 entries the error is .043 instead of .030, and intervals are too
+    short.
 
     Yields after each estimate of the link: objective F, residual the length of D, not less than k / s while exchanges
     go on, intervals; the note says which start and which link were chosen. Memory: an array like the columns of X that
