@@ -129,13 +129,6 @@ def test_images_are_recovered_from_exact_patterns(name, code):
     assert trace.rows[0]["error"] < 0.5, "a spectral start is near"
 
 
-@pytest.mark.soak
-@pytest.mark.slow
-def test_a_large_image_needs_few_passes():
-    trace = lrlab.solve(CodedDiffraction(side=256), "truncated-amplitude-flow", tol=1e-6)
-    assert trace.metrics["error"] < 1e-5 and len(trace.rows) < 30
-
-
 def test_what_is_said_of_a_run():
     family, spec = catalog.family("coded-diffraction"), CodedDiffraction(side=16, photons=100.0)
     shown = family.measured(spec)

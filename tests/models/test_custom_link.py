@@ -12,26 +12,10 @@ from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
-from lrlab.theory.formula_link import READY
-from tests.thorough import a_third
 
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
 DESIGNS = ("gaussian", "correlated", "student", "rademacher")
 STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.NO_MINIMUM, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
-
-
-@pytest.mark.parametrize("name", a_third(READY))
-def test_answers_follow_a_typed_link_with_noise_and_flips(name):
-    problem = CustomLink(link=name, n=200_000, p=4, noise=0.3, flip=0.1).build()
-    index = problem.X @ problem.truth
-    edges = np.quantile(index, np.linspace(0, 1, 21))
-    for low, high in zip(edges, edges[1:], strict=False):
-        inside = (index >= low) & (index <= high)
-        assert problem.y[inside].mean() == pytest.approx(
-            problem.link(index[inside]).mean(), abs=5 / inside.sum() ** 0.5
-        )
-    measured = [float((problem.y * index**k).mean()) for k in range(3)]
-    assert measured == pytest.approx(problem.link.moments, abs=0.02)
 
 
 def test_flips_thin_out_the_answers_of_every_model():

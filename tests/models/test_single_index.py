@@ -8,6 +8,7 @@ from PIL import Image
 
 from lrlab import catalog, metrics
 from lrlab.models import pictures, single_index
+from lrlab.models.custom_link import CustomLink
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
@@ -17,6 +18,7 @@ SPECS = [
     OneBitSensing(n=4000, p=8, noise=0.3),
     FlippedLogistic(n=4000, p=8, flip=0.1, intercept=0.7, noise=0.4),
     OneBitPhaseRetrieval(n=4000, p=8, threshold=0.8, noise=0.2),
+    CustomLink(link="sin 2z", n=4000, p=8, noise=0.3, flip=0.1),
 ]
 
 

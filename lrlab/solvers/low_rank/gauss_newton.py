@@ -97,10 +97,8 @@ def gauss_newton(
     patience = PATIENCE if path == "auto" and not penalized else 0
     at = point(A, started(A, b, problem.rank, rng, start), b)
     stop = yield from steps(A, b, at, penalized, patience)
-    if stop is not None:
-        return stop
-    at = point(A, started(A, b, problem.rank, rng, "clipped"), b)
-    return (yield from steps(A, b, at, penalized=True))
+    at = point(A, started(A, b, problem.rank, rng, "clipped"), b) if stop is None else at
+    return stop or (yield from steps(A, b, at, penalized=True))
 
 
 class GaussNewtonSteps(NamedTuple):
@@ -135,11 +133,11 @@ class GaussNewtonSteps(NamedTuple):
             trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
             new = next((one for one in trials if height(one) < height(at)), None)
             better = leave(new or at, at.objective) or new
-            if better is None and penalized:
+            if better is None and not penalized:
+                return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
+            if better is None:
                 penalized = False
                 continue
-            if better is None:
-                return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
             if not penalized and better.objective > (1 - SLOW) * at.objective:
                 slow, late = slow + (residual > 0.01), late + 1
             at = better

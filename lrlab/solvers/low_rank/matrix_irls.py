@@ -97,10 +97,7 @@ def matrix_irls(
 
 
 def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: int) -> Moment:
-    """Return the matrix of least <Z, W(Z)> that has the given measurements, from the one before.
-
-    A tangent vector U C V^T + B V^T + U D^T, B orthogonal to U and D to V, is the vector of the entries of C, B and D.
-    """
+    """Return the matrix of least <Z, W(Z)> with given measurements; U C V^T + B V^T + U D^T is stored as C, B and D."""
     A, (U, s, V), beside = X.A, at, eps / (at.s - eps)
     (n1, n2), r = A.shape, len(s)
     weights = np.concatenate([(eps**2 / (np.outer(s, s) - eps**2)).ravel(), np.tile(beside, n1 + n2)])
@@ -118,9 +115,7 @@ def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: 
         left, right = factors(G)
         return A.pair(A.left(left), A.right(right))
 
-    def pulled(rest: Array) -> Array:
-        return tangent(A.pull_left(rest, right_image), A.pull_right(rest, left_image))
-
+    pulled = lambda rest: tangent(A.pull_left(rest, right_image), A.pull_right(rest, left_image))  # noqa: E731
     size = len(weights), len(weights)
     normal = LinearOperator(size, lambda G: pulled(measured(G)) + weights * G, dtype=weights.dtype)
     eased = LinearOperator(size, lambda G: G / (fraction + weights), dtype=weights.dtype)

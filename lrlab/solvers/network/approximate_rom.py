@@ -77,7 +77,6 @@ def ap_rom(
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
     A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
-    sides = 1 if head == "one-sided" else 2
     depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), A.batches(b, fresh_batches)
     part, y = next(samples)
     at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
@@ -90,7 +89,7 @@ def ap_rom(
         start = random_block(len(L.U), r if head == "tangent" else 2 * r, rng, A.dtype, over=oversampling)
         H = tangent_head(G, L.U, GU, start, depth) if head == "tangent" else wide_head(G, r, start, depth)
         for eta in debiased.trial_steps(part, now, GU) if adaptive else (step,):
-            new = point(A, tail(L, H, eta, sides), b)
+            new = point(A, tail(L, H, eta, head), b)
             if new.objective <= 2 * lowest:
                 break
         yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
@@ -112,10 +111,10 @@ def tangent_head(G: Moment, U: Array, GU: Array, start: Array, depth: int) -> tu
     return np.hstack([U, W.U]), np.hstack([GU, image + U @ (GU.T @ W.U)])
 
 
-def tail(L: LowRank, head: tuple[Array, Array], eta: float, sides: float) -> LowRank:
+def tail(L: LowRank, head: tuple[Array, Array], eta: float, kind: str) -> LowRank:
     """Return the nearest matrix of rank r to L - eta H(G), which is U diag(s) U^T - eta (Z F^T + F Z^T)."""
     U, (Z, GZ) = L.U, head
-    F = GZ / 2 if sides == 1 else GZ - Z @ ((Z.T @ GZ) / 2)
+    F = GZ / 2 if kind == "one-sided" else GZ - Z @ ((Z.T @ GZ) / 2)
     Q = np.linalg.qr(np.hstack([U, Z, F]))[0]
     u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F
     return lowrank.from_core(Q, (u * L.s) @ u.T - eta * (z @ f.T + f @ z.T), len(L.s))
