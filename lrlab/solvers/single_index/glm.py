@@ -21,7 +21,7 @@ LIKELIHOODS = {"logistic": LOGISTIC, "probit": PROBIT}
 def limits(spec: Any, options: Options) -> dict[str, float]:
     """Return what theory says: the n/p above which the likelihood has a maximum, and the overlap there."""
     link, ratio = spec.link_function, spec.n / spec.p
-    least, overlap = existence_ratio(link), m_estimators.overlap(link, ratio, LIKELIHOODS[str(options["link"])])
+    least, overlap = existence_ratio(link), m_estimators.overlap(link, ratio, LIKELIHOODS[str(options["assumed_link"])])
     known = {} if overlap is None else {"limit_overlap": overlap}
     return known | ({"limit_threshold": least} if math.isfinite(least) else {})
 
@@ -31,7 +31,7 @@ def limits(spec: Any, options: Options) -> dict[str, float]:
 def glm(
     problem: SingleIndexData,
     *,
-    link: Annotated[str, choice("logistic", "probit", help="assumed link; probit: of one-bit sensing")] = "logistic",
+    assumed_link: Annotated[str, choice("logistic", "probit", help="probit is that of one-bit sensing")] = "logistic",
     rng: Generator,
 ) -> Iterates:
     r"""Generalized linear model.
@@ -59,4 +59,4 @@ def glm(
     Reference: McCullagh & Nelder (1989), "Generalized linear models", chapter 4; Nocedal & Wright (2006), "Numerical
     optimization", section 3.3 and Algorithm 7.1.
     """
-    return minimized(LIKELIHOODS[link], problem)
+    return minimized(LIKELIHOODS[assumed_link], problem)

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from lrlab.arrays import Array
@@ -78,6 +77,9 @@ class IndexLink(NamedTuple):
         def probit_loss(at: Array) -> float:
             index = at[0] + at[1] * self.rows.z
             return float(ones @ PROBIT.value(index) + zeros @ PROBIT.value(-index))
+
+        # Imported here: every solve would wait for it.
+        from scipy.optimize import minimize
 
         level, slope = minimize(probit_loss, np.zeros(2)).x
         probit = float(PROBIT.value(y * (level + slope * z)).mean())
