@@ -61,16 +61,16 @@ class LockedInterpreter(OneBitSensing):
 
 
 class Later(SingleIndexProblem):
-    """A problem whose data does not come back when it is read for the twelfth time."""
+    """A problem that does not come back from its twelfth score."""
 
-    reads = 0
+    scored = 0
 
-    @property
-    def X(self):  # noqa: D102
-        self.reads += 1
-        if self.reads == 12:
+    def score(self, estimate):
+        """Return the scores, eleven times."""
+        self.scored += 1
+        if self.scored == 12:
             time.sleep(600)
-        return super().X
+        return super().score(estimate)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +80,16 @@ class StopsLater(OneBitSensing):
     def build(self, checkpoint=None):
         """Return its problem."""
         return Later(self, checkpoint)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusyData(OneBitSensing):
+    """A model that computes, and checks no time, while its data is drawn."""
+
+    def build(self, checkpoint=None):
+        """Take for ever."""
+        while True:
+            sum(range(10**4))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +161,7 @@ def on(model: type[OneBitSensing], **limits: float) -> Job:
 
 def stuck(**limits: float) -> Job:
     """Return a job that does not come back after some iterates."""
-    return replace(on(StopsLater, **limits), solver="gamp", options=(("kept", 0),))
+    return on(StopsLater, **limits)
 
 
 def until(condition: Callable[[], bool], following: LiveRuns | None = None) -> None:
@@ -265,7 +275,7 @@ def test_a_batch_with_an_item_that_is_overdue_keeps_the_results_before(monkeypat
 
 @pytest.mark.slow
 def test_a_trial_that_does_not_check_the_time_ends_with_its_worker(engine):
-    assert collect(engine.map(run_trial, [Trial(stuck(max_seconds=0.2), 0)]), failures=True) == [TIMED_OUT]
+    assert collect(engine.map(run_trial, [Trial(on(BusyData, max_seconds=0.2), 0)]), failures=True) == [TIMED_OUT]
     assert collect(engine.map(math.sqrt, [4.0, 9.0])) == [2.0, 3.0]
 
 

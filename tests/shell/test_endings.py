@@ -100,7 +100,7 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
         ("pass", "", 0, ""),
         (CTRL_C, "", 130, "\nInterrupted.\n"),
         ("pass", CTRL_C, 130, "\nInterrupted.\n"),
-        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 10: correct the file."),
+        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 18: correct the file."),
         ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
         ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
         ("pass", "raise SystemExit", 2, "own.py: does not import (SystemExit"),
