@@ -1,7 +1,6 @@
 """lrlab: see how structured signals are recovered from few, quantised or missing measurements."""
 
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -105,11 +104,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*__all__, "__version__"])
-
-
-class Listing(ModuleType):
-    """A package that can be called for a table of what it has: `lrlab.models()`, `lrlab.solvers("phase-retrieval")`."""
-
-    def __call__(self, *given: Any) -> Any:
-        """Return the table, see `lrlab.discovery`."""
-        return getattr(import_module("lrlab.discovery"), self.__name__.rpartition(".")[2])(*given)

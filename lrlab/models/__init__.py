@@ -2,6 +2,6 @@
 
 import sys
 
-from lrlab import Listing
+from lrlab.listing import Listing
 
 sys.modules[__name__].__class__ = Listing
