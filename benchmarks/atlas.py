@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from lrlab.engine.stream import LocalStream
 
 import lrlab
-from lrlab.engine.stream import LocalStream
 
 FRAMES, SEED, P, SIDE = 8, 7, 200, 16
 REACH = 1.6

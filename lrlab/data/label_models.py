@@ -33,9 +33,7 @@ from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
 
 VERSION = 2
-KINDS: Mapping[str, type[Any]] = {
-    kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)
-}
+KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)}
 """Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names", "scaling", "units")

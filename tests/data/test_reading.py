@@ -82,7 +82,7 @@ def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
 
 
 def test_thousands_are_separated_by_commas(tmp_path):
-    (tmp_path / "t.csv").write_text('width;price\n' + "".join(f'{k};"{1000.5 * k:,.1f}"\n' for k in range(9)))
+    (tmp_path / "t.csv").write_text("width;price\n" + "".join(f'{k};"{1000.5 * k:,.1f}"\n' for k in range(9)))
     given = read_given(tmp_path / "t.csv")
     assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
 
