@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from scipy.special import ndtri
+
 from lrlab.theory import spiked
 
 BOUNDS: dict[str, Callable[[Any], float]] = {
@@ -25,6 +27,8 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     "samples-of-inductive": lambda spec: (
         spec.rank**3 * spec.condition**2 * spec.d1 * spec.d2 * math.log(spec.d1 + spec.d2)
     ),
+    # Their Lemma 7, d1 L, k and beta being constant.
+    "samples-of-regression": lambda spec: spec.d * spec.labels,
     # Their Lemma 4, k^4 beta^2 (d1 + d2) log^3(d1 + d2), without its constant.
     "samples-of-rank-one": lambda spec: (
         spec.rank**4 * spec.condition**2 * (spec.d1 + spec.d2) * math.log(spec.d1 + spec.d2) ** 3
@@ -41,6 +45,9 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # Yi et al. 2015, eq. 3.9, statistical error without its constant.
     "statistical-error": lambda spec: statistical_error(spec),
     "statistical-error-twice": lambda spec: 2.0 * statistical_error(spec),
+    # Their Corollary 3.6, and Lemma 3.4, without constants.
+    "corollary-rate": lambda spec: max(1.0, 1.0 / gap_bound(spec)) * math.sqrt(spec.p / spec.n),
+    "gap-bound": lambda spec: gap_bound(spec),
     # The same of sparse signals, s log p in place of p; eq. 3.12 with the power 5/2; Theorem 3.8. Without constants.
     "sparse-error": lambda spec: sparse_error(spec),
     "sparse-bound": lambda spec: sparse_bound(spec),
@@ -134,6 +141,18 @@ def minimax_sparse(spec: Any) -> float:
     margin, slope = 2.0 * spec.flip, (1.0 - 2.0 * spec.flip) / 2.0
     rate = math.sqrt(spec.sparsity * math.log(spec.p / spec.sparsity) / spec.n)
     return math.sqrt(margin * (1.0 - margin)) / slope * rate
+
+
+def gap_bound(spec: Any) -> float:
+    """Return what bounds |phi| from below (Yi et al. 2015, Lemma 3.4), with constants 1; 1 / sigma^2 from 1/2 on."""
+    if spec.model == "flipped-logistic":
+        return float((1.0 - 2.0 * spec.flip) ** 2)
+    if spec.model == "one-bit-sensing":
+        variance = spec.noise**2
+        small = ((1.0 - variance) / (1.0 + variance)) ** 2
+        return small if variance < 0.5 else variance**2 / (1.0 + variance**1.5) ** 2
+    median = float(ndtri(0.75))
+    return float(spec.threshold * abs(spec.threshold - median) * math.exp(-(spec.threshold**2)))
 
 
 def width(spec: Any) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lrlab.arrays import Array
+from lrlab.data.recover import job_of
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.operators.rank_one import weighted_gram
 from lrlab.presets.label_quantities import (
@@ -20,6 +21,8 @@ from lrlab.presets.label_quantities import (
     sign_moments,
 )
 from lrlab.presets.products import PRODUCTS, fast_products, threaded_products
+from lrlab.runs.job import make_job
+from lrlab.runs.run import Newest, run_job
 
 
 def properties(spec: Any) -> Parts:
@@ -108,6 +111,45 @@ def statistical_error(spec: Any) -> Parts:
     return {"mean": float(abs(e.sum()) / spec.m), "moment": float(moment / spec.m)}
 
 
+def link_gap(spec: Any) -> Parts:
+    """Return phi: |phi| of the link, the eigengap of E[M/4] (Yi et al. 2015, eq. 3.1)."""
+    return {"phi": abs(float(spec.link_function.moments.phi))}
+
+
+WS = 8
+"""Matrices that are recovered by one set of measurements."""
+
+
+def many_matrices(spec: Any) -> Parts:
+    """Return which fraction of several W alternating minimization recovers (Jain & Dhillon 2013, section 3.1).
+
+    fixed: from one rank-one operator for all of them; fresh: from an operator for each.
+    """
+    problems = [spec.replace(seed=int(seed)).build() for seed in spec.streams().data.generate_state(WS)]
+    first = problems[0].operator
+    parts = {}
+    for name, operators in (("fixed", [first] * WS), ("fresh", [problem.operator for problem in problems])):
+        recovered = 0
+        for problem, A in zip(problems, operators, strict=True):
+            own = {"model": spec.model, "solver": "altmin", "rank": spec.rank, "max_iter": 300, "tol": 1e-6}
+            estimate: Any = run_job(job_of(A(problem.truth), A.X, A.Y, **own), newest=Newest()).estimate
+            recovered += problem.score(estimate)["error"] < 0.01
+        parts[name] = recovered / WS
+    return parts
+
+
+def convex_rank(spec: Any) -> Parts:
+    """Return rank and error of the solution of the nuclear-norm program (Soltani & Hegde 2018, section 1: improper).
+
+    rank: eigenvalues above a thousandth of the largest; error: relative, in the spectral norm.
+    """
+    job = make_job(spec, "nuclear-norm", mu_share=1e-3, max_iter=2000, tol=1e-5)
+    run = run_job(job, newest=Newest())
+    estimate: Any = run.estimate
+    s = np.abs(estimate.s)
+    return {"rank": float(np.sum(s > 1e-3 * s.max())), "error": run.metrics["spectral_error"]}
+
+
 class Quantity(NamedTuple):
     """What is computed of a spec on the seed of a trial, and the names of its parts.
 
@@ -129,6 +171,9 @@ QUANTITIES: dict[str, Quantity] = {
     "perturbation": Quantity(perturbation, ("norm", "ratio"), "distance"),
     "sign-moments": Quantity(sign_moments, ("matrix", "length"), "distance"),
     "statistical-error": Quantity(statistical_error, ("mean", "moment")),
+    "link-gap": Quantity(link_gap, ("phi",)),
+    "many-matrices": Quantity(many_matrices, ("fixed", "fresh")),
+    "convex-rank": Quantity(convex_rank, ("rank", "error")),
     "fast-products": Quantity(fast_products, PRODUCTS, "features_per_row"),
     "threaded-products": Quantity(threaded_products, PRODUCTS, "threads"),
     "contraction": Quantity(contraction, ("fixed", "tangent")),
