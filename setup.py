@@ -1,4 +1,4 @@
-"""Puts the pages into the wheel: `app.py`, `pages/` and Streamlit's settings become `lrlab/site/`."""
+"""Puts the pages into the wheel: `app.py`, `pages/`, Streamlit's settings and a page become `lrlab/site/`."""
 
 import shutil
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from setuptools import setup
 from setuptools.command.build_py import build_py
 
-SERVED = ("app.py", ".streamlit/config.toml", *map(str, sorted(Path("pages").glob("*.py"))))
+SERVED = ("app.py", ".streamlit/config.toml", "docs/papers.md", *map(str, sorted(Path("pages").glob("*.py"))))
 
 
 class WithPages(build_py):

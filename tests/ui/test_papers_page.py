@@ -14,7 +14,7 @@ from lrlab.presets.table import redrawn
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.live import routes
-from lrlab.ui.papers import computed, gallery, papers_view, theorem_view
+from lrlab.ui.papers import computed, contents, gallery, papers_view, theorem_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.ui.test_pages import figures, opened
 
@@ -240,3 +240,11 @@ def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
     buttons = [button.key for button in at.button if button.key.startswith("theorem-")]
     assert "theorem-jain2013-lemma6" in buttons and "theorem-jain2013-claim3" in buttons
     assert len(buttons) == len(set(buttons)) and not any("yu2014" in key for key in buttons)
+
+
+def test_the_table_of_what_the_papers_have_is_one_click_away():
+    at = opened("papers")
+    at.button(key="papers-contents").click().run()
+    assert not at.exception and at.query_params["paper"] == [contents.NAME]
+    shown = " ".join(markdown.value for markdown in at.markdown)
+    assert "| Theorem 3.8: minimax bound |" in shown and ".md)" not in shown

@@ -11,6 +11,7 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Line
 from lrlab.ui.live import routes
 from lrlab.ui.live.headers import base
+from lrlab.ui.papers import contents
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card, Row
 from lrlab.ui.widgets import controls
@@ -24,8 +25,8 @@ ANY = "all"
 
 
 def chosen(link: Permalink) -> str:
-    """Return the figure that the address names; "" for none, and for the page of misprints that links still name."""
-    choices = ("", "misprints", *presets.names())
+    """Return the figure that the address names, or the table of contents; "" for none, and for the former misprints."""
+    choices = ("", "misprints", contents.NAME, *presets.names())
     name = link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices))
     return "" if name == "misprints" else str(name)
 

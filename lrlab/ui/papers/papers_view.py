@@ -13,7 +13,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.page import command, page
 from lrlab.presets.papers import paper_of
 from lrlab.presets.published import FOLDER, HOW, SETS, presence
-from lrlab.presets.result import UNDECIDED, Line, Plan, Result, counts, open_for
+from lrlab.presets.result import WORDS, Line, Plan, Result, counts, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.stream import Parts
@@ -51,13 +51,13 @@ def begin(plan: Plan) -> Results:
 
 
 def head(preset: Preset) -> None:
-    """Show the claim that says most with its verdict; in a fold all claims, how many stand, and how it was computed."""
+    """Show the counts and what reproduces; in a fold all claims in this order, and how the result was computed."""
     st.markdown(gallery.in_sight(preset.name))
     run, judged = shipped.load(preset.name), gallery.lines(preset.name)
     of = " (quick run)" if run and run.short else ""
     title = f"{len(judged)} claims: {counted(judged)}" if len(judged) > 1 else "In full"
     with st.expander(title, key="papers-verdicts"):
-        for line in sorted(judged, key=lambda line: line.verdict == UNDECIDED):
+        for line in sorted(judged, key=lambda line: WORDS.index(line.verdict)):
             st.markdown(gallery.sentence(line, of))
         st.caption(origin(preset.name))
 
