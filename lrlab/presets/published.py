@@ -3,9 +3,11 @@
 None of the files is part of this package; in a folder they are found by their names as the usual archives unpack them.
 """
 
+import json
 import os
+from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lrlab.data.files import data_suffix
 from lrlab.parameters import InputError
@@ -29,53 +31,14 @@ class Shape(NamedTuple):
     labels_per_row: float
 
 
-SHAPES = {
-    "bibtex": Shape(4_880, 2_515, 1_836, 159, 68.74, 2.40),
-    "delicious": Shape(12_920, 3_185, 500, 983, 18.17, 19.03),
-    "corel5k": Shape(4_500, 500, 499, 374, 8.26, 3.52),
-    "emotions": Shape(391, 202, 72, 6, 72.0, 1.87),
-    "eurlex": Shape(17_413, 1_935, 5_000, 3_993, 236.69, 5.30),
-    "nus-wide": Shape(161_789, 107_859, 1_134, 1_000, 862.70, 5.78),
-    "autofood": Shape(155, 38, 9_382, 162, 143.92, 15.80),
-    "compphys": Shape(161, 40, 33_284, 208, 792.78, 9.80),
-    "wiki": Shape(881_805, 10_000, 366_932, 213_707, 146.78, 7.06),
-}
-
-MULAN = "mulan.sourceforge.net/datasets.html: NAME-train.arff, NAME-test.arff, NAME.xml"
-NOT_STATED = "not stated by its source"
-NO_PAGE = "no public page known"
-
-ABOUT = {
-    "bibtex": (MULAN, NOT_STATED, "Katakis, Tsoumakas, Vlahavas (2008), ECML/PKDD discovery challenge"),
-    "delicious": (
-        MULAN,
-        NOT_STATED,
-        "Tsoumakas, Katakis, Vlahavas (2008), ECML/PKDD workshop on mining multidimensional data",
-    ),
-    "corel5k": (MULAN, NOT_STATED, "Duygulu, Barnard, de Freitas, Forsyth (2002), ECCV"),
-    "emotions": (MULAN, NOT_STATED, "Trohidis, Tsoumakas, Kalliris, Vlahavas (2008), ISMIR, 325-330"),
-    "eurlex": (
-        "ke-tud.github.io/resources/eurlex.html (EUROVOC descriptors, first of ten splits); also on Mulan",
-        "not stated for the set; EUR-Lex lets its legal documents be reused (Decision 2011/833/EU)",
-        "Loza Mencía, Fürnkranz (2010), Semantic processing of legal texts, 192-215",
-    ),
-    "nus-wide": (
-        "NUS-WIDE's page at lms.comp.nus.edu.sg: features of images, user tags",
-        "not stated for features and tags; pictures are given on request, with a form of agreement",
-        "Chua, Tang, Hong, Li, Luo, Zheng (2009), CIVR",
-    ),
-    "autofood": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
-    "compphys": (NO_PAGE, NOT_STATED, "as Yu et al. (2014) use it"),
-    "wiki": ("made by the authors of Wikipedia's pages; no public file known", NOT_STATED, "Yu et al. (2014)"),
-}
-"""Where the files are, their licence, who made the set."""
-
+_KNOWN: dict[str, dict[str, Any]] = json.loads(files("lrlab.presets").joinpath("data_sets.json").read_text("utf-8"))
+SHAPES = {name: Shape(*(about[key] for key in Shape._fields)) for name, about in _KNOWN.items()}
 SETS = {
     name: {"rows": f"{shape.rows:,} + {shape.test_rows:,}", "features": shape.features, "labels": shape.labels}
-    | dict(zip(("source", "licence", "reference"), ABOUT[name], strict=True))
+    | {key: _KNOWN[name][key] for key in ("source", "licence", "reference")}
     for name, shape in SHAPES.items()
 }
-"""What is said of each set, by name: rows to learn from and to test on, features, labels, and `ABOUT`."""
+"""What is said of each set, by name: numbers of rows, features and labels, source, licence and reference."""
 
 HOW = (
     "Of a set NAME a folder holds NAME-train and NAME-test in any format that is read (.arff, .svm, .txt, .csv, "

@@ -97,7 +97,9 @@ def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataF
     for line in (line for line in of_panel(preset, panel) if "bound" in line and "series" in line):
         table, own = values[values["series"] == line["series"]], lines[lines["name"] == line["label"]]
         if len(table) and len(own):
-            bound = np.exp(np.interp(np.log(table["x"].astype(float)), np.log(own["x"]), np.log(own["y"])))
+            at, x = table["x"].to_numpy(float), own["x"].to_numpy(float)
+            scale = np.log if min(at.min(), x.min()) > 0.0 else np.asarray
+            bound = np.exp(np.interp(scale(at), scale(x), np.log(own["y"])))
             tables.append(table.assign(series=line["label"], value=bound))
     return tables
 

@@ -138,32 +138,6 @@ def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_p
         assert "Left out: cplst on pond (observed must be 1 for this solver" in panel.caption
 
 
-def printed(name: str, measures: tuple[str, ...]) -> dict:
-    """Return the numbers of a preset's paper by place and measure; a series without a loss has the squared one."""
-    paper = presets.load(name).content["paper"]
-    rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
-    alike = {"LEML": "LEML, squared", "binary relevance": "binary relevance, squared"}
-    return {
-        (row["data"], alike.get(row["series"], row["series"]), row["share"], row["observed"], measure): row[measure]
-        for row in rows
-        for measure in measures
-    }
-
-
-@pytest.mark.parametrize(
-    ("text", "appendix", "common"),
-    [("yu2014-table3", "yu2014-tables6-10", 96), ("yu2014-fig2bc", "yu2014-tables11-15", 32)],
-)
-def test_tables_of_the_appendix_agree_with_those_of_the_text(text, appendix, common):
-    text, appendix = (printed(name, ("precision@3", "auc")) for name in (text, appendix))
-    assert len(text) == common and {place: appendix[place] for place in text} == text
-
-
-def test_the_paper_prints_two_numbers_for_one():
-    place = ("bibtex", "BCS", 0.4, 0.2, "auc")
-    assert printed("yu2014-table5", ("auc",))[place] == 0.7871 and printed("yu2014-fig2bc", ("auc",))[place] == 0.7817
-
-
 @pytest.mark.parametrize(
     ("ours", "numbers", "order"),
     [
@@ -224,3 +198,14 @@ def test_a_folder_shows_which_sets_it_has(tmp_path):
     assert presence(tmp_path / "none", ("bibtex",)) == {"bibtex": None}
     named = {name for preset in presets.names() for name in presets.load(preset).data}
     assert named <= SETS.keys()
+
+
+def test_differences_on_the_same_test_rows_are_known_better_than_the_numbers():
+    """Blocks of test rows that are hard are so for all methods."""
+    hard = np.random.default_rng(0).normal(0.0, 5.0, 20)
+    held = Samples({"a": {1.0: np.array([50.0])}, "b": {1.0: np.array([52.0])}})
+    rule = {"rule": "each", "lower": ["a"], "higher": ["b"]}
+    errors = {name: {1.0: 5.0 / np.sqrt(20)} for name in "ab"}
+    assert claims.judge(rule, held._replace(errors=errors)).holds is None
+    paired = {"a": {1.0: 50.0 + hard}, "b": {1.0: 52.0 + hard + np.linspace(-0.5, 0.5, 20)}}
+    assert claims.judge(rule, held._replace(errors=errors, blocks=paired)).holds

@@ -55,8 +55,9 @@ def test_every_preset_has_a_quick_form_that_is_a_part_of_it(name):
     sets = shipped.names_alone(whole.data)
     items = presets.plan(part, data=sets).items
     assert 0 < len(items) <= 250
-    if not {"max_iter", "close"} & whole.content.get("quick", {}).keys():
-        assert set(items) <= set(presets.plan(whole, data=sets).items)
+    if "max_iter" not in whole.content.get("quick", {}):
+        # A search of a reduced run is less close.
+        assert {item for item in items if not hasattr(item, "close")} <= set(presets.plan(whole, data=sets).items)
     axes = {value for panel in (part.content, *part.panels) for own in panel.get("axes", {}).values() for value in own}
     claims = part.content.get("claims", [])
     assert claims == whole.content.get("claims", []), "none vanishes"
@@ -78,11 +79,13 @@ def test_what_a_quick_form_leaves_out_is_not_decided(name):
 
 def test_a_quick_form_leaves_what_its_table_says():
     text = CURVES.replace("m = [40, 80]", "m = [40, 50, 60, 70, 80]")
-    content = quick(read("t", text + '[quick]\ntrials = 1\npoints = 3\nseries = ["two"]\npanels = ["a"]\n')).content
+    content = quick(
+        read("t", text + '[quick]\ntrials = 1\npoints = 3\nonly = { series = ["two"], panels = ["a"] }\n')
+    ).content
     assert content["axes"]["m"] == [40, 60, 80] and content["trials"] == 1
     assert [one["label"] for one in content["series"]] == ["two"] and len(content["panels"]) == 1
     with pytest.raises(InputError, match="series must be one of one, two, got three"):
-        quick(read("t", text + '[quick]\nseries = ["three"]\n'))
+        quick(read("t", text.replace('["two"]', '["three"]')))
 
 
 @pytest.mark.parametrize("name", {presets.load(name).kind: name for name in shipped.names()}.values())
@@ -129,7 +132,8 @@ def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, 
         started.extend(items)
         return LocalResults(result_of, items)
 
-    monkeypatch.delenv("LRLAB_DATA", raising=False)
+    for part in ("train", "test"):
+        (tmp_path / f"bibtex-{part}.npz").touch()
     monkeypatch.setattr(report.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])
-    text = report.write(tmp_path, quick=True, start=start)[0].read_text("utf-8")
+    text = report.write(tmp_path, quick=True, start=start, data=tmp_path)[0].read_text("utf-8")
     assert len(started) == len(set(started)) == 2 and "Not computed" not in text

@@ -245,6 +245,6 @@ def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
 def test_the_table_of_what_the_papers_have_is_one_click_away():
     at = opened("papers")
     at.button(key="papers-contents").click().run()
-    assert not at.exception and at.query_params["paper"] == [contents.NAME]
+    assert not at.exception and at.query_params["paper"] == contents.NAME
     shown = " ".join(markdown.value for markdown in at.markdown)
     assert "| Theorem 3.8: minimax bound |" in shown and ".md)" not in shown
