@@ -144,7 +144,7 @@ def minimax_sparse(spec: Any) -> float:
 
 
 def gap_bound(spec: Any) -> float:
-    """Return what bounds |phi| from below (Yi et al. 2015, Lemma 3.4), with constants 1; 1 / sigma^2 from 1/2 on."""
+    """Return what bounds |phi| from below (Yi et al. 2015, Lemma 3.4), with constants 1."""
     if spec.model == "flipped-logistic":
         return float((1.0 - 2.0 * spec.flip) ** 2)
     if spec.model == "one-bit-sensing":

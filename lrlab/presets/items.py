@@ -100,7 +100,7 @@ def fewest(search: Search) -> float:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if search.recovers(middle) else (middle, high)
     spec: Any = rounded(search.spec, search.along, high)
-    return float(spec.measurements)
+    return float(spec.measurements or spec.values()[search.along])
 
 
 class Peak(Newest):
