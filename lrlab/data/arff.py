@@ -29,8 +29,6 @@ HIDDEN = {ord(mark): 0xE000 + k for k, mark in enumerate(" \t\r\n,{}%'\"\\")}
 """Characters of quoted text that have a meaning elsewhere, and what stands for them while rows are split."""
 SHOWN = {code: mark for mark, code in HIDDEN.items()}
 NUMBERS, LABEL = ("numeric", "real", "integer"), "label"
-MOSTLY_UNIQUE, MANY = 0.5, 10
-"""An attribute of more listed values than MANY, different in more than this fraction of the rows, names the rows."""
 
 
 class Attribute(NamedTuple):
@@ -199,7 +197,8 @@ def _dataset(
         for k in [] if counted else block:
             one, place = attributes[k], np.ravel(whole[:, [k]].toarray() if sparse else whole[:, k]).astype(int)
             values = list(map(number, one.values))
-            if len(values) > MANY and len(np.unique(place)) > MOSTLY_UNIQUE * n:
+            # Many values, different in most rows, name the rows.
+            if len(values) > 10 and len(np.unique(place)) > n / 2:
                 notes.append(f"Attribute {printable(one.name)[:60]} is nearly unique per row: it is left out.")
             elif len(values) == 2:
                 # The column of {1,0} is its value, of two words whether it is the second one.

@@ -9,8 +9,8 @@ from scipy.sparse import coo_array, issparse
 from lrlab.arrays import Array, Vector
 from lrlab.parameters import InputError
 
-LARGEST, SMALLEST = 1e100, 1e-100
-"""Squares of larger numbers, and their sums, would overflow; those of arrays of smaller ones would all be 0."""
+LARGEST = 1e100
+"""Squares of larger numbers, and their sums, would overflow; squares of numbers below its inverse would be 0."""
 Arrays = dict[str, Vector]
 
 
@@ -49,9 +49,9 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         raise InputError(
             name, f"of finite numbers, at most {LARGEST:g} in size", got, "fill it in, or leave the row out"
         )
-    if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < SMALLEST:
+    if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < 1 / LARGEST:
         got = f"{largest:.3g} as the largest"
-        raise InputError(name, f"of numbers that are 0, or some of them {SMALLEST:g} in size", got, "scale it up")
+        raise InputError(name, f"of numbers that are 0, or some of them {1 / LARGEST:g} in size", got, "scale it up")
     return np.ascontiguousarray(array)
 
 

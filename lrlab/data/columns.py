@@ -26,8 +26,6 @@ TIMES = ("timestamp", "time", "date", "datetime")
 COUNTERS = ("", "index", "id", "unnamed0")
 KINDS = _, MATRIX, TRIPLES, _, _ = ("responses", "matrix", "triples", "patterns", "labels")
 DUPLICATES = ("", "last", "mean")
-COMMON = 0.1
-"""Fraction of the entries above which a value far from all others may stand for a missing one."""
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Of ratings, below which 0 may stand for none."""
 MOST_WORDS = 10
@@ -291,7 +289,7 @@ def sentinel(values: Array) -> float | None:
     known = values[np.isfinite(values)]
     for value in (known.max(), known.min()) if len(known) else ():
         others = np.unique(known[known != value])
-        if np.mean(known == value) <= COMMON or len(others) < 3:
+        if np.mean(known == value) <= 0.1 or len(others) < 3:
             continue
         gap = others[0] - value if value < others[0] else value - others[-1]
         counts = np.unique(known, return_counts=True)[1]

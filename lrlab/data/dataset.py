@@ -98,7 +98,7 @@ def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
     return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
-def assemble(X: Matrix, marks: Array, feature_names: Names | None, label_names: Names | None) -> Dataset:
+def assemble(X: Matrix, marks: Array, feature_names: Names | None = None, label_names: Names | None = None) -> Dataset:
     """Return the data of features and of marks (n, L): 1 of a positive label, 0 of a negative one, nan if unknown."""
     unknown = np.isnan(marks)
     observed = csr_array(~unknown) if unknown.any() else None

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Mask, Matrix, Vector
-from lrlab.data.dataset import Dataset, pattern, table_arrays, table_of
+from lrlab.data.dataset import Dataset, assemble, pattern, table_arrays, table_of
 from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
 from lrlab.data.spec import Arrays, Comparison, DataSpec
 from lrlab.model_entry import Measure
@@ -60,9 +60,7 @@ def dataset_of(X: Any, y: Any) -> Dataset:
     values = np.asarray(Y.data if issparse(Y) else Y)
     if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
         raise InputError("y", "a table of 0 and 1, nan if unknown", "other values", "give each label a column")
-    if issparse(Y) or not (unknown := np.isnan(Y)).any():
-        return Dataset(X, pattern((Y > 0).nonzero(), Y.shape))
-    return Dataset(X, pattern((np.nan_to_num(Y) > 0).nonzero(), Y.shape), csr_array(~unknown))
+    return Dataset(X, pattern((Y > 0).nonzero(), Y.shape)) if issparse(Y) else assemble(X, Y.astype(np.float64))
 
 
 def default_rank(most: int) -> int:

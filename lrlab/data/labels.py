@@ -13,8 +13,6 @@ Labels = str | Path | int | Iterable[str] | None
 
 FORMS = "an XML file, a text file of names, last:N or first:N"
 COUNT = re.compile(r"(?:(first|last):)?([0-9]{1,9})", re.ASCII)
-HINTS = 5000
-"""Names among which a near one is looked for: the search is slow among millions."""
 
 
 class LabelChoice(NamedTuple):
@@ -33,7 +31,8 @@ class LabelChoice(NamedTuple):
             return []
         for name, form in zip(self.names, forms, strict=True):
             if not form or forms.count(form) > 1:
-                remedy = nearest(name, tuple(columns[:HINTS])) or "remove the label, or add its column to the data file"
+                # The search is slow among millions.
+                remedy = nearest(name, tuple(columns[:5000])) or "remove the label, or add its column to the data file"
                 raise InputError("labels", "the name of a column of the data file, each once", name, remedy)
         edge = self.count if self.first else max(0, len(columns) - self.count)
         ends = range(edge) if self.first else range(edge, len(columns))

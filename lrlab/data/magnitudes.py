@@ -21,8 +21,6 @@ METRICS = {
     "held_out_misfit": Measure("relative error of held-out magnitudes", "1 is that of a zero estimate"),
     "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
 }
-FAR_OFF = 0.05
-"""Relative residual norm above which magnitudes may be intensities."""
 
 
 def some_pixels(whole: CodedFourier, known: Mask) -> LinearOperator:
@@ -127,7 +125,7 @@ class MagnitudesSpec(DataSpec):
         if self.stacked:
             origin = "in the center" if self.centered else "at the first pixel"
             words += f"Patterns are read as |fft2(mask x image)|, norm {self.norm}, frequency 0 {origin}. "
-        if self.values()["data"] == "magnitude" and scores.get("misfit", 0.0) > FAR_OFF:
+        if self.values()["data"] == "magnitude" and scores.get("misfit", 0.0) > 0.05:
             words += "No signal fits these magnitudes well. If they are intensities, set data=intensity. "
         return words.strip()
 

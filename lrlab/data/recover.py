@@ -39,8 +39,6 @@ KINDS: Mapping[Any, tuple[type[DataSpec], Any]] = {
 """By the base of a model's specs: the kind of your data, and what makes arrays of them."""
 FIRST = {ResponsesSpec: REFINEMENT, LabelsSpec: LABEL_SOLVERS[0]}
 """The default solver of a kind if it is not gauss-newton."""
-LABEL_ITERATIONS = 5
-"""Limit of iterations on labels: the accuracy on new rows is often best after 2 to 5."""
 
 
 def recover(
@@ -103,7 +101,8 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
 def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ranked: bool) -> Job:
     """Return the job on labels, with the solver or the settings that are best on held-out rows if none are given."""
     if solver and not tune_by:
-        return make_job(spec, solver, **{"max_iter": LABEL_ITERATIONS, **settings})
+        # The accuracy on new rows is often best after 2 to 5 iterations.
+        return make_job(spec, solver, **{"max_iter": 5, **settings})
     limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
     for name in (solver,) if solver else LABEL_SOLVERS:
         # A solver refuses settings before anything is run.

@@ -14,8 +14,6 @@ MEANING = (
     "auto takes deviations if most values are not 0, else for numbers among words, 0 or 1"
 )
 FAR_APART = 1e4
-MOSTLY = 0.5
-"""Fraction of values other than 0 above which columns are scaled: rare 0/1 features should not be."""
 
 
 class Scaling(NamedTuple):
@@ -33,11 +31,11 @@ class Scaling(NamedTuple):
         if name != "auto":
             return Scaling(name, deviations(X)) if name == "deviations" else Scaling(name)
         filled = X.count_nonzero(axis=0) if issparse(X) else np.count_nonzero(X, axis=0)
-        if filled.sum() > MOSTLY * X.shape[0] * X.shape[1]:
+        if filled.sum() > X.shape[0] * X.shape[1] / 2:
             return Scaling("deviations", deviations(X))
         # An income loses its unit beside rare words too, which have none.
         words = (np.asarray(X.sum(axis=0)).ravel() == filled) & (mean_squares(X) == filled / X.shape[0])
-        numbers = (filled > MOSTLY * X.shape[0]) & ~words
+        numbers = (filled > X.shape[0] / 2) & ~words
         return Scaling("deviations", np.where(numbers, deviations(X), 1.0)) if numbers.any() else Scaling()
 
     def applied(self, X: Matrix) -> Matrix:

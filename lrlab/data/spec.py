@@ -97,6 +97,11 @@ class DataSpec(Spec):
         return False
 
     @property
+    def first_solvers(self) -> tuple[str, ...]:
+        """No solver comes before the default ones of the data."""
+        return ()
+
+    @property
     def remark(self) -> str:  # noqa: D102
         return ""
 

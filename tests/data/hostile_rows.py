@@ -6,7 +6,6 @@
 import gzip
 import io
 import lzma
-import pickle
 import struct
 import zipfile
 import zlib
@@ -25,17 +24,13 @@ from lrlab.models.pictures import encode
 
 
 class Case(NamedTuple):
-    """A file by its name, what is in it, a part of its refusal, and how it is opened.
-
-    large: whether it takes more than a moment to write.
-    """
+    """A file by its name, what is in it, a part of its refusal, and how it is opened."""
 
     file: str
     content: bytes | Callable[[], bytes]
     refusal: str
     labels: Any = None
     opened: Callable[[Path, Any], Any] = rows.read
-    large: bool = False
 
     def write(self, folder: Path) -> Path:
         """Write the file."""
@@ -118,19 +113,6 @@ def gzip_bomb(size: int) -> bytes:
     return stream.getvalue()
 
 
-def zip_bomb(size: int) -> bytes:
-    """Return an .npz whose X declares and holds that many bytes of zeros, in pieces."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        with archive.open("X.npy", "w", force_zip64=True) as member:
-            member.write(header((size // 8, 1)))
-            block = bytes(2**24)
-            for _ in range(size // len(block)):
-                member.write(block)
-        archive.writestr("Y.npy", npy(np.ones((2, 1))))
-    return stream.getvalue()
-
-
 def png(width: int, height: int, body: bytes = b"") -> bytes:
     """Return a grey PNG that declares a size."""
 
@@ -157,6 +139,7 @@ PARTS = {
 KERNEL = {
     **PARTS, "kind": np.array("KernelRank"), "estimate_U": np.ones((4, 1)), "estimate_kernel": np.array([0.0, 1, 2]),
     "estimate_centre": np.zeros(3), "estimate_units": np.ones(3), "estimate_landmarks": np.eye(4, 3),
+    "estimate_offset": np.zeros(2), "estimate_threshold": np.array(0.5),
 }  # fmt: skip
 COMPRESSED = {
     **{name: part for name, part in PARTS.items() if not name.startswith("estimate_")},
@@ -177,27 +160,21 @@ HUGE = 2**31 - 2
 CASES = {
     # Text: sizes that a file declares and does not have.
     "svmlight of 2e9 columns": Case("f.svm", b"1 2000000000:1\n", "columns"),
-    "svmlight of 1e9 labels": Case("f.svm", b"999999999 1:1\n", "columns"),
     "svmlight, index beyond 64 bits": Case("f.svm", b"1 99999999999999999999:1\n", "in line 1"),
     "svmlight, negative index": Case("f.svm", b"1 -4:1\n", "in line 1"),
-    "svmlight, negative label": Case("f.svm", b"-7 4:1\n", "in line 1"),
     "svmlight, index twice": Case("f.svm", b"1 4:1 4:1\n", "increasing order"),
     "svmlight, nan": Case("f.svm", b"1 4:nan\n", "in line 1"),
     "svmlight, overflow": Case("f.svm", b"1 4:1e400\n", "in line 1"),
     "svmlight, binary": Case("f.svm", bytes(range(256)) * 40, "in line"),
-    "svmlight of NUL bytes": Case("f.svm", bytes(10**6), "NUL bytes"),
     "extreme of 2e9 columns": Case("f.txt", b"1 2000000000 2000000000\n\n", "columns"),
     "extreme of 2e9 rows": Case("f.txt", b"2000000000 2 2\n\n", "rows"),
     "extreme, truncated": Case("f.txt", b"9 4 4\n0 1:1\n", "as many rows as it says"),
-    "extreme, no labels": Case("f.txt", b"1 4 0\n0:1\n", "numbers of rows"),
     "empty svmlight": Case("f.svm", b"", "at least one row"),
     "empty ARFF": Case("f.arff", b"", "@data after the attributes", 1),
     "empty CSV": Case("f.csv", b"", "at least one row", 1),
     "empty npz": Case("f.npz", b"", "whole .npz"),
     "ARFF of 1.1e6 attributes": Case("f.arff", lambda: b"@attribute a real\n" * 1_100_000, "that of line 1", 1),
-    "ARFF of 1.1e6 values": Case("f.arff", lambda: b"@attribute a {" + b"0," * 1_100_000, "attributes and values", 1),
     "XML of 1.1e6 labels": Case("f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", opened=listed),
-    "list of 5e6 labels": Case("f.names", lambda: b"a\n" * 5_000_000, "lines", opened=listed),
     "ARFF of 1e6 attributes": Case(
         "f.arff",
         lambda: b"".join(b"@attribute a%d real\n" % k for k in range(10**6)) + b"@data\n{0 1}\n",
@@ -206,55 +183,22 @@ CASES = {
     ),
     "CSV of 1e6 columns": Case("f.csv", lambda: b"1," * 10**6 + b"1\n", "at most 100,000 columns", 1),
     "npz of 60,000 members": Case("f.npz", lambda: members(60_000), "at most 1,000 arrays"),
-    "CSV of 1.1e6 columns": Case("f.csv", lambda: b"1," * 1_100_000, "columns", 1),
-    "ARFF of 1e7 attributes": Case(
-        "f.arff",
-        lambda: b"".join(b"@attribute a%d real\n" % k for k in range(10**7)) + b"@data\n{}\n",
-        "attributes and values",
-        1,
-        large=True,
-    ),
-    "ARFF of 5e6 attributes": Case(
-        "f.arff",
-        lambda: b"".join(b"@attribute a%d real\n" % k for k in range(5 * 10**6)) + b"@data\n{}\n",
-        "attributes and values",
-        1,
-        large=True,
-    ),
-    "XML of 5e6 labels": Case(
-        "f.xml", lambda: b"<labels>" + b'<label name="a"/>' * 5 * 10**6, "tags", opened=listed, large=True
-    ),
-    "ARFF of 5e6 values": Case(
-        "f.arff",
-        lambda: b"@attribute a {%s}\n" % b",".join(b"%d" % k for k in range(5 * 10**6)),
-        "attributes and values",
-        1,
-        large=True,
-    ),
     "ARFF, a name twice": Case("f.arff", ARFF.replace(b"b {", b"a {"), "other than that of line 2", 1),
     "ARFF, truncated row": Case("f.arff", ARFF + b"{0 1,", "in line 6", 1),
     "ARFF, negative index": Case("f.arff", ARFF + b"{-1 1}\n", "in line 6", 1),
-    "ARFF, huge index": Case("f.arff", ARFF + b"{999999999 1}\n", "in line 6", 1),
     "ARFF, nan": Case("f.arff", ARFF + b"nan,u,1\n", "a number for attribute a", 1),
-    "ARFF, overflow": Case("f.arff", ARFF + b"1e999,u,1\n", "a number for attribute a", 1),
     "ARFF, open quote": Case("f.arff", b"@attribute '" + b"a" * 10**6 + b"\n@data\n", "in line 1", 1),
     "ARFF, backslashes": Case("f.arff", b"@attribute '" + b"\\'" * 10**6 + b"\n@data\n", "in line 1", 1),
     "ARFF, binary": Case("f.arff", bytes(range(1, 256)) * 40, "in line", 1),
     "ARFF in UTF-16": Case("f.arff", "@relation r\n@attribute a\n@data\n".encode("utf-16"), "numeric` or", 1),
-    "UTF-16 without a mark": Case("f.arff", ARFF.decode().encode("utf-16-le"), "NUL bytes", 1),
     "half a UTF-16 character": Case("f.csv", "a,x\n1,0\n".encode("utf-16") + b"\xd8", "UTF-16", 1),
-    "CSV of 1e7 columns": Case("f.csv", lambda: b"1," * 10**7 + b"0\n", "columns", 1, large=True),
-    "CSV of one line of 100 MB": Case("f.csv", lambda: b"1" * 10**8, "must be", 1, large=True),
     "CSV, open quote": Case("f.csv", b'a,x\n1,"' + b"1,2\n" * 10**5, "closed quotes", 1),
     "CSV, trailing comma without names": Case("f.csv", b"1,2,0,\n1,2,1,\n", "trailing separators", 1),
     "CSV, unnamed last column": Case("f.csv", b"a,b,x,\n1,2,0,1\n", "a name for column 4", 1),
     "CSV, names twice": Case("f.csv", b"a,a,x\n1,2,0\n", "names that differ", 1),
     "CSV, nan": Case("f.csv", b"a,x\nnan,0\n", "column a must be a finite number", 1),
-    "CSV, inf": Case("f.csv", b"a,x\ninf,0\n", "column a must be a finite number", 1),
-    "CSV, truncated": Case("f.csv", b"a,b,x\n1,2,0\n1,2", "3 fields in line 3", 1),
     "CSV, NUL bytes": Case("f.csv", b"a,x\n1,\0\n", "NUL bytes", 1),
     "CSV of no encoding": Case("f.csv", b"caf\x81\xe9,x\n1,0\n", "UTF-8 text in line 1", 1),
-    "gzip bomb": Case("f.csv.gz", lambda: gzip_bomb(10**10), "unpacked", 1, large=True),
     "gzip bomb in a plain name": Case("f.csv", lambda: gzip_bomb(2**27), "unpacked", 1),
     "gzip, truncated": Case("f.csv", gzip.compress(b"a,x\n1,0\n" * 1000)[:-9], "whole gzip", 1),
     "gzip in gzip": Case("f.csv.gz", gzip.compress(gzip.compress(b"a,x\n1,0\n")), "plain text", 1),
@@ -262,32 +206,20 @@ CASES = {
     "zip of a CSV": Case("f.csv", npz(a=b"1,0"), "zip", 1),
     "labels without end": Case("f.arff", ARFF + b"1,u,0\n", "a regular file", Path("/dev/zero")),
     # Archives of arrays.
-    "npz bomb": Case("f.npz", lambda: zip_bomb(10**10), "limit", large=True),
     "npz, declared beyond its bytes": Case("f.npz", npz(X=header((10**9, 4)), Y=ONE), "do not fit"),
     "npz, shape beyond 64 bits": Case("f.npz", npz(X=header((10**30, 10**30)), Y=ONE), "whole .npz"),
-    "npz, negative shape": Case("f.npz", npz(X=header((-2, -1)) + bytes(16), Y=ONE), "whole .npz"),
     "npz of no dimension": Case("f.npz", npz(X=np.array(1.0), Y=ONE), "X"),
-    "npz, names of no dimension": Case("f.npz", npz(X=ONE, Y=ONE, label_names=np.array("x")), "label_names"),
     "npz, names that are too many": Case(
         "f.npz", lambda: npz(X=ONE, Y=ONE, label_names=zeros(10**6, "<U1")), "label_names"
     ),
     "npz, rows that differ": Case("f.npz", lambda: npz(X=zeros(10**7, "|i1", (10**7, 1)), Y=ONE), "rows"),
-    "npz, three dimensions": Case("f.npz", npz(X=np.ones((2, 1, 1)), Y=ONE), "X"),
     "npz of no rows": Case("f.npz", npz(X=np.ones((0, 3)), Y=np.ones((0, 1))), "X"),
     "npz, pickle": Case("f.npz", npz(X=np.array([[object]], dtype=object), Y=ONE), "plain arrays"),
-    "npz, a bare pickle": Case("f.npz", pickle.dumps({"X": 1}), "whole .npz"),
     "npz, structured": Case("f.npz", npz(X=np.zeros((2, 1), "f8,f8"), Y=ONE), "plain arrays"),
     "npz, names beyond Unicode": Case(
         "f.npz", npz(X=ONE, Y=ONE, label_names=np.array([0x110000], "<u4").view("<U1")), "whole .npz"
     ),
-    "npz, names of half a character": Case(
-        "f.npz", npz(X=ONE, Y=ONE, label_names=np.array([0xD800], ">u4").view(">U1")), "whole .npz"
-    ),
-    "npz, complex": Case("f.npz", npz(X=ONE * 1j, Y=ONE), "plain arrays"),
-    "npz, dates": Case("f.npz", npz(X=ONE.astype("M8[s]"), Y=ONE), "plain arrays"),
     "npz, infinite": Case("f.npz", npz(X=ONE * np.inf, Y=ONE), "finite"),
-    "npz, long doubles": Case("f.npz", npz(X=np.full((2, 1), np.longdouble("1e4000")), Y=ONE), "finite"),
-    "npz, text for numbers": Case("f.npz", npz(X=np.array([["a"], ["b"]]), Y=ONE), "X"),
     "npz, a header of code": Case("f.npz", npz(X=b"\x93NUMPY\x01\x00\x10\x00__import__('os')"[:26], Y=ONE), ".npz"),
     "npz, header of nested brackets": Case(
         "f.npz", npz(X=b"\x93NUMPY\x01\x00" + struct.pack("<H", 60000) + b"(" * 60000, Y=ONE), "whole .npz"
@@ -297,63 +229,27 @@ CASES = {
     "npz, a member twice": Case("f.npz", lambda: twice(ONE), "whole .npz"),
     "npz, huge table": Case("f.npz", npz(**csr("X", [1.0], [HUGE], [0, 1], [1, HUGE + 1]), Y=np.ones((1, 1))), "limit"),
     "npz, index beyond the table": Case("f.npz", npz(X=ONE, **csr("Y", [1], [9], [0, 1, 1], [2, 1])), "CSR"),
-    "npz, negative index": Case("f.npz", npz(X=ONE, **csr("Y", [1], [-1], [0, 1, 1], [2, 1])), "CSR"),
     "npz, pointer that falls": Case("f.npz", npz(X=ONE, **csr("Y", [1, 1], [0, 0], [0, 2, 1], [2, 1])), "CSR"),
-    "npz, indices of no dimension": Case("f.npz", npz(X=ONE, **csr("Y", 1, 0, [0, 1, 1], [2, 1])), "CSR"),
-    "npz, unsigned overflow": Case(
-        "f.npz", npz(X=ONE, **csr("Y", [1], np.array([2**64 - 1], np.uint64), [0, 1, 1], [2, 1])), "CSR"
-    ),
-    "npz, shape overflow": Case(
-        "f.npz", npz(X=ONE, **csr("Y", [1], [0], [0, 1, 1], np.array([2, 2**64 - 1], np.uint64))), "CSR"
-    ),
-    "npz, pointer of 1e8 rows": Case(
-        "f.npz", lambda: npz(X=ONE, **csr("Y", [1], [0], zeros(10**8, "|i1"), [2, 1])), "CSR", large=True
-    ),
-    "npz, pointer of 1e6 rows": Case(
-        "f.npz", lambda: npz(X=ONE, **csr("Y", [1], [0], zeros(10**6, "|i1"), [2, 1])), "CSR"
-    ),
     "npz, labels of 7": Case("f.npz", npz(X=ONE, Y=ONE * 7), "1, 0, -1 or nan"),
     # Models.
     "model of 2e9 features": Case("m.npz", saved(sizes=np.array([2 * 10**9, 2, 0, 0, 1])), "sizes", opened=model),
-    "model of negative sizes": Case("m.npz", saved(sizes=np.array([-3, 2, 0, 0, 0])), "sizes", opened=model),
     "model of sizes beyond 64 bits": Case(
         "m.npz", saved(sizes=np.array([2**64 - 1, 2, 0, 0, 0], np.uint64)), "sizes", opened=model
     ),
-    "model, sizes of no dimension": Case("m.npz", saved(sizes=np.array(3)), "sizes", opened=model),
-    "model, sizes as text": Case("m.npz", saved(sizes=np.array(["3", "2", "0", "0", "0"])), "sizes", opened=model),
     "model of another class": Case("m.npz", saved(kind=np.array("Popen")), "fit --save", opened=model),
     "model without an estimate": Case("m.npz", saved(estimate_s=None), "fit --save", opened=model),
-    "model, an array more": Case("m.npz", saved(estimate_q=ONE), "fit --save", opened=model),
     "model, factors that do not fit": Case("m.npz", saved(estimate_V=np.eye(5, 1)), "fit --save", opened=model),
-    "model, factor of no dimension": Case("m.npz", saved(estimate_s=np.array(1.0)), "fit --save", opened=model),
     "model of nan": Case("m.npz", saved(estimate_s=np.array([np.nan])), "numbers below", opened=model),
     "model that overflows": Case("m.npz", saved(estimate_s=np.array([1e308])), "numbers below", opened=model),
     "model, pickled options": Case("m.npz", saved(options=np.array({}, dtype=object)), "plain arrays", opened=model),
     "model, options that nest": Case("m.npz", saved(options=np.array("[" * 10**5)), "fit --save", opened=model),
-    "model, options of no mapping": Case("m.npz", saved(options=np.array("[1]")), "fit --save", opened=model),
-    "model, options as a number": Case("m.npz", saved(options=np.array(1)), "fit --save", opened=model),
     "model, names that are too few": Case("m.npz", saved(label_names=np.array(["x"])), "label_names", opened=model),
     "model of a later version": Case("m.npz", saved(lrlab_model=np.array(9)), "version", opened=model),
-    "model, bomb": Case(
-        "m.npz",
-        lambda: saved(estimate_U=zeros(3 * 10**8, "|i1", (3 * 10**8, 1))),
-        "fit --save",
-        None,
-        model,
-        large=True,
-    ),
     "kernel of no kind": Case("m.npz", saved(KERNEL, estimate_kernel=np.array([7.0, 1, 2])), "kernel", opened=model),
-    "kernel counted from the end": Case(
-        "m.npz", saved(KERNEL, estimate_kernel=np.array([-1.0, 1, 2])), "kernel", opened=model
-    ),
-    "kernel of no width": Case("m.npz", saved(KERNEL, estimate_kernel=np.array([0.0, 0, 2])), "kernel", opened=model),
     "kernel of a huge degree": Case(
         "m.npz", saved(KERNEL, estimate_kernel=np.array([1.0, 1e-3, 1e9])), "kernel", opened=model
     ),
     "kernel without units": Case("m.npz", saved(KERNEL, estimate_units=np.zeros(3)), "units", opened=model),
-    "kernel of units of no dimension": Case(
-        "m.npz", saved(KERNEL, estimate_units=np.array(1.0)), "units", opened=model
-    ),
     "kernel of another centre": Case("m.npz", saved(KERNEL, estimate_centre=np.zeros(9)), "centre", opened=model),
     "kernel, landmarks beyond the table": Case(
         "m.npz",
@@ -368,17 +264,8 @@ CASES = {
         "fit --save",
         opened=model,
     ),  # fmt: skip
-    "kernel, landmarks of other features": Case(
-        "m.npz", saved(KERNEL, estimate_landmarks=np.eye(4, 9)), "fit --save", opened=model
-    ),
     "compressed labels, endless": Case(
         "m.npz", saved(COMPRESSED, estimate_settings=np.array([1, 1, 1, 1e300])), "settings", opened=model
-    ),
-    "compressed labels, no variance": Case(
-        "m.npz", saved(COMPRESSED, estimate_settings=np.array([1.0, 1, 0, 1])), "settings", opened=model
-    ),
-    "compressed labels, settings of no dimension": Case(
-        "m.npz", saved(COMPRESSED, estimate_settings=np.array(1.0)), "fit --save", opened=model
     ),
     # Ratings and pictures.
     "ratings, binary": Case("r.csv", bytes(range(1, 256)) * 40, "in line", opened=ratings),
@@ -387,9 +274,7 @@ CASES = {
     ),
     "ratings, gzip bomb": Case("r.csv", lambda: gzip_bomb(2**27), "unpacked", opened=ratings),
     "PNG of 60,000 x 60,000": Case("f.png", png(60_000, 60_000, b"x" * 1000), "50 megapixels", opened=picture),
-    "PNG of 12,000 x 12,000": Case("f.png", png(12_000, 12_000), "50 megapixels", opened=picture),
     "PNG, truncated": Case("f.png", png(2000, 2000, zlib.compress(bytes(9))), "PNG or JPEG", opened=picture),
-    "PNG of no pixels": Case("f.png", png(0, 7), "PNG or JPEG", opened=picture),
     "no picture": Case("f.png", b"\x89PNG\r\n\x1a\n" + bytes(100), "PNG or JPEG", opened=picture),
 }
 

@@ -8,7 +8,6 @@ import pytest
 from scipy.sparse import issparse
 
 import lrlab
-from lrlab.data.dataset import Dataset, pattern
 from lrlab.data.npz import save_npz
 from lrlab.data.rows import read
 from lrlab.presets.published import located
@@ -170,8 +169,3 @@ def test_published_sets_have_their_sizes(name, sizes):
     files = located(DATA, (name,))[name]
     data = read(files.train, files.labels)
     assert (data.n, data.d, data.L) == sizes and len(set(data.label_names)) == data.L
-
-
-def test_parts_that_do_not_fit_are_refused():
-    with pytest.raises(lrlab.InputError, match="Y must be of as many rows"):
-        Dataset(X, pattern((np.array([0]), np.array([0])), (3, 2)))
