@@ -23,11 +23,11 @@ class Derived(NamedTuple):
 
 DERIVED: dict[str, tuple[Derived, ...]] = {
     "ratio": (
-        Derived("measurements per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
-        Derived("measurements per unknown, m/p", "m", lambda spec, ratio: round(ratio * spec.p)),
+        Derived("samples per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
+        Derived("samples per unknown, m/p", "m", lambda spec, ratio: round(ratio * spec.p)),
     ),
     "sparsity-ratio": (
-        Derived("non-zeros per measurement, s/n", "sparsity", lambda spec, rate: max(1, round(rate * spec.n))),
+        Derived("non-zeros per sample, s/n", "sparsity", lambda spec, rate: max(1, round(rate * spec.n))),
     ),
     "bits-at-budget": (
         Derived(
@@ -48,13 +48,13 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     ),
     "per-freedom": (
         Derived(
-            "measurements per degree of freedom",
+            "m / degrees of freedom",
             "m",
             lambda spec, ratio: round(ratio * spec.degrees_of_freedom),
             LowRankSpec,
         ),
         Derived(
-            "measurements per degree of freedom",
+            "observed entries / d.o.f.",
             "observed",
             lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table),
             LowRankSpec,

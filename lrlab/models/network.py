@@ -63,7 +63,7 @@ class PolynomialNetwork(LowRankSpec):
         r"y_i = x_i^\top L\, x_i + \sigma e_i, \qquad L = \sum_{j=1}^r \alpha_j w_j w_j^\top \in \mathbb R^{p \times p}"
     )
 
-    m: Annotated[int, Parameter(meaning="number of training samples", low=1, high=1_000_000, scale="log")] = 3000
+    m: Annotated[int, Parameter(meaning="training samples", low=1, high=1_000_000, scale="log")] = 3000
     p: Annotated[int, Parameter(meaning="number of inputs", low=1, high=10_000, scale="log")] = 100
     r: Annotated[int, Parameter(meaning="number of hidden units, the rank of L", low=1, high=1000)] = 5
     condition: Condition = 1.0

@@ -87,7 +87,7 @@ def test_a_result_stays_while_a_setting_is_refused(axes):
 @pytest.mark.parametrize("model", catalog.MODELS)
 def test_names_of_axes_are_short_and_different(model):
     titles = axes(catalog.MODELS[model])
-    assert len({*titles.values()}) == len(titles) and max(map(len, titles.values())) <= 34
+    assert len({*titles.values()}) == len(titles) and max(map(len, titles.values())) <= 26
     if "condition" in titles:
         assert titles["condition"] == "condition number, κ"
 
