@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.engine.engine import on_workers
-from lrlab.ui.live import parts
+from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import histogram_view, results_view
 from lrlab.ui.spectrum.plan import (
@@ -44,7 +44,7 @@ else:
     plan = make_plan(spec, along, trials)
     page.show_errors(along, spec, plan)
 
-    @parts.part
+    @fragments.fragment
     def measured() -> None:
         """Show the buttons and the figures of what is measured."""
         ready, moment = isinstance(plan, SpectrumPlan), "auto"

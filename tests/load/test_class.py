@@ -9,7 +9,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from lrlab.ui.live import channel
-from lrlab.ui.live.parts import SENT_SECONDS
+from lrlab.ui.live.fragments import SENT_SECONDS
 from tests.load.classroom import attend
 from tests.load.predicting import predict
 from tests.load.server import serve

@@ -80,7 +80,7 @@ def test_a_slider_answers_each_position_and_a_click_moves_the_crosshair(monkeypa
     at = finished(opened(crosshair="true", trials="1"), "transition")
     at.run()
     sweep = sweep_of(at)
-    drag = at.session_state["live:tab"].drags["transition.crosshair.m"]
+    drag = at.session_state["live:tab"].previews["transition.crosshair.m"]
     parts = drag.show(0)
     low = list(sweep.grid["m"])[0]
     assert parts["transition.map"].data[-1].y[-1] == low

@@ -88,7 +88,7 @@ def grip(page: Page, moved: Locator) -> Callable[[int], None]:
 
 
 def drag(page: Page, key: str, figure: str, positions: list[int]) -> str:
-    """Drag a slider over positions, at each until the figure follows; return its numbers before it is let go.
+    """SliderPreview a slider over positions, at each until the figure follows; return its numbers before it is let go.
 
     At least eight figures are different, and no script of the page runs.
     """

@@ -109,7 +109,7 @@ def page_whose_run_ends_while_it_waits_for_its_turn():
 
     import streamlit as st
 
-    from lrlab.ui.live import turns
+    from lrlab.ui.live import script_queue
     from lrlab.ui.shared import live
 
     class Ending:
@@ -124,13 +124,13 @@ def page_whose_run_ends_while_it_waits_for_its_turn():
         yield
         time.sleep(2 * live.FIRST_RESULTS_SECONDS)
 
-    waits, turns.pause = turns.pause, paused
+    waits, script_queue.pause = script_queue.pause, paused
     try:
         st.session_state["scripts"] = st.session_state.get("scripts", 0) + 1
         live.buttons("ending", Ending, ready=True)
         live.follow("ending", lambda: None)
     finally:
-        turns.pause = waits
+        script_queue.pause = waits
 
 
 def test_a_run_that_ends_while_its_script_waits_for_its_turn_is_drawn_once():

@@ -129,8 +129,8 @@ def _end(room: Room) -> None:
 
 def _hold(room: Room) -> None:
     """Have the computation end with the teacher's tab, or go on in the one that follows it."""
-    if room.round.state == RUNNING and get_channel().take_over(live.tab(), TRUTH) is None:
-        get_channel().hold(live.tab(), TRUTH, room.round.computed, room.code)
+    if room.round.state == RUNNING and get_channel().adopt(live.tab(), TRUTH) is None:
+        get_channel().register(live.tab(), TRUTH, room.round.computed, room.code)
 
 
 def _parts(room: Room) -> Parts:

@@ -18,7 +18,7 @@ from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.drags import waiting
+from lrlab.ui.live.slider_previews import waiting
 from lrlab.ui.live.stream import Parts
 
 RETRY_SECONDS = 1.0

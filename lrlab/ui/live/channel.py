@@ -18,7 +18,7 @@ from weakref import WeakSet
 from lrlab.parameters import InputError
 from lrlab.settings import number
 from lrlab.ui.live.stream import Stream
-from lrlab.ui.live.tabs import Connection, Followed, Tab, View
+from lrlab.ui.live.tabs import Connection, Subscription, Tab, View
 
 LOG = logging.getLogger("lrlab.live")
 TICK_SECONDS, IDLE_SECONDS = 0.0125, 0.5
@@ -45,7 +45,7 @@ class Channel:
         self.serving = False
         self.loop: asyncio.AbstractEventLoop | None = None
         self._tabs: dict[str, Tab] = {}
-        self._runs: dict[tuple[str, str], Followed] = {}
+        self._runs: dict[tuple[str, str], Subscription] = {}
         self._sweeps: WeakSet[Any] = WeakSet()
         self._lock, self._begun = threading.RLock(), threading.Event()
         self._cost, self._frozen = 0.004, False
@@ -58,7 +58,7 @@ class Channel:
             tab = self._tabs.setdefault(token, Tab(token, browser, cookie))
             tab.watched = set()
             if tab.page != page:
-                tab.page, tab.drags = page, {}
+                tab.page, tab.previews = page, {}
             self._used_at = time.monotonic()
         self._begun.set()
         return tab
@@ -88,12 +88,12 @@ class Channel:
         with self._lock:
             return [run.stream for run in self._runs.values() if run.stream.token in tab.watched]
 
-    def hold(self, tab: Tab, page: str, running: Any, about: Any) -> None:
+    def register(self, tab: Tab, page: str, running: Any, about: Any) -> None:
         """Take note of the run of a tab's page, in the place of the one before; it ends with its tab."""
         if not self.serving:
             return
         with self._lock:
-            self._runs[tab.token, page] = Followed(tab.token, tab.browser, page, running, about)
+            self._runs[tab.token, page] = Subscription(tab.token, tab.browser, page, running, about)
 
     def add_sweep(self, sweep: Any) -> None:
         """Count a sweep, which belongs to the server and not to a tab, while it runs."""
@@ -112,7 +112,7 @@ class Channel:
         if all_of_them >= (most := number("LRLAB_SERVER_RUNS")):
             raise InputError("runs", f"fewer than {most:g} on this server", all_of_them, "wait until some have ended")
 
-    def take_over(self, tab: Tab, page: str) -> Followed | None:
+    def adopt(self, tab: Tab, page: str) -> Subscription | None:
         """Give a tab the newest run of a page of the same browser whose tab is gone, if there is one."""
         with self._lock:
             same = [run for run in self._runs.values() if (run.browser, run.page) == (tab.browser, page) and run.owned]
@@ -125,12 +125,12 @@ class Channel:
             followed.tab, followed.view, followed.shown = tab.token, None, None
             return followed
 
-    def watch(self, tab: Tab, page: str, running: Any, view: View) -> Followed:
+    def subscribe(self, tab: Tab, page: str, running: Any, view: View) -> Subscription:
         """Send what is new of the run of a tab's page, as `view` shows it, until it ends."""
         with self._lock:
             run = self._runs.get((tab.token, page))
             if run is None or run.running is not running:
-                run = Followed(tab.token, tab.browser, page, running, owned=False)
+                run = Subscription(tab.token, tab.browser, page, running, owned=False)
                 self._runs[tab.token, page] = run
             run.view, run.shown, run.stream.page = view, None, tab.page
             tab.watched.add(run.stream.token)
@@ -164,7 +164,7 @@ class Channel:
                 self._send(run, tab)
         self._collect(now)
 
-    def _send(self, run: Followed, tab: Tab) -> None:
+    def _send(self, run: Subscription, tab: Tab) -> None:
         began = time.thread_time()
         try:
             message = run.new_message()

@@ -1,4 +1,4 @@
-"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `posts.py`.
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `exports.py`.
 
 The server sends the messages of `stream.Stream`, one per line of a deflated stream: at first all that the page shows,
 then what changes. A slow connection gets fewer messages, each with the latest parts. A tab sends one JSON object per
@@ -28,7 +28,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines
-from lrlab.ui.live import posts, turns
+from lrlab.ui.live import exports, script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.stream import Message
@@ -89,7 +89,7 @@ async def serve(socket: WebSocket) -> None:
         await socket.close(REFUSED)
         return
     await socket.accept()
-    for stream in [*channel.streams(tab), tab.said]:
+    for stream in [*channel.streams(tab), tab.pushed]:
         if message := stream.all():
             connection.put(message)
     sender = asyncio.create_task(connection.forward())
@@ -125,17 +125,17 @@ async def _receive(socket: WebSocket, tab: Tab) -> None:
 def answer(frame: dict[str, Any], tab: Tab) -> None:
     """Do what a tab's frame requests; ValueError, TypeError or KeyError if it is not one of those above."""
     [(kind, content), *rest] = frame.items()
-    drags = {drag.stream.token: drag for drag in list(tab.drags.values())}
+    previews = {preview.stream.token: preview for preview in list(tab.previews.values())}
     if kind == "drag" and [name for name, _ in rest] == ["value"]:
         position = rest[0][1]
         if type(position) is not int or position < 0:
             raise ValueError("a slider at what is no position")
-        if drag := drags.get(content):
-            drag.move(position, tab.send)
+        if preview := previews.get(content):
+            preview.move(position, tab.send)
     elif kind == "act" and not rest:
         if type(content) not in (int, float):
             raise ValueError("an act at no time")
-        turns.hurry(tab.token)
+        script_queue.hurry(tab.token)
     else:
         raise ValueError("a frame of no known kind")
 
@@ -171,6 +171,6 @@ def routes() -> list[BaseRoute]:
     tab = f"{base()}/live/{{token}}"
     return [
         WebSocketRoute(tab, serve),
-        Route(f"{tab}/pdf", posts.answer, methods=["POST"]),
+        Route(f"{tab}/pdf", exports.answer, methods=["POST"]),
         Mount(f"{base()}/docs", StaticFiles(directory=DOCUMENTATION, check_dir=False)),
     ]

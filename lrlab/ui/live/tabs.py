@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from lrlab.ui.live.drags import Drag
+from lrlab.ui.live.slider_previews import SliderPreview
 from lrlab.ui.live.stream import Message, Parts, Stream
 
 ARRIVE_SECONDS = 20.0
@@ -27,8 +27,8 @@ class Connection(Protocol):
 class Tab:
     """A tab of a browser. cookie: what its connections send, "" where a browser sends none, as in a foreign frame.
 
-    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; drags: by name;
-    said: what `say` has sent.
+    watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; previews: by
+    slider; pushed: what `push` has sent.
     """
 
     token: str
@@ -37,13 +37,13 @@ class Tab:
     page: str = ""
     connections: set[Connection] = field(default_factory=set)
     watched: set[str] = field(default_factory=set)
-    drags: dict[str, Drag] = field(default_factory=dict)
-    said: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
+    previews: dict[str, SliderPreview] = field(default_factory=dict)
+    pushed: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
     left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
 
-    def say(self, parts: Parts) -> None:
+    def push(self, parts: Parts) -> None:
         """Send live parts of the page that a script which is to draw other elements changes."""
-        self.send(self.said.push(parts))
+        self.send(self.pushed.push(parts))
 
     def send(self, message: Message | None) -> None:
         """Send a message to the tab, if there is one."""
@@ -53,7 +53,7 @@ class Tab:
 
 
 @dataclass
-class Followed:
+class Subscription:
     """A run of a page in a tab. owned: whether it ends with its tab; shown: the version of the run that was sent.
 
     cost: seconds that the last message took to build.

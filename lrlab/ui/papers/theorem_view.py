@@ -13,7 +13,7 @@ from lrlab.parameters import Parameter
 from lrlab.presets import moved, shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
-from lrlab.ui.live.drags import waiting
+from lrlab.ui.live.slider_previews import waiting
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.papers.computed import all_panels, figure_name, frame
 from lrlab.ui.shared import live

@@ -13,10 +13,10 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import parts, turns
+from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.drags import Drag
 from lrlab.ui.live.headers import COOKIE, KEY, base
+from lrlab.ui.live.slider_previews import SliderPreview
 from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
@@ -65,7 +65,7 @@ def connect(page: str) -> None:
     st.session_state["live:tab"] = get_channel().open_tab(token, browser_key(), _cookie(), page)
     to, went, step = st.session_state.get("live:to", ("", 0.0, ""))
     data = {"address": f"{base()}/live/{token}", "page": page, "to": to, "went": went, "step": step}
-    plot.send("live", "live", data, on_over_change=turns.give_way, height=1)
+    plot.send("live", "live", data, on_over_change=script_queue.give_way, height=1)
 
 
 def go(page: str, address: Mapping[str, str]) -> NoReturn:
@@ -131,7 +131,7 @@ def request(page: str) -> None:
     """Have the page start a run, as its button does."""
     st.session_state[f"{page}:autorun"] = True
     # What changes a page without a run is answered before the runs of a class that begins together.
-    turns.give_way()
+    script_queue.give_way()
 
 
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:
@@ -143,7 +143,7 @@ def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any 
     st.session_state["live:shown"] = page
     if st.session_state.pop(f"{st.session_state.get('page')}:autorun", False):
         st.session_state[f"{page}:autorun"] = True
-    if current(page) is None and (previous := get_channel().take_over(tab(), page)):
+    if current(page) is None and (previous := get_channel().adopt(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         if st.session_state.get(f"{page}:autorun") and ready:
@@ -169,7 +169,7 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
     try:
         stop(page)
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = running, about
-        get_channel().hold(tab(), page, running, about)
+        get_channel().register(tab(), page, running, about)
         st.session_state.pop(f"{page}:autorun", None)
     except BaseException:
         # Another request ends this script: its own begins the run, which is still wanted.
@@ -181,7 +181,7 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
 def await_results(running: Running) -> None:
     """Wait up to 0.15 s for the end of a run: one that is over by then is drawn once, with its buttons and figures."""
     deadline = time.monotonic() + FIRST_RESULTS_SECONDS
-    with turns.pause():
+    with script_queue.pause():
         running.refresh()
         while running.alive and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -199,7 +199,7 @@ def announce(page: str) -> None:
         opened = getattr(running, "state", "") == "new"
         begun, over = ("", "") if opened else ("The run has begun.", "The run is over. ")
         words = begun if shown_alive else f"{over}{_end(running)}"
-    plot.send("status", f"{page}-status", {"words": words}, height=1, on_over_change=turns.give_way)
+    plot.send("status", f"{page}-status", {"words": words}, height=1, on_over_change=script_queue.give_way)
 
 
 def _end(running: Any) -> str:
@@ -227,24 +227,24 @@ def follow(page: str, draw: Callable[[], None], view: View | None = None) -> Non
     if running is None or not (st.session_state.get(f"{page}:shown-alive") or running.alive):
         draw()
         return
-    followed = get_channel().watch(tab(), page, running, view or dict)
+    followed = get_channel().subscribe(tab(), page, running, view or dict)
     with followed.lock:
         running.refresh()
         if not running.alive:
             # The whole page draws it, with the buttons of a run that is over.
             followed.view = None
-            parts.redraw()
+            fragments.redraw()
         draw()
 
 
 def when_over(page: str, name: str, running: Running) -> None:
     """Have the page drawn again when something that it waits for is over, as theory."""
     if running.alive:
-        followed = get_channel().watch(tab(), f"{page}.{name}", running, dict)
+        followed = get_channel().subscribe(tab(), f"{page}.{name}", running, dict)
         with followed.lock:
             running.refresh()
 
 
-def slider(name: str) -> Drag:
+def slider(name: str) -> SliderPreview:
     """Return what answers a slider of this page; until its `show` is set nothing follows it."""
-    return tab().drags.setdefault(name, Drag())
+    return tab().previews.setdefault(name, SliderPreview())

@@ -10,7 +10,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.parameters import InputError
-from lrlab.ui.live import parts, turns
+from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink
@@ -41,7 +41,7 @@ Moved = Mapping[str, tuple[str, Callable[[Mapping[str, str]], dict[str, str]]]]
 
 def navigate(pages: Sequence[Any], moved: Moved) -> None:
     """Run the requested page, below a navigation bar with all pages; addresses of former pages lead to new ones."""
-    with turns.turn():
+    with script_queue.turn():
         former = [st.Page(_moved, title=path, url_path=path, visibility="hidden") for path in moved]
         page = st.navigation([*pages, *former], position="hidden" if embedded() else "top")
         if page.url_path in moved:
@@ -57,7 +57,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)
-    parts.note_drawn("page")
+    fragments.note_drawn("page")
 
 
 def _moved() -> None:

@@ -108,7 +108,7 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], Parts]) -
         return show(spec.replace(**{name: options[position]}))
 
     for name, parameter in declared(type(spec)).items():
-        if (key := link.key(name, spec.model)) in live.tab().drags:
+        if (key := link.key(name, spec.model)) in live.tab().previews:
             options = positions_with(spec.model, parameter, float(spec.values()[name] or 0.0))
             live.slider(key).show = partial(at, name, options)
 

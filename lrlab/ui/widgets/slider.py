@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from lrlab.ui.live.drags import Drag
+from lrlab.ui.live.slider_previews import SliderPreview
 from lrlab.ui.widgets import plot
 
 
@@ -13,7 +13,7 @@ def show(
     label: str,
     texts: Sequence[str],
     at: int,
-    drag: Drag,
+    drag: SliderPreview,
     *,
     key: str,
     on_rest: Callable[[int], None],

@@ -49,8 +49,8 @@ def followed(live):
 
     def begin(browser="browser", cookie="", page="converge"):
         tab, run = live.open_tab(secrets.token_urlsafe(16), browser, cookie, page), Run()
-        live.hold(tab, page, run, None)
-        live.watch(tab, page, run, run.view)
+        live.register(tab, page, run, None)
+        live.subscribe(tab, page, run, run.view)
         return tab, run
 
     return begin

@@ -53,13 +53,13 @@ def test_a_run_that_is_over_waits_for_its_browser_until_its_tab_is_forgotten(liv
     live.disconnect(tab, here)
     clock(channel.LEAVE_SECONDS + 1.0)
     stranger, again = live.open_tab("s", "theirs", "theirs", "converge"), live.open_tab("m", "mine", "mine", "converge")
-    assert live.take_over(stranger, "converge") is None and live.take_over(again, "spectrum") is None
+    assert live.adopt(stranger, "converge") is None and live.adopt(again, "spectrum") is None
     live.connect(again.token, "mine", Connection())
-    taken = live.take_over(again, "converge")
-    assert taken.running is run and taken.tab == "m" and live.take_over(again, "converge") is None
+    taken = live.adopt(again, "converge")
+    assert taken.running is run and taken.tab == "m" and live.adopt(again, "converge") is None
     other, _ = followed("mine", "mine")
     clock(channel.KEEP_SECONDS + tabs.ARRIVE_SECONDS + 1.0)
-    assert live.take_over(again, "converge") is None, "the last run of a closed tab is forgotten"
+    assert live.adopt(again, "converge") is None, "the last run of a closed tab is forgotten"
     assert live.connect(other.token, "mine", Connection()) is None
 
 
@@ -105,7 +105,7 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     run.add()
     until(lambda: any("version 1" in text for text in here.sent))
     assert not any("version 1" in text for text in there.sent)
-    assert live.take_over(second, "converge") is None, "its tab is open"
+    assert live.adopt(second, "converge") is None, "its tab is open"
 
 
 def test_all_that_is_new_is_sent_at_once(live, followed, monkeypatch):
@@ -138,7 +138,7 @@ def test_a_view_that_fails_is_logged_and_the_end_is_still_said(live, followed, c
     def fail():
         raise ValueError("no figure")
 
-    live.watch(tab, "converge", run, fail)
+    live.subscribe(tab, "converge", run, fail)
     until(lambda: caplog.records)
     run.end()
     until(lambda: any('"page": null' not in text for text in here.sent))
@@ -160,7 +160,7 @@ def test_a_page_that_has_been_left_is_not_followed(live, followed):
 def test_a_page_that_is_run_without_a_server_holds_nothing(live):
     live.serving = False
     tab = live.open_tab("tab", "browser", "", "converge")
-    live.hold(tab, "converge", Run(), None)
+    live.register(tab, "converge", Run(), None)
     assert not live._runs
 
 

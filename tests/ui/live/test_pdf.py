@@ -8,7 +8,7 @@ import pytest
 from starlette.requests import Request
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import pdf, posts
+from lrlab.ui.live import exports, pdf
 from tests.ui.live.asgi import HOST
 from tests.waiting import aside
 
@@ -82,7 +82,7 @@ def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
     async def receive():
         return parts.pop(0)
 
-    return aside(asyncio.run, posts.answer(Request(scope, receive)))
+    return aside(asyncio.run, exports.answer(Request(scope, receive)))
 
 
 @pytest.mark.usefixtures("engine")
@@ -111,5 +111,5 @@ def test_others_get_none(followed, token, cookie, origin):
 
 def test_a_figure_of_any_size_does_not_fill_the_server(followed, monkeypatch):
     tab, _ = followed(cookie=COOKIE)
-    monkeypatch.setattr(posts, "MOST_BYTES", 100)
+    monkeypatch.setattr(exports, "MOST_BYTES", 100)
     assert posted(tab.token, SVG.encode()).status_code == 413

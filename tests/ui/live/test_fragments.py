@@ -6,7 +6,7 @@ import threading
 import pytest
 import streamlit as st
 
-from lrlab.ui.live import parts
+from lrlab.ui.live import fragments
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_a_page_is_drawn_when_the_server_has_taken_all_of_it(loop, monkeypatch):
     # As Streamlit hands over what a script draws.
     loop.call_soon_threadsafe(taken.append, "the figure")
     threading.Timer(0.1, busy.set).start()
-    drawing = threading.Thread(target=parts.note_drawn, args=("page",))
+    drawing = threading.Thread(target=fragments.note_drawn, args=("page",))
     drawing.start()
     drawing.join()
     assert taken == ["the figure"]
@@ -37,8 +37,8 @@ def test_a_page_is_drawn_when_the_server_has_taken_all_of_it(loop, monkeypatch):
 
 def test_a_page_without_a_server_waits_for_none(live, monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(parts, "TAKEN_SECONDS", 1e6)
-    drawing = threading.Thread(target=parts.note_drawn, args=("page",))
+    monkeypatch.setattr(fragments, "TAKEN_SECONDS", 1e6)
+    drawing = threading.Thread(target=fragments.note_drawn, args=("page",))
     drawing.start()
     drawing.join()
     assert st.session_state["drawn"][0] == "page"

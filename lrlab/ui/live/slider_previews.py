@@ -26,7 +26,7 @@ class _Thread(threading.local):
 
 _own, _computes = _Thread(), threading.Lock()
 """Held by the thread that computes an answer: many that compete for the interpreter are slower than one by one. Scripts
-of pages have turns of their own, `turns.py`, which also take up what their sessions ask for while they wait."""
+of pages have turns of their own, `script_queue.py`, which also take up what their sessions ask for while they wait."""
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def waiting() -> Iterator[None]:
         _own.held = held and _computes.acquire(timeout=PATIENCE_SECONDS)
 
 
-class Drag:
+class SliderPreview:
     """A slider. show: returns the live parts of the page at a position, 0, 1, ...; InputError where it is refused."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from lrlab.ui.live import turns
+from lrlab.ui.live import script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -27,7 +27,7 @@ def redraw() -> NoReturn:
     st.rerun()
 
 
-def part(draw: Callable[[], None]) -> None:
+def fragment(draw: Callable[[], None]) -> None:
     """Draw a part of a page, and later that part alone where one of its own widgets, or the end of a run, asks for it.
 
     It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
@@ -71,7 +71,7 @@ def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bo
         alone, again = again, True
         if alone and (_may_be_lost(part) or not enough()):
             redraw()
-        with turns.turn():
+        with script_queue.turn():
             draw(alone)
         if alone:
             note_drawn(part)

@@ -14,7 +14,7 @@ from lrlab.ui.shared import live, problem_controls, solver_controls
 from lrlab.ui.widgets.permalink import Permalink
 
 
-class Wanted:
+class RunSettings:
     """The problem and its solvers, and how the page shows them.
 
     spec, limits: the InputError where they are refused.
@@ -62,7 +62,7 @@ class Wanted:
 
     def follow(self) -> None:
         """Bring up to date what the rest of the page shows of the settings, and what its sliders do."""
-        live.tab().say(results_view.changes(self.jobs))
+        live.tab().push(results_view.changes(self.jobs))
         self.follow_sliders()
 
     def follow_sliders(self) -> None:

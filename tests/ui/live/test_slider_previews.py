@@ -2,8 +2,8 @@
 
 import threading
 
-from lrlab.ui.live import drags
-from lrlab.ui.live.drags import Drag, waiting
+from lrlab.ui.live import slider_previews
+from lrlab.ui.live.slider_previews import SliderPreview, waiting
 from tests.waiting import PATIENCE
 
 
@@ -11,7 +11,7 @@ def answered(*shows):
     """Let as many sliders as there are functions move at once; return when all have their answers."""
     sent = [threading.Event() for _ in shows]
     for show, event in zip(shows, sent, strict=True):
-        drag = Drag()
+        drag = SliderPreview()
         drag.show = show
         drag.move(0, lambda text, event=event: event.set())
     return all(event.wait(PATIENCE) for event in sent)
@@ -19,7 +19,7 @@ def answered(*shows):
 
 def test_one_computes_at_a_time(monkeypatch):
     # However slow the machine is.
-    monkeypatch.setattr(drags, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(slider_previews, "PATIENCE_SECONDS", PATIENCE)
     busy, most = 0, 0
     lock = threading.Lock()
 

@@ -2,7 +2,7 @@
 
 import threading
 
-from lrlab.ui.live import turns
+from lrlab.ui.live import script_queue
 from tests.waiting import until
 
 PATIENCE = 30.0
@@ -10,43 +10,43 @@ PATIENCE = 30.0
 
 def started(work, *given):
     """Start a thread that waits for its turn, and return it once it does."""
-    before = len(turns._queue)
+    before = len(script_queue._queue)
     thread = threading.Thread(target=work, args=given)
     thread.start()
-    until(lambda: len(turns._queue) > before)
+    until(lambda: len(script_queue._queue) > before)
     return thread
 
 
 def test_scripts_run_in_the_order_in_which_they_came(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     order, together = [], []
 
     def script(name):
-        with turns.turn():
+        with script_queue.turn():
             together.append(name)
             order.append(name)
             assert together == [name]
             together.remove(name)
 
-    with turns.turn():
+    with script_queue.turn():
         threads = [started(script, name) for name in "abcd"]
         assert not order
-        with turns.pause():
+        with script_queue.pause():
             for thread in threads:
                 thread.join(PATIENCE)
         assert order == list("abcd")
-    assert not turns._queue
+    assert not script_queue._queue
 
 
 def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", 0.01)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", 0.01)
     done = []
 
     def script():
-        with turns.turn(), turns.pause():
+        with script_queue.turn(), script_queue.pause():
             done.append(1)
 
-    with turns.turn():
+    with script_queue.turn():
         thread = threading.Thread(target=script)
         thread.start()
         thread.join(PATIENCE)
@@ -54,39 +54,39 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
 
 
 def test_a_part_of_a_page_has_the_turn_of_its_page():
-    with turns.turn():
-        with turns.turn():
-            assert len(turns._queue) == 1
-        assert len(turns._queue) == 1
-    assert not turns._queue
+    with script_queue.turn():
+        with script_queue.turn():
+            assert len(script_queue._queue) == 1
+        assert len(script_queue._queue) == 1
+    assert not script_queue._queue
 
 
 def test_a_page_that_is_run_by_itself_has_no_turn():
-    with turns.pause():
-        assert not turns._queue
+    with script_queue.pause():
+        assert not script_queue._queue
 
 
 def test_a_click_goes_before_what_has_waited_for_results(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     order, paused, over = [], threading.Event(), threading.Event()
 
     def press():
-        with turns.turn():
-            with turns.pause():
+        with script_queue.turn():
+            with script_queue.pause():
                 paused.set()
                 over.wait(PATIENCE)
             order.append("results")
 
     def click():
-        with turns.turn():
+        with script_queue.turn():
             order.append("click")
 
     press_thread = threading.Thread(target=press)
     press_thread.start()
     paused.wait(PATIENCE)
-    with turns.turn():
+    with script_queue.turn():
         over.set()
-        until(lambda: len(turns._queue) == 2)
+        until(lambda: len(script_queue._queue) == 2)
         threads = [press_thread, started(click)]
     for thread in threads:
         thread.join(PATIENCE)
@@ -94,16 +94,16 @@ def test_a_click_goes_before_what_has_waited_for_results(monkeypatch):
 
 
 def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     order = []
 
     def script(name):
         if name == "end":
-            turns.give_way()
-        with turns.turn():
+            script_queue.give_way()
+        with script_queue.turn():
             order.append(name)
 
-    with turns.turn():
+    with script_queue.turn():
         threads = [started(script, name) for name in ("end", "click", "end", "another click")]
     for thread in threads:
         thread.join(PATIENCE)
@@ -111,7 +111,7 @@ def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
 
 
 def test_who_acts_in_a_tab_has_its_waiting_script_go_before_others(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     session, order = threading.local(), []
 
     class Session:
@@ -121,27 +121,27 @@ def test_who_acts_in_a_tab_has_its_waiting_script_go_before_others(monkeypatch):
         def __contains__(self, name):
             return True
 
-    monkeypatch.setattr(turns.st, "session_state", Session())
+    monkeypatch.setattr(script_queue.st, "session_state", Session())
 
     def end(tab):
         session.tab = tab
-        turns.give_way()
-        with turns.turn():
+        script_queue.give_way()
+        with script_queue.turn():
             order.append(tab)
 
     session.tab = "here"
-    with turns.turn():
+    with script_queue.turn():
         threads = [started(end, tab) for tab in "abcd"]
         for tab in ("c", "b", "nobody", "here", "c"):
-            turns.hurry(tab)
+            script_queue.hurry(tab)
     for thread in threads:
         thread.join(PATIENCE)
     assert order == ["c", "b", "a", "d"]
-    assert not turns._queue and not turns._of_tab
+    assert not script_queue._queue and not script_queue._of_tab
 
 
 def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
-    monkeypatch.setattr(turns, "TURN_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     ended = []
 
     class Session(dict):
@@ -150,15 +150,15 @@ def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
 
     def script():
         try:
-            with turns.turn():
+            with script_queue.turn():
                 raise AssertionError("it had no turn")
         except KeyboardInterrupt:
             ended.append(1)
 
-    with turns.turn():
-        monkeypatch.setattr(turns.st, "session_state", Session())
+    with script_queue.turn():
+        monkeypatch.setattr(script_queue.st, "session_state", Session())
         thread = threading.Thread(target=script)
         thread.start()
         thread.join(PATIENCE)
-        assert ended and len(turns._queue) == 1
-    assert not turns._queue
+        assert ended and len(script_queue._queue) == 1
+    assert not script_queue._queue
