@@ -238,7 +238,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
     Labels are a table (n, L) of 0 and 1, dense or sparse, nan if one is unknown; or one class per row (n,), of which
     each has a column then, and the one of the highest score is predicted.
 
-    solver: empty takes the better one of leml-squared and binary-relevance on held-out rows, and for classes
+    solver: empty takes the better one of leml and binary-relevance on held-out rows, and for classes
     binary-relevance. rank: 0 takes half of the largest possible one, at most 100. regularization: the solver's own
     default if it is None. iterations: the same as max_iter. tune_by: a metric by which settings that are not given are
     chosen on held-out rows. Others as of `SolverEstimator`. For probabilities wrap it in scikit-learn's

@@ -55,7 +55,7 @@ def recover(
     - phase-retrieval: y (m,) = |A x| and X = A (m, p), or patterns y (count, h, w) = |fft2(mask x image)| and masks X
       of the same shape; norm and centered say another convention, nan pixels are left out
     - multilabel: labels y (n, L) of 0 and 1, nan if unknown, and features X (n, d); without a solver the better one of
-      leml-squared and binary-relevance on held-out rows; tune_by: a metric by which settings are chosen there
+      leml and binary-relevance on held-out rows; tune_by: a metric by which settings are chosen there
 
     It may be left out if y is a matrix with missing entries, of two values, or of patterns, or if there is a Z. If
     `rank` (`r` of polynomial-network) is left out, it is chosen on held-out numbers. options: those of the solver and

@@ -15,11 +15,11 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES
 from lrlab.parameters import Value, require_known
 
-FIRST = ("leml-squared", "binary-relevance")
+FIRST = ("leml", "binary-relevance")
 """Solvers of which the better one is the default."""
 DEFAULTS: tuple[tuple[str, dict[str, Value], int], ...] = (
     ("binary-relevance", {"loss": "logistic"}, 1),
-    ("leml-squared", {"regularization": 30.0}, 3),
+    ("leml", {"regularization": 30.0}, 3),
 )
 """What is compared if no solver is named, with the most iterations of each; the first one if none is better."""
 MARGIN = 0.005

@@ -128,3 +128,10 @@ def test_a_trace_of_the_page_is_in_the_units_of_the_data():
     alone = lrlab.recover(*shown.task.given[:3], model=shown.task.model, solver=run.job.solver)
     table = at.dataframe[0].value
     assert np.allclose(table["direction"], alone.estimate)
+
+
+@pytest.mark.parametrize(("example", "solvers"), [("breast-cancer", 2), ("wine", 2), ("labels", 2), ("drawn-form", 1)])
+def test_the_default_solvers_are_those_that_run(example, solvers):
+    at = opened(measurements=example)
+    assert len([box for box in at.sidebar.checkbox if box.value]) == solvers
+    assert len(at.sidebar.checkbox) + len(at.sidebar.number_input) + len(at.sidebar.selectbox) < 6

@@ -28,7 +28,7 @@ from lrlab.ui.widgets.text import plain, with_code
 
 PAGE = "own_data"
 HEIGHT = 360
-BESIDE = {"flipped-logistic": ("logistic",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
+BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
 """By model: solvers that run at first beside the default one."""
 BEFORE = "The score of held-out data appears here, and what is recovered."
 
