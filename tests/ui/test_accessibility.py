@@ -176,6 +176,7 @@ def test_a_trial_is_opened_and_every_file_is_saved_by_keyboard(page, address, pa
     settled(page)
     fold = page.get_by_text("Table and files")
     fold.click()
+    page.get_by_role("button", name="Export", exact=True).click()
     files = page.locator("[class*=-offers] button, .lrlab-files button")
     expect(files.nth(6)).to_be_visible()
     settled(page)

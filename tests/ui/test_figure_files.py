@@ -19,6 +19,7 @@ def test_a_figure_is_saved_in_the_width_of_a_column(page, address):
     opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Run")
     drawn(page)
     expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
+    page.get_by_role("button", name="Export", exact=True).click()
     row = page.locator(".st-key-converge-curves .lrlab-files")
     for width in (85, 170):
         row.get_by_role("combobox").select_option(str(width))

@@ -562,7 +562,7 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence(
 
 
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
-    at = opened("transition")
+    at = opened("transition", **TINY)
     row = (at.session_state["browser:key"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
     with get_shared_store().open() as store:
         session.note(store, session.Past(*row))

@@ -149,6 +149,7 @@ def test_a_map_is_saved_as_a_drawing_and_as_a_page(page, address):
     opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase transitions")
     drawn(page, MAP)
     page.locator(".st-key-transition-table").get_by_text("Table and files").click()
+    press(page, "Export")
     for name, begins in (
         ("SVG", b"<svg"), ("PDF", b"%PDF-1."), ("PNG", b"\x89PNG"), ("Figure, HTML", b"<!doctype html>"),
         ("Table, Parquet", b"PAR1"), ("Definition, TOML", b'model = "one-bit-sensing"'),

@@ -58,6 +58,7 @@ def test_pages_work_under_their_policy(page, address, tmp_path):
     drawn(page)
     press(page, "Run")
     wait_until(page, "place => document.querySelector(place).data?.[0]?.name", CURVES)
+    press(page, "Export")
     with page.expect_download() as picture:
         page.locator(".st-key-converge-curves").get_by_role("button", name="PNG").click()
     assert (file := tmp_path / "curves.png") and picture.value.save_as(file) is None and file.stat().st_size > 5000
