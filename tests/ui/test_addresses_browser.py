@@ -128,3 +128,20 @@ def test_a_link_clicked_just_after_typing_is_followed_and_the_value_is_kept(page
     heading(page, "Papers")
     press(page, "Run", "link")
     expect(number(page, "n$")).to_have_value("888")
+
+
+LEAVE = """url => {
+  history.pushState(null, "", url);
+  dispatchEvent(new PopStateEvent("popstate"));
+  lrlabLive.over("a stream", "converge", performance.now() + 15000);
+}"""
+
+
+def test_a_run_that_ends_as_its_page_is_left_does_not_bring_it_back(page, address):
+    opened(page, f"{address}/{SMALL}", "Run")
+    drawn(page)
+    idle(page)
+    page.evaluate(LEAVE, "/papers")
+    heading(page, "Papers")
+    page.wait_for_timeout(1000)
+    heading(page, "Papers")

@@ -108,9 +108,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (live.page !== data.page) [live.page, window.lrlabRedraw] = [data.page, null];
   live.over = (stream, page, until) => {
     const now = performance.now();
-    if (page !== live.page && now > until) return;
+    // The address names the page that somebody goes to before its script has begun.
+    const left = location.pathname.split("/").pop() !== live.page;
+    if ((page !== live.page || left) && now > until) return;
     // The request for another page that somebody has just made would be replaced by one for this page.
-    const waits = page !== live.page || running() || now < live.actedAt + ACT_MS;
+    const waits = page !== live.page || left || running() || now < live.actedAt + ACT_MS;
     if (waits) setTimeout(() => live.over(stream, page, until), 50);
     else (window.lrlabRedraw ?? setTriggerValue)("over", stream);
   };
