@@ -2,15 +2,14 @@
 
     stream = Resumed(plan.function, plan.items, store.open, start)     a stream as any other; what is stored comes first
 
-An item is stored by a key of its values and of the version of its code.
+A trial is stored as those of sweeps are; other items by a key of their values and of the version of their code.
 """
 
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from lrlab import catalog
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import POLL_SECONDS, ItemResult, Results, Start
 from lrlab.protocol import Spec, Stop
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.trial import Trial, TrialResult, run_trial
 from lrlab.store import code_version
 from lrlab.store.store import Store
 
@@ -31,11 +30,9 @@ class Resumed(Results):
     ) -> None:
         """Read the store, and begin to compute what it does not have."""
         super().__init__(wanted)
-        self._open = open_store
-        self._keys = [key(function, item) for item in wanted]
+        self._function, self._wanted, self._open = function, wanted, open_store
         with open_store() as store:
-            stored = store.items(self._keys)
-        known = {k: _restored(wanted[k], stored[own]) for k, own in enumerate(self._keys) if own in stored}
+            known = _read(store, function, wanted)
         self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
         self.reused = len(known)
         self._places = [k for k in range(len(wanted)) if k not in known]
@@ -83,17 +80,29 @@ class Resumed(Results):
         new = [ItemResult(self._places[number], item, value) for number, item, value in results]
         good = [result for result in new if not isinstance(result.value, Failure)]
         # A trial that was cut short is no result.
-        cut = Stop.CANCELLED.name
-        finished = {self._keys[k]: value for k, _, value in good if getattr(value, "stop", "") != cut}
+        finished = {item: value for _, item, value in good if getattr(value, "stop", "") != Stop.CANCELLED.name}
         if finished:
             with self._open() as store:
-                store.add_items(finished)
+                _write(store, self._function, finished)
         return new
 
 
 def _bytes(item: Any) -> float:
     spec = getattr(getattr(item, "job", item), "spec", None)
     return float(spec.data_bytes) if isinstance(spec, Spec) else 1.0
+
+
+def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
+    """Return what a store has, by the number of the item."""
+    if function is not run_trial:
+        keys = [key(function, item) for item in wanted]
+        stored = store.items(keys)
+        return {k: _restored(wanted[k], stored[own]) for k, own in enumerate(keys) if own in stored}
+    last: dict[Any, int] = {}
+    for job, number in wanted:
+        last[job] = max(last.get(job, 0), number + 1)
+    known = {job: store.results(job, below) for job, below in last.items()}
+    return {k: known[job][number] for k, (job, number) in enumerate(wanted) if number in known[job]}
 
 
 def _restored(item: Any, stored: Any) -> Any:
@@ -103,23 +112,25 @@ def _restored(item: Any, stored: Any) -> Any:
     return stored
 
 
+def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, Any]) -> None:
+    if function is run_trial:
+        store.add(finished)
+    else:
+        store.add_items({key(function, item): result for item, result in finished.items()})
+
+
 def key(function: Callable[[Any], Any], item: Any) -> bytes:
     """Return what tells an item from all others: a hash of its values and of the code that it is computed by."""
-    job = getattr(item, "job", None)
-    spec, solver = getattr(job or item, "spec", None), getattr(job or item, "solver", "")
-    model = spec.model if isinstance(spec, Spec) else "multilabel"
-    values: Any = (
-        [code_version.key(job).hex(), item.number] if job else asdict(item) if is_dataclass(item) else repr(item)
-    )
-    text = json.dumps([_version(function, model, solver), model, values], sort_keys=True, default=_text)
+    used: list[Any] = [function]
+    if isinstance(item, Trial):
+        values: Any = [code_version.key(item.job).hex(), item.number]
+    else:
+        spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
+        model = spec.model if isinstance(spec, Spec) else "multilabel"
+        used += [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
+        values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
+    text = json.dumps([code_version.version_of(*used), values], sort_keys=True, default=_text)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
-@lru_cache(maxsize=256)
-def _version(function: Callable[[Any], Any], model: str, solver: str) -> str:
-    """Return the version of a function, and of the model and the solver that it runs."""
-    run = [catalog.solver(solver, model).run] if solver else []
-    return code_version.version_of(function, catalog.MODELS[model], *run)
 
 
 def _text(value: Any) -> Any:
