@@ -23,7 +23,7 @@ from lrlab.figures.build import Figure
 from lrlab.lessons import lessons, load
 from lrlab.presets import shipped
 from lrlab.presets.table import redrawn
-from lrlab.ui.home import sections
+from lrlab.ui.home import cards, more_cards
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
@@ -56,7 +56,7 @@ FIGURE = ".lrlab-plot:has(.plot-container)"
 
 def every() -> list[Card]:
     """Return all cards but those of papers and of lessons."""
-    shown = [card for several in sections().values() for card in several if card.page not in ("papers", "learn")]
+    shown = [card for card in (*cards(), *more_cards()) if card.page not in ("papers", "learn")]
     return list({card.picture: card for card in shown}.values())
 
 

@@ -1,6 +1,6 @@
 """Claims of a paper in preset files, and the verdicts on them: tables [[claims]], also beside printed numbers.
 
-A claim has the paper's words (`paper`), a panel, and a `rule` with its keys: see `rules` and `rules_places`. A `remark`
+A claim has the paper's words (`paper`), a panel, and a `rule` with its keys: see `rules` and `rules_slopes`. A `remark`
 has a text and a rule of its own, and stands where that rule holds. Every claim of a file has a verdict: where the
 series, panel or data set that it names was not run, it is not decided.
 """
@@ -13,12 +13,15 @@ from typing import Any
 import pandas as pd
 
 from lrlab.parameters import InputError, require_known
+from lrlab.presets import rules
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import ARRANGEMENTS, Samples
 from lrlab.presets.result import NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
-from lrlab.presets.rules import EXPONENT, RULES
 from lrlab.presets.rules_numbers import NUMBER_RULES
+from lrlab.presets.rules_slopes import EXPONENT, SLOPE_RULES
 
+RULES = {**rules.RULES, **SLOPE_RULES}
+"""Those of claims in files."""
 ALL_RULES = {**RULES, "exponent": EXPONENT, **NUMBER_RULES}
 """Those of printed exponents and numbers, too, which have no table [[claims]]."""
 

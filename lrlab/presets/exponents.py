@@ -15,7 +15,7 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS
 from lrlab.presets.result import FAILED, REPRODUCED, Verdict
-from lrlab.presets.rules import exponent
+from lrlab.presets.rules_slopes import exponent
 
 KEYS = {"processor": "claimed", "megabytes": "memory"}
 

@@ -7,17 +7,13 @@
 | | `constant`: the same at all places within a factor; `threshold`: below `level` most trials of another succeed |
 | order over the places | `rising`, `falling` |
 | half-point, where half of the trials succeed | `transition`: that of `lower` before that of `higher` |
-| slope of the logarithms | `slope`: `level` give or take `within`; `decays`: at most `level`; `proportional`: 1 |
+| slope, see `rules_slopes` | `slope`: `level` give or take `within`; `decays`: at most `level`; `proportional`: 1 |
 | | `exponent`: at most that of a formula, of growth that is seen |
 
 `at`, `from`, `to` or `columns` name places, `any` asks for one of `higher` alone. A claim is reproduced if every
 interval lies in the region, not reproduced if one lies outside, and otherwise open. A claim on a size that does not
 hold *agrees in direction* if the effect itself is beyond the uncertainty. `of` says what a rule is about, series or
 places: a test gives the numbers of the trials to others, and the rule may then seldom hold.
-
-Bounds have free constants, so a slope other than 0 is judged over at least a factor of 8 in its variable, with an
-interval at most 0.3 wide. A formula bounds growth from above: its exponent is met if the interval is narrower than the
-exponent (and than one; than 0.3 for none), lies above 0 and does not end below half of the exponent.
 """
 
 import math
@@ -27,10 +23,9 @@ from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
 
 from lrlab.figures.numbers import rounded
-from lrlab.presets.evidence import EVERYTHING, Interval, Place, Samples, decisive
+from lrlab.presets.evidence import Interval, Place, Samples, decisive
 from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
 
@@ -39,13 +34,6 @@ CHANCE = 0.05
 NEITHER = Judged(None, "series without a number")
 NEAR = 1.5
 """Factor within which a number that is not the claimed one has its size."""
-WIDE, WIDE_OF_NONE = 1.0, 0.3
-"""Width of an interval of an exponent that says too little, also if the formula does not grow: of times that grow as
-the square root of a size, given to other sizes, 7 of 100 have an interval of less than 0.5 with 0 in it."""
-LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
-"""Range of a variable and width of an interval over which the shape of a bound is judged."""
-ROOM = 0.15
-"""How far an exponent may lie from one if errors are called proportional to a rate."""
 
 
 class Rule(NamedTuple):
@@ -321,91 +309,6 @@ def _most(values: np.ndarray) -> bool | None:
     return True if low >= 0.5 else False if high < 0.5 else None
 
 
-def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Interval]:
-    """Return the slope of log y over log x, the same in all groups, with its 95% interval of least squares.
-
-    Each group has a constant of its own; nan for too few points. Medians that bend show as a wide interval.
-    """
-    logs = [(np.log(own_x), np.log(own_y)) for own_x, own_y in zip(x, y, strict=True)]
-    u = np.concatenate([own - own.mean() for own, _ in logs])
-    v = np.concatenate([own - own.mean() for _, own in logs])
-    freedom = len(u) - len(logs) - 1
-    if freedom < 1:
-        return math.nan, EVERYTHING
-    slope = float(u @ v / (u @ u))
-    room = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
-    return slope, Interval(slope - room, slope + room)
-
-
-def exponent(samples: Samples, series: str, rule: Table | None = None) -> tuple[float, Interval]:
-    """Return the slope of a series with its interval, over those places of a rule that have a number."""
-    places = samples.places([series], rule or {}) if series in samples.values else []
-    known = [place for place in places if np.isfinite(samples.centre(series, place))]
-    if len(known) < 3:
-        return math.nan, EVERYTHING
-    return power([np.array(known, float)], [np.array([samples.centre(series, place) for place in known])])
-
-
-def _exponent(rule: Table, samples: Samples) -> Judged:
-    (series,), claimed = rule["series"], float(rule["claimed"])
-    slope, (low, high) = exponent(samples, series)
-    if slope != slope:
-        return NEITHER
-    words = f"{series}: {rule['axis']}^{number(slope)} (95% interval {number(low)} to {number(high)})"
-    if min(len(values) for values in samples.values[series].values()) < 2:
-        return Judged(None, f"{words}; {TOO_FEW}")
-    if low > claimed:
-        return Judged(False, words)
-    if high - low > min(WIDE, claimed or WIDE_OF_NONE):
-        return Judged(None, f"{words}; the interval is wider than the claim")
-    if claimed and not (low > 0.0 and high >= claimed / 2.0):
-        return Judged(None, f"{words}; what does not grow with the size hides the growth")
-    return Judged(True, words)
-
-
-def _proportional(rule: Table, samples: Samples) -> Judged:
-    """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
-    x, y, trials = [], [], set[int]()
-    for name in rule["series"]:
-        own = {place: samples.values[name][place] for place in samples.places([name], rule)}
-        trials |= {len(values) for values in own.values()}
-        if len(own) > 1:
-            x.append(np.array([*own], float))
-            y.append(np.array([values.mean() for values in own.values()]))
-    if not x:
-        return NEITHER
-    slope, (low, high) = power(x, y)
-    words = f"error grows as the rate to the power {number(slope)} (95% interval {number(low)} to {number(high)})"
-    if min(trials) < 2 or slope != slope:
-        return Judged(None, f"{words}; {TOO_FEW} or rates")
-    inside, outside = 1.0 - ROOM <= low and high <= 1.0 + ROOM, high < 1.0 - ROOM or low > 1.0 + ROOM
-    return concluded([Statement("", True if inside else False if outside else None, low > 0.0)], words)
-
-
-def _slope(rule: Table, samples: Samples, least: float, most: float) -> Judged:
-    """Judge whether the slopes of all series lie between two ends."""
-    statements, words = list[Statement](), []
-    for name in rule["series"]:
-        slope, (low, high) = exponent(samples, name, rule)
-        if slope != slope:
-            return NEITHER
-        places = samples.places([name], rule)
-        ends = [float(place) for place in places]
-        vague = rule["level"] != 0.0 and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends))
-        more = f", over a factor below {LEAST_RANGE:g} or too wide to judge a shape" if vague else ""
-        words.append(f"{name}: power {number(slope)} (95% interval {number(low)} to {number(high)}){more}")
-        few = min(len(samples.values[name][place]) for place in places) < 2
-        inside, outside = least <= low and high <= most, high < least or low > most
-        same_sign = low > 0.0 if rule["level"] > 0.0 else high < 0.0
-        holds = None if few else True if inside and not vague else False if outside else None
-        statements.append(Statement(name, holds, same_sign))
-    return concluded(statements, "; ".join(words))
-
-
-def _near(rule: Table, samples: Samples) -> Judged:
-    return _slope(rule, samples, rule["level"] - rule["within"], rule["level"] + rule["within"])
-
-
 RULES: Mapping[str, Rule] = {
     "each": Rule(_each, ("lower", "higher"), ("series",)),
     "sooner": Rule(_each, ("lower", "higher", "level"), ("series",)),
@@ -418,12 +321,5 @@ RULES: Mapping[str, Rule] = {
     "rising": Rule(partial(_trend, sign=1.0), ("series",), ("places",)),
     "falling": Rule(partial(_trend, sign=-1.0), ("series",), ("places",)),
     "transition": Rule(_transition, ("lower", "higher"), ("series", "places")),
-    "slope": Rule(_near, ("series", "level", "within"), ("places",)),
-    "decays": Rule(
-        lambda rule, samples: _slope(rule, samples, -math.inf, rule["level"]), ("series", "level"), ("places",)
-    ),
-    "proportional": Rule(_proportional, ("series",), ("places",)),
 }
-"""Rules of claims in files."""
-EXPONENT = Rule(_exponent, ("series", "claimed", "axis"), ("places",))
-"""The rule of exponents that a series has by axis."""
+"""Rules of claims in files, but for those of slopes."""

@@ -14,7 +14,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.presets import claims, items, lines, products
 from lrlab.presets.evidence import Samples
 from lrlab.presets.exponents import of_logarithm
-from lrlab.presets.rules import exponent
+from lrlab.presets.rules_slopes import exponent
 from lrlab.runs import trial
 from lrlab.sweeps.toml_source import Source
 

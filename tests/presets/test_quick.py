@@ -79,9 +79,8 @@ def test_what_a_quick_form_leaves_out_is_not_decided(name):
 
 def test_a_quick_form_leaves_what_its_table_says():
     text = CURVES.replace("m = [40, 80]", "m = [40, 50, 60, 70, 80]")
-    content = quick(
-        read("t", text + '[quick]\ntrials = 1\npoints = 3\nonly = { series = ["two"], panels = ["a"] }\n')
-    ).content
+    text += '[quick]\ntrials = 1\npoints = 3\nonly = { series = ["two"], panels = ["a"] }\n'
+    content = quick(read("t", text)).content
     assert content["axes"]["m"] == [40, 60, 80] and content["trials"] == 1
     assert [one["label"] for one in content["series"]] == ["two"] and len(content["panels"]) == 1
     with pytest.raises(InputError, match="series must be one of one, two, got three"):

@@ -1,0 +1,121 @@
+"""Rules of slopes: powers that theorems name, of errors to a rate, and exponents of times and memory.
+
+Bounds have free constants, so a slope other than 0 is judged over at least a factor of 8 in its variable, with an
+interval at most 0.3 wide. A formula bounds growth from above: its exponent is met if the interval is narrower than the
+exponent (and than one; than 0.3 for none), lies above 0 and does not end below half of the exponent.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import stdtrit
+
+from lrlab.presets.evidence import EVERYTHING, Interval, Samples
+from lrlab.presets.result import TOO_FEW, Judged
+from lrlab.presets.rules import NEITHER, Rule, Statement, Table, concluded, number
+
+WIDE, WIDE_OF_NONE = 1.0, 0.3
+"""Width of an interval of an exponent that says too little, also if the formula does not grow: of times that grow as
+the square root of a size, given to other sizes, 7 of 100 have an interval of less than 0.5 with 0 in it."""
+LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
+"""Range of a variable and width of an interval over which the shape of a bound is judged."""
+ROOM = 0.15
+"""How far an exponent may lie from one if errors are called proportional to a rate."""
+
+
+def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Interval]:
+    """Return the slope of log y over log x, the same in all groups, with its 95% interval of least squares.
+
+    Each group has a constant of its own; nan for too few points. Medians that bend show as a wide interval.
+    """
+    logs = [(np.log(own_x), np.log(own_y)) for own_x, own_y in zip(x, y, strict=True)]
+    u = np.concatenate([own - own.mean() for own, _ in logs])
+    v = np.concatenate([own - own.mean() for _, own in logs])
+    freedom = len(u) - len(logs) - 1
+    if freedom < 1:
+        return math.nan, EVERYTHING
+    slope = float(u @ v / (u @ u))
+    room = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
+    return slope, Interval(slope - room, slope + room)
+
+
+def exponent(samples: Samples, series: str, rule: Table | None = None) -> tuple[float, Interval]:
+    """Return the slope of a series with its interval, over those places of a rule that have a number."""
+    places = samples.places([series], rule or {}) if series in samples.values else []
+    known = [place for place in places if np.isfinite(samples.centre(series, place))]
+    if len(known) < 3:
+        return math.nan, EVERYTHING
+    return power([np.array(known, float)], [np.array([samples.centre(series, place) for place in known])])
+
+
+def _exponent(rule: Table, samples: Samples) -> Judged:
+    (series,), claimed = rule["series"], float(rule["claimed"])
+    slope, (low, high) = exponent(samples, series)
+    if slope != slope:
+        return NEITHER
+    words = f"{series}: {rule['axis']}^{number(slope)} (95% interval {number(low)} to {number(high)})"
+    if min(len(values) for values in samples.values[series].values()) < 2:
+        return Judged(None, f"{words}; {TOO_FEW}")
+    if low > claimed:
+        return Judged(False, words)
+    if high - low > min(WIDE, claimed or WIDE_OF_NONE):
+        return Judged(None, f"{words}; the interval is wider than the claim")
+    if claimed and not (low > 0.0 and high >= claimed / 2.0):
+        return Judged(None, f"{words}; what does not grow with the size hides the growth")
+    return Judged(True, words)
+
+
+def _proportional(rule: Table, samples: Samples) -> Judged:
+    """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
+    x, y, trials = [], [], set[int]()
+    for name in rule["series"]:
+        own = {place: samples.values[name][place] for place in samples.places([name], rule)}
+        trials |= {len(values) for values in own.values()}
+        if len(own) > 1:
+            x.append(np.array([*own], float))
+            y.append(np.array([values.mean() for values in own.values()]))
+    if not x:
+        return NEITHER
+    slope, (low, high) = power(x, y)
+    words = f"error grows as the rate to the power {number(slope)} (95% interval {number(low)} to {number(high)})"
+    if min(trials) < 2 or slope != slope:
+        return Judged(None, f"{words}; {TOO_FEW} or rates")
+    inside, outside = 1.0 - ROOM <= low and high <= 1.0 + ROOM, high < 1.0 - ROOM or low > 1.0 + ROOM
+    return concluded([Statement("", True if inside else False if outside else None, low > 0.0)], words)
+
+
+def _slope(rule: Table, samples: Samples, least: float, most: float) -> Judged:
+    """Judge whether the slopes of all series lie between two ends."""
+    statements, words = list[Statement](), []
+    for name in rule["series"]:
+        slope, (low, high) = exponent(samples, name, rule)
+        if slope != slope:
+            return NEITHER
+        places = samples.places([name], rule)
+        ends = [float(place) for place in places]
+        vague = rule["level"] != 0.0 and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends))
+        more = f", over a factor below {LEAST_RANGE:g} or too wide to judge a shape" if vague else ""
+        words.append(f"{name}: power {number(slope)} (95% interval {number(low)} to {number(high)}){more}")
+        few = min(len(samples.values[name][place]) for place in places) < 2
+        inside, outside = least <= low and high <= most, high < least or low > most
+        same_sign = low > 0.0 if rule["level"] > 0.0 else high < 0.0
+        holds = None if few else True if inside and not vague else False if outside else None
+        statements.append(Statement(name, holds, same_sign))
+    return concluded(statements, "; ".join(words))
+
+
+def _near(rule: Table, samples: Samples) -> Judged:
+    return _slope(rule, samples, rule["level"] - rule["within"], rule["level"] + rule["within"])
+
+
+SLOPE_RULES: Mapping[str, Rule] = {
+    "slope": Rule(_near, ("series", "level", "within"), ("places",)),
+    "decays": Rule(
+        lambda rule, samples: _slope(rule, samples, -math.inf, rule["level"]), ("series", "level"), ("places",)
+    ),
+    "proportional": Rule(_proportional, ("series",), ("places",)),
+}
+"""Those of claims in files."""
+EXPONENT = Rule(_exponent, ("series", "claimed", "axis"), ("places",))
+"""The rule of exponents that a series has by axis."""
