@@ -369,7 +369,7 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
 
 
 TAKEN = [
-    (name, "NAME must be that of no solver, module or word of Python, got")
+    (name, "NAME must be that of no solver, model, module or word of Python, got")
     for name in ("class", "np", "lrlab", "json", "max", "pairwise-moment")
 ]
 
@@ -382,6 +382,11 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     assert main(["new", "solver", "my-steps"]) == 0 and "test_my_steps.py are written" in capsys.readouterr().out
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_steps.py"], **run)
     assert tested.returncode == 0 and "3 passed" in tested.stdout, tested.stdout
+    assert main(["new", "model", "my-sensing"]) == 0
+    tested = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_sensing.py"], **run
+    )
+    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout
     for name, sentence in (
         ("my-steps", "NAME must be one of a file that is not there"),
         ("My Solver", "NAME must be"),

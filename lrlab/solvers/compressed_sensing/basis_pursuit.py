@@ -22,7 +22,7 @@ def refuse(spec: Any, options: Options) -> None:
 def basis_pursuit(
     problem: SparseData,
     *,
-    step: Annotated[float, number(0.01, 100, "step relative to the mean size", scale="log")] = 1.0,
+    step: Annotated[float, number(0.01, 100, "threshold relative to the measurements", scale="log")] = 1.0,
     rng: Generator,
 ) -> Iterates:
     r"""Basis pursuit, by Douglas-Rachford splitting.
@@ -32,7 +32,7 @@ def basis_pursuit(
     .. math:: x \leftarrow P_{A x = y}(v), \qquad v \leftarrow v + \eta(2 x - v; \gamma) - x
 
     minimize    ||x||_1  subject to A x = y, and x >= 0 if entries are known to be so
-    start       v = A^+ y, the fit of the smallest l2 norm; gamma is `step` times its mean size
+    start       v = A^+ y, the fit of the smallest l2 norm; gamma is `step` times ||y|| / sqrt(n)
     converges   to a minimizer; residual: relative distance between the projection and the threshold
     cost        two passes over a basis of the rows of A, orthonormal by one QR factorization
 
@@ -43,7 +43,7 @@ def basis_pursuit(
     """
     Q, R = np.linalg.qr(problem.A.T)
     fit = Q @ np.linalg.lstsq(R.T, problem.y, rcond=None)[0]
-    gamma, v = step * float(np.abs(fit).mean()), fit
+    gamma, v = step * float(np.linalg.norm(problem.y)) / np.sqrt(len(problem.y)), fit
     while True:
         x = v - Q @ (Q.T @ v) + fit
         sparse = soft(2.0 * x - v, gamma, problem.nonnegative)
