@@ -4,6 +4,8 @@ Dask knows of no people. A task with priority 100 behind eight tasks of 3 s begi
 has assigned those already. So the engine submits no more tasks than there are workers, and decides here who is next.
 """
 
+import json
+import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,6 +15,8 @@ from typing import Any
 from lrlab.engine.messages import BatchDone, Failed, Failure, Finished, Inbox, Message
 from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, ComputeBatch, FollowJob
 from lrlab.protocol import Stop
+from lrlab.runs.job import Job
+from lrlab.runs.memory import GIB
 
 GROWTH, MOST_ITEMS = 8, 10_000
 """Factor by which batches grow at a time, and their most items."""
@@ -161,3 +165,42 @@ def next_call(calls: Sequence[Call], workers: int, spare: int, now: float) -> Ca
         return not call.urgent and workers > 1, call.running, call.sent_at
 
     return min(filter(may, waiting), key=turn, default=None)
+
+
+def out_of_memory(limit: float | None) -> str:
+    """Return the sentence on a worker that outgrew its memory in bytes, if lrlab has set its limit."""
+    needed, other = ("more memory than its worker has", "give the workers more")
+    if limit is not None:
+        needed, other = f"more than {limit / GIB:.3g} GiB of memory", "set LRLAB_MEMORY_GIB"
+    return f"The job needed {needed}: lower n or p, or {other}."
+
+
+def log_end(job: Job | None, message: Finished | Failed) -> None:
+    """Log one line of JSON at the end of a followed job."""
+    if job is not None:
+        end, error = ("FAILED", message.sentence) if isinstance(message, Failed) else (message.stop.name, "")
+        entry = {"model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "end": end, "error": error}
+        logging.getLogger("lrlab.jobs").info(json.dumps(entry))
+
+
+def _by_value() -> tuple[Any, Any]:
+    """Return what dask calls on a worker, and on a nanny that kills its worker.
+
+    Nested, so that they are pickled by value: to unpickle a function of this module the scheduler and the nannies would
+    import the package, a second in which nothing else happens there.
+    """
+
+    def lrlab_task(payload: bytes) -> None:
+        from lrlab.engine.worker import perform
+
+        perform(payload)
+
+    def kill(dask_worker: Any) -> None:
+        import os
+
+        os.kill(dask_worker.pid, 9)
+
+    return lrlab_task, kill
+
+
+PERFORM, KILL = _by_value()

@@ -6,7 +6,6 @@ Dask places tasks on free workers, starts workers again and says what was lost. 
 
 import asyncio
 import atexit
-import json
 import logging
 import os
 import pickle
@@ -21,7 +20,7 @@ from typing import Any
 
 from lrlab import extras, plugins
 from lrlab.engine import worker as worker_side
-from lrlab.engine.calls import Batch, Call, next_call
+from lrlab.engine.calls import KILL, PERFORM, Batch, Call, log_end, next_call, out_of_memory
 from lrlab.engine.live import LiveRuns
 from lrlab.engine.local_cluster import LocalCluster, client_of
 from lrlab.engine.messages import BatchDone, Failed, Finished, Queued, Started, one_line
@@ -30,7 +29,6 @@ from lrlab.engine.worker import OVERTIME_SECONDS
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job
-from lrlab.runs.memory import GIB
 
 POLL_SECONDS, IDLE_SECONDS = 0.1, 0.5
 """Pause between two checks for late batches; pause while nothing is under way."""
@@ -43,7 +41,7 @@ LONGER, WORKERS = 4.0, 20.0
 """Most usual durations of a batch that holds up nobody; number of workers whose batches have the usual duration."""
 SHORTAGE_SECONDS = 30.0
 """Pause between two warnings that work waits for an existing cluster without workers."""
-LOG, JOBS_LOG = logging.getLogger("lrlab.engine"), logging.getLogger("lrlab.jobs")
+LOG = logging.getLogger("lrlab.engine")
 ENDED = "The engine that ran the job has ended: run it again."
 LOST = "The worker that ran the job was lost, and so was a second one: lower n or p, or run it again."
 
@@ -276,7 +274,7 @@ class Engine:
             if worker:
                 self._workers, self._changed = max(self._workers - 1, 0), True
             if worker in self._outgrown:
-                batch.lose(self._out_of_memory)
+                batch.lose(out_of_memory(self._cluster and self._cluster.memory))
             elif worker or error is None:
                 batch.lose(LOST, retry=True)
             else:
@@ -284,13 +282,6 @@ class Engine:
                 kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "
                 batch.lose(f"The workers cannot run the job ({kind}{one_line(error)}).")
         self._soon(self._fill)
-
-    @property
-    def _out_of_memory(self) -> str:
-        if self._cluster is None:
-            return "The job needed more memory than its worker has: lower n or p, or give the workers more."
-        limit = self._cluster.memory / GIB
-        return f"The job needed more than {limit:.3g} GiB of memory: lower n or p, or set LRLAB_MEMORY_GIB."
 
     def _cancel(self, call: Call) -> None:
         with self._lock:
@@ -369,35 +360,6 @@ class Engine:
         asyncio.run_coroutine_threadsafe(quietly(), self._client.loop.asyncio_loop)
 
 
-def log_end(job: Job | None, message: Finished | Failed) -> None:
-    """Log one line of JSON at the end of a followed job."""
-    if job is not None:
-        end, error = ("FAILED", message.sentence) if isinstance(message, Failed) else (message.stop.name, "")
-        entry = {"model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "end": end, "error": error}
-        JOBS_LOG.info(json.dumps(entry))
-
-
-def _by_value() -> tuple[Any, Any]:
-    """Return what dask calls on a worker, and on a nanny that kills its worker.
-
-    Nested, so that they are pickled by value: to unpickle a function of this module the scheduler and the nannies would
-    import the package, a second in which nothing else happens there.
-    """
-
-    def lrlab_task(payload: bytes) -> None:
-        from lrlab.engine.worker import perform
-
-        perform(payload)
-
-    def kill(dask_worker: Any) -> None:
-        import os
-
-        os.kill(dask_worker.pid, 9)
-
-    return lrlab_task, kill
-
-
-PERFORM, KILL = _by_value()
 _engines: dict[str, Engine] = {}
 _starting = threading.Lock()
 
