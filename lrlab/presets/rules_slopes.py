@@ -24,19 +24,23 @@ ROOM = 0.15
 """How far an exponent may lie from one if errors are called proportional to a rate."""
 
 
-def power(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> tuple[float, Interval]:
+def power(
+    x: Sequence[np.ndarray], y: Sequence[np.ndarray], trials: Sequence[np.ndarray] | None = None
+) -> tuple[float, Interval]:
     """Return the slope of log y over log x, the same in all groups, with its 95% interval of least squares.
 
-    Each group has a constant of its own; nan for too few points. Medians that bend show as a wide interval.
+    trials: how many each y is the mean of, its weight. Each group has its own constant; nan for too few points. Means
+    that bend show as a wide interval.
     """
-    logs = [(np.log(own_x), np.log(own_y)) for own_x, own_y in zip(x, y, strict=True)]
-    u = np.concatenate([own - own.mean() for own, _ in logs])
-    v = np.concatenate([own - own.mean() for _, own in logs])
-    freedom = len(u) - len(logs) - 1
-    if freedom < 1:
+    u, v, count = list[np.ndarray](), list[np.ndarray](), sum(map(len, x)) - len(x) - 1
+    for own_x, own_y, weight in zip(x, y, trials or map(np.ones_like, y), strict=True):
+        for parts, values in ((u, np.log(own_x)), (v, np.log(own_y))):
+            parts.append(np.sqrt(weight) * (values - np.average(values, weights=weight)))
+    if count < 1:
         return math.nan, EVERYTHING
-    slope = float(u @ v / (u @ u))
-    room = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
+    a, b = np.concatenate(u), np.concatenate(v)
+    slope = float(a @ b / (a @ a))
+    room = float(stdtrit(count, 0.975) * np.linalg.norm(b - slope * a) / np.sqrt(count * (a @ a)))
     return slope, Interval(slope - room, slope + room)
 
 
@@ -68,18 +72,18 @@ def _exponent(rule: Table, samples: Samples) -> Judged:
 
 def _proportional(rule: Table, samples: Samples) -> Judged:
     """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
-    x, y, trials = [], [], set[int]()
+    x, y, trials = [], [], []
     for name in rule["series"]:
         own = {place: samples.values[name][place] for place in samples.places([name], rule)}
-        trials |= {len(values) for values in own.values()}
         if len(own) > 1:
+            trials.append(np.array([len(values) for values in own.values()], float))
             x.append(np.array([*own], float))
             y.append(np.array([values.mean() for values in own.values()]))
     if not x:
         return NEITHER
-    slope, (low, high) = power(x, y)
+    slope, (low, high) = power(x, y, trials)
     words = f"error grows as the rate to the power {number(slope)} (95% interval {number(low)} to {number(high)})"
-    if min(trials) < 2 or slope != slope:
+    if min(map(min, trials)) < 2 or slope != slope:
         return Judged(None, f"{words}; {TOO_FEW} or rates")
     inside, outside = 1.0 - ROOM <= low and high <= 1.0 + ROOM, high < 1.0 - ROOM or low > 1.0 + ROOM
     return concluded([Statement("", True if inside else False if outside else None, low > 0.0)], words)
