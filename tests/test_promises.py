@@ -31,6 +31,7 @@ SIZES = {
         {"m": 40_000, "d1": 100, "d2": 40, "rank": 3, "observation": "full"},
         {"m": 30_000, "d1": 150, "d2": 20, "rank": 3, "observation": "full"},
     ),
+    "compressed-sensing": ({"n": 1500, "p": 3000, "sparsity": 20}, {"n": 1000, "p": 2500, "sparsity": 20}),
     "one-bit-completion": ({"n1": 1500, "n2": 1500, "rank": 3}, {"n1": 1200, "n2": 600, "rank": 3}),
 }
 """Data of some 50 and 20 MB and of other proportions, so that what is not data counts for little."""
