@@ -140,7 +140,7 @@ def _dense(source: Source, attributes: list[Attribute], numbers: list[int], rows
             raise source.refuse(numbers[k], need, row, "give one value for each attribute")
     words: dict[int, type] = {k: str for k, one in enumerate(attributes) if not one.counted}
     look = {"header": None, "names": range(width), "skipinitialspace": True, "keep_default_na": False}
-    return pd.read_csv(io.StringIO("\n".join(rows)), na_values=["?"], dtype=words, low_memory=False, quoting=3, **look)  # type: ignore[call-overload, no-any-return]
+    return pd.read_csv(io.StringIO("\n".join(rows)), na_values=["?"], dtype=words, low_memory=False, quoting=3, **look)
 
 
 def _sparse(source: Source, attributes: list[Attribute], numbers: list[int], rows: list[str]) -> dict[int, pd.Series]:
@@ -159,9 +159,9 @@ def _sparse(source: Source, attributes: list[Attribute], numbers: list[int], row
             raise source.refuse(numbers[k], need, row, remedy)
         flat += words
         owners += [k] * len(places)
-    places = np.array(flat[::2], dtype=np.int64)
-    order = np.argsort(places, kind="stable")
-    ends = np.searchsorted(places[order], np.arange(width + 1))
+    columns = np.array(flat[::2], dtype=np.int64)
+    order = np.argsort(columns, kind="stable")
+    ends = np.searchsorted(columns[order], np.arange(width + 1))
     stated, of = np.array(flat[1::2], dtype=object)[order], np.array(owners, dtype=np.int64)[order]
     return {k: pd.Series(stated[a:b], of[a:b]) for k, (a, b) in enumerate(zip(ends[:-1], ends[1:], strict=True))}
 
@@ -209,7 +209,7 @@ def _dataset(
                 names.extend(f"{one.name}={value}" for value in one.values)
     if not parts:
         raise InputError("attributes", "at least one feature", "none", "leave one attribute that is not a label")
-    X = csr_array(hstack(list(map(csr_array, parts)), format="csr")) if sparse else np.hstack(parts)
+    X: Matrix = csr_array(hstack(list(map(csr_array, parts)), format="csr")) if sparse else np.hstack(parts)
     if sparse:
         X.eliminate_zeros()
     return assemble(X, marks, tuple(names), tuple(attributes[k].name for k in labels)).noted(notes)

@@ -124,9 +124,8 @@ def matching(data: Dataset, like: Dataset | None) -> Dataset:
     if labels is not None:
         known = None if data.observed is None else data.observed[:, labels]
         data = replace(data, Y=data.Y[:, labels], observed=known, label_names=like.label_names)
-    for table in (data.X, data.Y, data.observed):
-        if issparse(table):
-            table.sort_indices()
+    for table in filter(issparse, (data.X, data.Y, data.observed)):
+        table.sort_indices()
     return data
 
 

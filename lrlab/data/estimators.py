@@ -283,7 +283,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
             most = most or (None if self.max_iter else 20)
         else:
             self.classes_, data = np.arange(y.shape[1]) if names is None else np.array(names), dataset_of(X, y)
-        options = {"rank": rank, "regularization": self.regularization, "intercept": self.intercept}
+        options: dict[str, object] = {"rank": rank, "regularization": self.regularization, "intercept": self.intercept}
         options |= {"scaling": self.feature_scaling, "tune_by": self.tune_by or None, "solver": solver}
         self.run(data, **options, **({"max_iter": most} if most else {}))
         return self

@@ -6,6 +6,8 @@ import lzma
 import math
 import re
 import zlib
+from collections.abc import Callable
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +23,7 @@ MAX_COLUMNS, MAX_NAMES = 100_000, 2**20
 """Most columns of a table, and most names in a list of labels."""
 PIECE_BYTES, MAX_RATIO, RATIO_FROM = 2**20, 200, 2**26
 """Bytes unpacked at a time; a packed file that grows by more than the ratio holds no data, beyond so many bytes."""
-UNPACKERS = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
 """Packings by the first bytes of a file."""
 YES, NO, UNKNOWN = ("true", "yes", "t", "y"), ("false", "no", "f", "n"), ("?", "", "nan", "na")

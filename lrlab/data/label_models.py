@@ -124,9 +124,9 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> FittedModel:
             raise ValueError(f"{name} of a shape {part.shape}")
         if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
             raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
-    names = {name: names_of(arrays, name) for name in ("feature_names", "label_names")}
+    feature_names, label_names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
-    columns = Dataset(X, csr_array((0, L)), **names, counts_from=(first[0], first[1]))
+    columns = Dataset(X, csr_array((0, L)), None, feature_names, label_names, (first[0], first[1]))
     estimate = KINDS[str(arrays["kind"])].restored(parts)
     # One empty row goes through all parts of the estimate: this fails unless they fit each other.
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))

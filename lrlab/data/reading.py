@@ -47,7 +47,8 @@ def read_given(
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
         values = side_features(read_frame(opened(Path(file), limit_bytes)), members, f"{what}-features")
-        given = given._replace(**{side: values}, words=f"{given.words}, {values.shape[1]} {what} features")
+        parts: dict[str, Any] = {side: values, "words": f"{given.words}, {values.shape[1]} {what} features"}
+        given = given._replace(**parts)
     return given
 
 

@@ -60,7 +60,7 @@ class Dialect(NamedTuple):
             lines, separator = [line.replace(separator, "\t") for line in lines], "\t"
         # A regular expression takes pandas' slow engine, as two characters do.
         look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
-        return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)  # type: ignore[call-overload, no-any-return]
+        return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
 
 
 def read_frame(source: Source, missing: str = "") -> Table:
