@@ -28,6 +28,7 @@ from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, Spec, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import sparse_limits
+from lrlab.theory.information import LEVELS
 
 SHOWN = 400
 RECOVERED, NOISES = 1e-2, 3.0
@@ -103,7 +104,7 @@ class SparseProblem(Problem):
         rng = np.random.default_rng(spec.streams().truth)
         x, support = np.zeros(spec.p), rng.permutation(spec.p)[: spec.sparsity]
         x[support] = rng.standard_normal(spec.sparsity)
-        x = {"signs": np.sign, "nonnegative": np.abs, "gaussian": np.array}[spec.entries](x)
+        x = np.sign(x) if spec.entries == "signs" else np.abs(x) if spec.entries == "nonnegative" else x
         self.truth = frozen(x * math.sqrt(spec.sparsity) / np.linalg.norm(x))
 
     def load(self, everything: bool) -> None:  # noqa: D102
@@ -118,7 +119,9 @@ class SparseProblem(Problem):
         cells = np.searchsorted(quantizer.edges, y / scale)
         return frozen(A), frozen(scale * quantizer.values[cells] if self.bits else y), frozen(cells)
 
-    A, y, cells = (property(lambda self, k=k: self._data[k]) for k in range(3))
+    A = property(lambda self: self._data[0])
+    y = property(lambda self: self._data[1])
+    cells = property(lambda self: self._data[2])
 
     def score(self, estimate: Array) -> dict[str, float]:
         """Return `error`, `overlap` and `support` of an estimate (p,); with one bit, the error of its direction.
@@ -168,7 +171,7 @@ def margins(spec: Any, level: Level) -> dict[str, float]:
     if overlap is None or not 0.0 < overlap < 1.0 or not sparse_limits.bayes_limits(spec):
         return {}
     curve = sparse_limits.bayes_curve(sparse_limits.Measured(spec.index_noise, spec.bits), spec.sparsity / spec.p)
-    needed = curve[sparse_limits.LEVELS <= math.log(overlap / (1.0 - overlap))].max(initial=-np.inf)
+    needed = curve[LEVELS <= math.log(overlap / (1.0 - overlap))].max(initial=-np.inf)
     return {POSSIBLE: math.log(spec.n / spec.p) - float(needed)} if np.isfinite(needed) else {}
 
 

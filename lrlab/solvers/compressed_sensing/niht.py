@@ -29,7 +29,7 @@ def niht(problem: SparseData, *, rng: Generator) -> Iterates:
     performance", Algorithm 1.
     """
     A, y, s = problem.A, problem.y, problem.sparsity
-    x, support = np.zeros(A.shape[1]), np.empty(0)
+    x = np.zeros(A.shape[1])
     while True:
         r = y - A @ x
         g = r @ A

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices
 from lrlab.solver_entry import solver
 
 SparseData = Any
@@ -18,7 +18,7 @@ def moved(x: Array, following: Array) -> float:
     return float(np.linalg.norm(following - x)) / (float(np.linalg.norm(following)) or 1.0)
 
 
-def least_squares(A: Array, y: Array, support: Array) -> Array:
+def least_squares(A: Array, y: Array, support: Indices) -> Array:
     """Return the x with this support (indices) that minimizes ||y - A x||."""
     x = np.zeros(A.shape[1])
     x[support] = np.linalg.lstsq(A[:, support], y, rcond=None)[0]

@@ -1,7 +1,8 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
 from collections.abc import Generator
-from typing import Annotated, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -101,7 +102,8 @@ def gauss_newton(
     return stop or (yield from steps(A, b, at, penalized=True))
 
 
-class GaussNewtonSteps(NamedTuple):
+@dataclass(frozen=True)
+class GaussNewtonSteps:
     """Gauss-Newton steps on any measurements: accuracy and most steps of the inner problems."""
 
     tol: float

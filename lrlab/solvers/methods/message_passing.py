@@ -81,7 +81,7 @@ def answers(problem: Any, w: Array, spread: Array | float) -> Answer:
     for first in range(0, n, ROWS):
         problem.checkpoint(first / n)
         rows = slice(first, first + ROWS)
-        own = spread if np.ndim(spread) == 0 else spread[rows]
+        own = spread[rows] if isinstance(spread, np.ndarray) and spread.ndim else spread
         parts.append(answer(problem.link, np.clip(w[rows], -FARTHEST, FARTHEST), own, problem.y[rows]))
     return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
 

@@ -50,7 +50,8 @@ def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str]
         pull = y * slope
         return Point(theta, margin, float(losses.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
 
-    now, before = at(np.zeros(p + 1)), np.zeros(n)
+    now = at(np.zeros(p + 1))
+    before: Array = np.zeros(n)
     steepest = float(np.abs(now.gradient).max()) or 1.0
     below, above = loss.slope(np.array([-700.0, 700.0]))
     while True:
