@@ -12,7 +12,7 @@ evaluated by logarithms, since P underflows and differences of tails cancel far 
 
 import math
 from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_ndtr
@@ -34,7 +34,7 @@ class Answer(NamedTuple):
 
 
 @singledispatch
-def answer(link: Link, w: Array, variance: Array | float, y: Array | float) -> Answer:
+def answer(link: Any, w: Array, variance: Array | float, y: Array | float) -> Answer:
     """Return the likelihood of answers y (+1 or -1) at z ~ N(w, variance); arguments are broadcast.
 
     This general form integrates the base link by quadrature, see `theory.smoothing`; known links have their own.

@@ -152,7 +152,7 @@ def _collected(scores: list[Scores], method: str) -> FiniteBest:
     spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
     low, high = np.quantile(np.concatenate([one.samples for one in scores]), [0.1, 0.9], axis=0)
     columns = np.stack([means.mean(axis=0), low, high, np.hypot(spread, doubts)])
-    return FiniteBest(*map(float, columns[:, 0]), *map(float, columns[:, 1]), len(scores), method)
+    return FiniteBest._make([*map(float, columns.T.ravel()), len(scores), method])
 
 
 @lru_cache(maxsize=4096)

@@ -71,7 +71,7 @@ def _chains(
         tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
         across, whole = product(tangent), step % ACROSS == 0
         if _has_walls(link) and n and not whole:
-            angle = rng.uniform(*_walls(link, index, across))
+            angle: Array = rng.uniform(*_walls(link, index, across))
         else:
             bracket = 2.0 * math.pi if whole else min(BRACKET * width, 2.0 * math.pi)
             angle = _slice(terms, y, index, across, bracket, rng)

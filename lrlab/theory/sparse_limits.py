@@ -17,7 +17,7 @@ measurements"; Barbier et al. (2019), eqs. 4-8.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -259,7 +259,7 @@ def lasso_limits(spec: Any, strength: float) -> dict[str, float]:
 def amp_limits(spec: Any, threshold: float) -> dict[str, float]:
     """Return the limits of AMP for a spec; threshold 0: the minimax one."""
     a = threshold or minimax_threshold(spec.n / spec.p, spec.entries == "nonnegative")
-    return _limits(spec, lambda *of: soft_threshold_limit(*of, a))
+    return _limits(spec, partial(soft_threshold_limit, a=a))
 
 
 def _limits(spec: Any, limit: Callable[[float, float, str, float], Lasso]) -> dict[str, float]:
