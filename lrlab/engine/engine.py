@@ -69,8 +69,9 @@ class Engine:
         self._topic = f"lrlab-{uuid.uuid4().hex}"
         if address:
             try:
-                self._serve(client_of(address, CONNECT_SECONDS))
-                self._workers = sum(self._client.ncores().values())
+                client = client_of(address, CONNECT_SECONDS)
+                self._serve(client)
+                self._workers = sum(client.ncores().values())
             except (OSError, ValueError, TypeError) as error:
                 remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
                 expected = "an address at which a dask scheduler answers"
@@ -274,7 +275,7 @@ class Engine:
             if worker:
                 self._workers, self._changed = max(self._workers - 1, 0), True
             if worker in self._outgrown:
-                batch.lose(out_of_memory(self._cluster and self._cluster.memory))
+                batch.lose(out_of_memory(self._cluster.memory if self._cluster else None))
             elif worker or error is None:
                 batch.lose(LOST, retry=True)
             else:
