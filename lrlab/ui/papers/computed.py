@@ -31,7 +31,7 @@ class Computed:
         if len(results) == self._trials or (self._batch.alive and time.monotonic() < self._due):
             return self._result
         began = time.thread_time()
-        self._result = self._plan.finish([results.get(number) for number in range(self._batch.total)])
+        self._result = self._plan.finish([results.get(number) for number in range(len(self._plan.items))])
         self._trials = len(results)
         self._due = time.monotonic() + (time.thread_time() - began) / MAKING_SHARE
         return self._result

@@ -41,7 +41,7 @@ class Running(Protocol):
     def alive(self) -> bool:
         """Whether results can still arrive."""
 
-    def cancel(self) -> None:
+    def cancel(self) -> object:
         """End it; results so far stay."""
 
 

@@ -67,8 +67,8 @@ def buttons(page: str, sweep: Sweep | None) -> None:
         elif run is not None and run.computing:
             st.button("Pause", key=f"{page}-pause", on_click=run.pause)
         off, size = sweep is None or _computing(page, sweep), _size(page, sweep) if sweep else None
-        look = {"type": "primary", "key": f"{page}-run", "disabled": off, "help": size}
-        st.button("Run", on_click=live.request, args=(page,), **look)
+        key = f"{page}-run"
+        st.button("Run", type="primary", key=key, disabled=off, help=size, on_click=live.request, args=(page,))
     live.announce(page)
 
 

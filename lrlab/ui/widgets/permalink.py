@@ -30,7 +30,7 @@ class Permalink:
         before, st.session_state["page"] = st.session_state.get("page"), page
         name, given = f"{page}:link", st.query_params.to_dict()
         run = given.pop("run", "") == "1"
-        state = st.session_state.get(name)
+        state: Any = st.session_state.get(name)
         if state is None or "take" in state:
             self.arrived = True
         elif before == page:
