@@ -4,7 +4,6 @@ import re
 
 import pytest
 from playwright.sync_api import Page, expect
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from tests.ui.browsing import drawn, idle, opened, press
 
@@ -28,10 +27,6 @@ def enter(page: Page, name: str, value: str) -> None:
 def heading(page: Page, title: str) -> None:
     expect(page.get_by_role("heading", name=title, exact=True)).to_be_visible()
     idle(page)
-
-
-def test_streamlit_says_which_scripts_come_from_the_history():
-    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__
 
 
 def test_back_and_forward_lead_through_three_values(page, address):
