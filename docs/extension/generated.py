@@ -64,8 +64,9 @@ def compared() -> str:
         for entry in catalog.solvers_for(model):
             with suppress(InputError):
                 run = lrlab.solve(catalog.spec(model, seed=0), entry.name, max_seconds=5)
-                given = ", ".join(entry.knows) or "none"
-                rows.append(f"| `{entry.name}` | {given} | {run.metrics[metric]:.3g} | {run.seconds:.2g} |")
+                given = ", ".join(entry.oracle) or "none"
+                seconds = run.table["seconds"].iloc[-1]
+                rows.append(f"| `{entry.name}` | {given} | {run.metrics[metric]:.3g} | {seconds:.2g} |")
         parts.append("\n".join(rows))
     return "\n\n".join(parts)
 
