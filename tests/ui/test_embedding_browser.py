@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from lrlab import catalog
 from tests.ui.browsing import drawn, opened, press
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -13,7 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 def test_a_frame_shows_figures_and_sliders_alone(page, address):
     page.goto(f"{address}/converge?n=1000&solvers=pairwise-moment&run=1&embed=true")
     drawn(page)
-    expect(page.locator(".lrlab-slider:visible")).to_have_count(3)
+    expect(page.locator(".lrlab-slider:visible")).to_have_count(len(catalog.model_entry("one-bit-sensing").main))
     expect(page.locator(".st-key-converge-verdict strong")).to_have_text(re.compile("measured"))
     for hidden in ("heading", "tab", "navigation", "spinbutton", "combobox"):
         expect(page.get_by_role(hidden).filter(visible=True)).to_have_count(0)

@@ -90,7 +90,8 @@ def test_a_map_grows_in_its_zoom_while_no_script_runs(page, address):
     assert not page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
     assert page.evaluate(TRIALS, MAP) > trials > 0
     press(page, "Cancel")
-    expect(page.get_by_text(re.compile("Cancelled: .* of 20,000 trials were computed"))).to_be_visible()
+    cancelled = re.compile("^Cancelled: .* of 20,000 trials were computed")
+    expect(page.get_by_role("paragraph").filter(has_text=cancelled)).to_be_visible()
     assert page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
 
 

@@ -96,7 +96,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
     quick = all(run.rows and run.rows[-1]["seconds"] < REPLAYED_SECONDS for run in drawn)
     link = "converge" * slides
     plot.show(parts[own.part], key=own.part, label=label, frames=frames, link=link, slides=slides, replays=quick)
-    st.caption(own.words)
+    st.container(key="converge-estimate-words").caption(own.words)
 
 
 def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -45,12 +46,11 @@ def choose_spec(
     main: parameters that come first, with a slider each; the others are then folded away. without: parameters that have
     no widget. initial: first values that are not the defaults.
     """
-    parameters = declared(catalog.MODELS[name])
-    visible = with_defaults(
-        (p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)), initial
-    )
     _settle_picture(link, name)
-    values = {p: _with_slider(link, name, parameters[p]) for p in main}
+    parameters = _with_fitting_defaults(link, name, initial)
+    visible = [p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)]
+    values = {p: parameters[p].default for p in without if p in parameters}
+    values |= {p: _with_slider(link, name, parameters[p]) for p in main}
     folded: Any = controls.fold("Advanced", f"{link.page}-advanced") if main else st.container()
     shown = not main or folded.open
     others = [p for p in visible if p.name not in main]
@@ -68,6 +68,35 @@ def choose_spec(
         return catalog.spec(name, **values)
     except InputError as error:
         return error
+
+
+def _with_fitting_defaults(link: Permalink, model: str, initial: Mapping[str, Value]) -> dict[str, Parameter]:
+    """Return the parameters of a model; a default that the other values rule out is halved until it is valid.
+
+    The values of another model stay when you switch models: p = 30 rules out the usual 50 non-zero entries.
+    """
+    parameters = {p.name: p for p in with_defaults(declared(catalog.MODELS[model]).values(), initial)}
+    now = {
+        name: controls.current(link, link.key(name, model), link.value(name, p))
+        for name, p in parameters.items()
+        if not p.hidden and name != "seed"
+    }
+
+    def is_ruled_out(name: str, value: Value) -> bool:
+        try:
+            catalog.spec(model, **now | {name: value})
+        except InputError as error:
+            return error.name == name
+        return False
+
+    for name, parameter in parameters.items():
+        if name in now and parameter.kind is int:
+            default = int(parameter.default)
+            while is_ruled_out(name, default) and default > max(parameter.low, 0):
+                default = int(max(parameter.low, default // 2))
+            if not is_ruled_out(name, default):
+                parameters[name] = replace(parameter, default=default)
+    return parameters
 
 
 def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | None:
