@@ -313,7 +313,7 @@ def test_specs_have_a_best_overlap_and_pictures_have_none():
 
 
 def test_a_new_point_evaluates_the_channel_at_few_nodes(monkeypatch):
-    # Nine thousand take 15 ms (benchmarks/theory.py).
+    # Nine thousand take 15 ms.
     nodes, sizes = information._nodes, []
 
     def counted(*given):
