@@ -154,7 +154,7 @@ class Family:
     whether a spec lies on its good side.
     margins(spec, level): for each limit of all methods at a level, how far a spec lies on its good side, on a scale on
     which it changes smoothly (negative: on the other side): POSSIBLE and further lines are asymptotic; IMPOSSIBLE and
-    HARD are negative only if hardly any trial at this size is on the good side.
+    HARD are negative only if hardly any trial at this size is on the good side, and both are left out if unknown.
     """
 
     name: str

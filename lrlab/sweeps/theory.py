@@ -148,12 +148,15 @@ def regions(sweep: Sweep) -> Regions:
     x, y, margins = _margins(sweep)
     if not margins:
         return Regions((), {})
-    best = margins[IMPOSSIBLE]
-    several = [_region(IMPOSSIBLE, outlines(-best, x, y), best < 0, x, y)]
-    if (best - margins[HARD]).max() > NARROWEST:
-        # Reversed, the outlines of what is impossible are holes.
-        loops = outlines(-margins[HARD], x, y) + outlines(-best, x, y)[::-1]
-        several.append(_region(HARD, loops, (margins[HARD] < 0) & (best >= 0), x, y))
+    several: list[Region | None] = []
+    # For compressed sensing only the limit of polynomial-time methods is known.
+    if IMPOSSIBLE in margins:
+        best = margins[IMPOSSIBLE]
+        several.append(_region(IMPOSSIBLE, outlines(-best, x, y), best < 0, x, y))
+        if (best - margins[HARD]).max() > NARROWEST:
+            # Reversed, the outlines of what is impossible are holes.
+            loops = outlines(-margins[HARD], x, y) + outlines(-best, x, y)[::-1]
+            several.append(_region(HARD, loops, (margins[HARD] < 0) & (best >= 0), x, y))
     several.append(_region(POSSIBLE, [], margins[POSSIBLE] >= 0, x, y))
     own = {name: zeros(margin, x, y) for name, margin in margins.items() if name not in (POSSIBLE, HARD, IMPOSSIBLE)}
     for solver in sweep.solvers:

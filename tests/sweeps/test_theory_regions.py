@@ -169,3 +169,10 @@ def test_where_theory_says_nothing_nothing_is_drawn(more):
     assert lines(sweep_of(model, axes, more)).empty
     low_rank = Sweep(spec=lrlab.spec("rank-one-sensing"), axes={"rank": [1, 2], "m": [60, 300]}, solvers=["altmin"])
     assert regions(low_rank) == ((), {})
+
+
+def test_compressed_sensing_has_the_limit_of_gamp_and_no_impossible_region():
+    axes = {"ratio": Span(0.05, 0.95, 5), "sparsity-ratio": Span(0.05, 0.95, 5)}
+    drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))
+    assert [region.name for region in drawn.regions] == ["possible"]
+    assert set(drawn.lines) == {"asymptotic error = 0.1"}
