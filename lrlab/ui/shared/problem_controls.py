@@ -47,7 +47,8 @@ def choose_spec(
     no widget. initial: first values that are not the defaults.
     """
     _settle_picture(link, name)
-    parameters = _with_fitting_defaults(link, name, initial)
+    first = {p: value for p, value in initial.items() if p not in without}
+    parameters = _with_fitting_defaults(link, name, first)
     visible = [p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)]
     values = {p: parameters[p].default for p in without if p in parameters}
     values |= {p: _with_slider(link, name, parameters[p]) for p in main}
