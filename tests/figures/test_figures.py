@@ -128,8 +128,8 @@ def test_curves_show_the_rows_of_the_trace(measure, time):
 
 def test_the_theory_line_is_the_prediction():
     _, trace = spec_and_trace()
-    run = recovery_of(trace)
     numbers = theory.exact_predictions(trace.job)
+    run = recovery_of(trace)
     for measure in ("overlap", "error"):
         figure = drawn.curves([run], measure)
         line, _ = [t for t in figure.data if "theory" in (t.name or "")]
