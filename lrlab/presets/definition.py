@@ -21,12 +21,6 @@ RUN_MEASURES = ("seconds", "iterations")
 """Metrics of a run that are no scores of its estimate."""
 EIGENVALUES = ("largest", "second", "gap")
 """The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
-ALIASES = {
-    **dict.fromkeys(("curves", "traces", "theorem", "growth", "rates", "products"), "lines"),
-    **dict.fromkeys(("comparison", "fits"), "table"),
-}
-"""Kinds that files had before, with what they are now."""
-
 _WHERE = {"model": str, "spec": dict, "axes": dict}
 _LOOK = {"measure": str, "measure_title": str, "log_x": bool, "log_y": bool}
 _RULE = {
@@ -92,7 +86,7 @@ KINDS: Mapping[str, Keys] = {
         panels=[
             Keys(
                 {"title": str, "measure": str, "measure_title": str, "scale": float, "complement": bool, "paper": str}
-                | {"axis": str, "where": dict, "log_x": bool},
+                | {"axis": str, "rows": dict, "log_x": bool},
                 ("title", "measure"),
             )
         ],

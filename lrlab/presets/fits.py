@@ -3,7 +3,7 @@
 The rows of [paper] say what is fitted and what the paper printed, "" for nothing: data, series, share (the rank over
 the number of labels), observed (share of the labels that the solver observes), then measures. settings.max_iter limits
 the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
-full_rank. A panel shows a metric along an axis (share, observed or data) in the rows that have the values of `where`;
+full_rank. A panel shows a metric along an axis (share, observed or data) in the rows that have the values of `rows`;
 series of full rank have all shares. The user names the folder with the data; panels name the sets that it lacks. A
 folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a solver refuses are
 left out, and named. Along the axis `seconds` a panel shows all iterations of the first trial.
@@ -100,7 +100,7 @@ def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
         with source.locate(("panels", number)):
             require_known(panel["measure"], tuple(content["paper"]["columns"][len(PLACE) :]), what="measure")
             require_known(panel["axis"], AXES, what="axis")
-            for key in panel.get("where", {}):
+            for key in panel.get("rows", {}):
                 require_known(key, tuple(PLACE), what="column")
     return settings
 
@@ -197,7 +197,7 @@ def printed(preset: Preset) -> dict[str, Figure]:
 def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> pd.DataFrame:
     """Return the points that a panel shows; a series of full rank has all shares."""
     full, chosen = _of_full_rank(preset, points), points["measure"] == panel["measure"]
-    for key, value in panel.get("where", {}).items():
+    for key, value in panel.get("rows", {}).items():
         chosen &= (points[key] == value) | (full & (key == "share"))
     return points[chosen]
 
@@ -287,12 +287,12 @@ def panels_of(preset: Preset, files: Sets) -> list[Toml]:
         return list(preset.panels)
     panels = list[Toml]()
     for panel in preset.panels:
-        where = panel.get("where", {})
+        where = panel.get("rows", {})
         for name in own if "data" in where else [", ".join(own)]:
             title = panel["title"]
             for published in preset.data:
                 title = title.replace(published, name)
-            other = {**panel, "title": title, "where": {**where, "data": name} if "data" in where else where}
+            other = {**panel, "title": title, "rows": {**where, "data": name} if "data" in where else where}
             panels += [other] if other not in panels else []
     return panels
 

@@ -1,8 +1,9 @@
 """Reads preset files, and checks them as a whole before anything is run."""
 
+from lrlab.aliases import PRESET_KEYS, PRESET_KINDS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims, moved
-from lrlab.presets.definition import ALIASES, KINDS, Preset
+from lrlab.presets.definition import KINDS, Preset
 from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
 from lrlab.sweeps.toml_source import Source
@@ -13,9 +14,10 @@ def read(name: str, text: str) -> Preset:
     source = Source(text, "preset file", f"{name}.toml")
     figure = source.content.get("figure")
     kind = str(figure.get("kind", "lines")) if isinstance(figure, dict) else "lines"
-    kind = ALIASES.get(kind, kind)
+    kind = PRESET_KINDS.get(kind, kind)
     with source.locate(("figure",)):
         require_known(kind, KINDS, what="kind")
+    _rename_keys(source)
     source.check(KINDS[kind], "a preset")
     needed = ("model", "tune_by", "paper", "panels", "series") if "data" in source.content else ("columns", "panels")
     for key in needed if kind == "table" else ():
@@ -38,3 +40,12 @@ def read(name: str, text: str) -> Preset:
     claims.check(preset)
     moved.check(preset)
     return preset
+
+
+def _rename_keys(source: Source) -> None:
+    """Replace the old keys of a file by those of today."""
+    for name, keys in PRESET_KEYS.items():
+        tables = source.content.get(name)
+        for table in tables if isinstance(tables, list) else ():
+            for old in keys.keys() & set(table):
+                table[keys[old]] = table.pop(old)

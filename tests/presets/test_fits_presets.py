@@ -30,9 +30,9 @@ series = [
   { label = "full", solver = "binary-relevance", full_rank = true },
 ]
 panels = [
-  { title = "over the rank", measure = "precision@3", axis = "share", where = { data = "meadow" } },
-  { title = "one rank", measure = "auc", axis = "data", where = { share = 0.5 } },
-  { title = "nothing", measure = "auc", axis = "share", where = { data = "forest" } },
+  { title = "over the rank", measure = "precision@3", axis = "share", rows = { data = "meadow" } },
+  { title = "one rank", measure = "auc", axis = "data", rows = { share = 0.5 } },
+  { title = "nothing", measure = "auc", axis = "share", rows = { data = "forest" } },
 ]
 [paper]
 columns = ["data", "series", "share", "observed", "precision@3", "auc"]

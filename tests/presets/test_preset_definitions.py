@@ -74,11 +74,14 @@ def test_a_sweep_definition_with_a_figure_is_a_preset():
     }
 
 
-@pytest.mark.parametrize(("old", "kind"), [("curves", "lines"), ("theorem", "lines"), ("comparison", "table")])
-def test_kinds_that_files_had_before_are_read(old, kind):
-    name = "qiu2017-table1" if kind == "table" else "jain2013-fig1c"
+@pytest.mark.parametrize(("old", "name"), [("theorem", "jain2013-fig1c"), ("fits", "yu2014-fig1")])
+def test_old_kinds_and_keys_are_read(old, name):
+    today = presets.load(name)
     text = files(presets).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    assert read(name, text.replace(f'kind = "{kind}"', f'kind = "{old}"')).kind == kind
+    text = text.replace(f'kind = "{today.kind}"', f'kind = "{old}"').replace(" rows = {", " where = {")
+    assert ("where = {" in text) == (today.kind == "table")
+    before = read(name, text)
+    assert before.kind == today.kind and before.panels == today.panels
 
 
 def test_the_examples_are_valid():

@@ -97,7 +97,7 @@ def test_every_number_that_is_drawn_is_printed_and_every_printed_one_of_a_panel_
         drawn = {float(y) for trace in traces for y in trace.y}
         assert all(trace.name.endswith(", paper") for trace in traces)
         if "rows" in content.get("paper", {}):
-            columns, where = content["paper"]["columns"], panel.get("where", {})
+            columns, where = content["paper"]["columns"], panel.get("rows", {})
             rows = [dict(zip(columns, row, strict=True)) for row in content["paper"]["rows"]]
             full = {one["label"] for one in content["series"] if one.get("full_rank")}
             own = [
