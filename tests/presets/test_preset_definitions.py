@@ -78,7 +78,7 @@ def test_a_sweep_definition_with_a_figure_is_a_preset():
 def test_old_kinds_and_keys_are_read(old, name):
     today = presets.load(name)
     text = files(presets).joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    text = text.replace(f'kind = "{today.kind}"', f'kind = "{old}"').replace(" rows = {", " where = {")
+    text = text.replace(f'kind = "{today.kind}"', f'kind = "{old}"').replace("\nrows = {", "\nwhere = {")
     assert ("where = {" in text) == (today.kind == "table")
     before = read(name, text)
     assert before.kind == today.kind and before.panels == today.panels
