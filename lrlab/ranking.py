@@ -1,11 +1,11 @@
-"""How well scores rank and decide labels: precision@k, nDCG@k, Hamming loss and areas under the ROC curve.
+"""Metrics of ranked labels: precision@k, nDCG@k, Hamming loss and areas under the ROC curve.
 
-Scores are (n, L), as an array or as a function from a slice of rows to those rows, so that a large table of scores
-never stands in memory. Labels are a sparse matrix (n, L) of positives; `observed` is a sparse matrix (n, L) of the
-entries that are known, None where all are. Unobserved entries take no part: they are neither ranked nor counted.
+Scores are (n, L): an array, or a function that returns the scores of a slice of rows, so that memory never holds a
+large table. Labels are a sparse matrix (n, L) of positives. `observed` is a sparse matrix (n, L) of the known entries,
+None if all are known. Unknown entries are neither ranked nor counted.
 
-Ties: precision@k and nDCG@k are expectations over all orders of equal scores, so that the order of the labels in a
-file never decides; a pair of equal scores counts one half in every AUC. For nDCG and AUC scikit-learn does the same.
+Precision@k and nDCG@k are expectations over all orders of equal scores, so that the order of labels in a file has no
+effect. A pair of equal scores counts one half in every AUC. scikit-learn has the same nDCG and AUC.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,30 +14,27 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array, Indices, Vector
+from lrlab.arrays import Array, Indices
 
 Scores = Array | Callable[[slice], Array]
 
 THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}
-"""Where a score becomes a yes: half way between the two numbers by which a loss codes the labels."""
-TOGETHER = 4
-"""Blocks that are sorted at a time: longer ones are searched fewer times."""
-FEW = 32
-"""Up to so many positives a label, those of all labels are searched together."""
-
+"""Scores above which a label is predicted: halfway between the two numbers that code a label."""
 BLOCK_ENTRIES = 2**21
-"""Scores that are computed at a time."""
+"""Number of scores in a block of rows."""
+COLUMN_ENTRIES = 2**23
+"""Number of scores in a group of labels, for areas of labels."""
 
 
 class Average(NamedTuple):
-    """A mean over those rows or labels for which a measure exists, and how many they are (nan over none)."""
+    """A mean over the rows or labels that have the metric (nan if none has), and their number."""
 
     value: float
     count: int  # type: ignore[assignment]
 
 
 class Block(NamedTuple):
-    """Some rows: scores (b, L) with +inf where unobserved, how many are observed, and the places of the positives."""
+    """Some rows: scores (b, L), +inf for unknown entries, counts of known entries, and indices of the positives."""
 
     scores: Array
     observed: Indices
@@ -46,7 +43,7 @@ class Block(NamedTuple):
 
     @property
     def positive(self) -> Array:
-        """The scores of the positive labels."""
+        """Scores of the positive labels."""
         return self.scores[self.rows, self.columns]
 
 
@@ -55,21 +52,21 @@ def rows_of(scores: Scores, rows: slice) -> Array:
     return np.asarray(scores(rows) if callable(scores) else scores[rows], dtype=np.float64)
 
 
-def row_blocks(scores: Scores, n: int, L: int, together: int = 1) -> Iterator[tuple[slice, Array]]:
-    """Yield slices of the n rows, in order, with their scores (b, L): so many blocks at a time."""
-    step = max(1, together * BLOCK_ENTRIES // max(L, 1))
+def known_positives(Y: csr_array, observed: csr_array | None) -> csr_array:
+    """Return the pattern of known positives."""
+    Y = csr_array(Y, dtype=bool)
+    return Y if observed is None else Y.multiply(observed).tocsr()
+
+
+def blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator[Block]:
+    """Yield the rows in blocks of about BLOCK_ENTRIES scores; ValueError if a score is not finite."""
+    (n, L), Y = Y.shape, known_positives(Y, observed)
+    step = max(1, BLOCK_ENTRIES // max(L, 1))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        yield rows, rows_of(scores, rows)
-
-
-def blocks(scores: Scores, Y: csr_array, observed: csr_array | None, together: int = 1) -> Iterator[Block]:
-    """Yield the rows in blocks, so many of BLOCK_ENTRIES at a time; ValueError where a score is not finite."""
-    n, L = Y.shape
-    Y = csr_array(Y, dtype=bool) if observed is None else csr_array(Y, dtype=bool).multiply(observed).tocsr()
-    for rows, block in row_blocks(scores, n, L, together):
+        block = rows_of(scores, rows)
         if block.shape != (rows.stop - rows.start, L) or not np.isfinite(block).all():
-            raise ValueError(f"scores of rows {rows.start}..{rows.stop - 1} must be {L} finite numbers a row")
+            raise ValueError(f"scores of rows {rows.start}..{rows.stop - 1} must be {L} finite numbers per row")
         known = np.full(len(block), L)
         if observed is not None:
             block = np.where(observed[rows].toarray() != 0, block, np.inf)
@@ -77,38 +74,31 @@ def blocks(scores: Scores, Y: csr_array, observed: csr_array | None, together: i
         yield Block(block, known, *Y[rows].nonzero())
 
 
-def bisected(ascending: Array, rows: Indices, values: Array) -> tuple[Indices, Indices]:
-    """Return how many entries of a sorted row are below each value, and how many are not above it."""
-    n = ascending.shape[1]
-    counts = []
-    for reached in (np.less, np.less_equal):
-        low, high = np.zeros(len(rows), dtype=np.intp), np.full(len(rows), n)
-        for _ in range(n.bit_length()):
-            middle = (low + high) // 2
-            further = reached(ascending[rows, np.minimum(middle, n - 1)], values) & (low < high)
-            low, high = np.where(further, middle + 1, low), np.where(further, high, middle)
-        counts.append(low)
-    return counts[0], counts[1]
-
-
-def areas_of(wins: Vector, positives: Indices, negatives: Indices) -> Array:
-    """Return the areas where there are both kinds: pairs among positives, which `wins` holds too, count P^2 / 2."""
-    both = (positives > 0) & (negatives > 0)
-    P, N = positives[both].astype(np.float64), negatives[both]
-    return (wins[both] - P**2 / 2) / (P * N)
+def areas_of(block: Block) -> Array:
+    """Return the AUC of each row (b,), nan for a row without a positive or without a negative."""
+    ascending, positive = np.sort(block.scores, axis=1), block.positive
+    P = np.bincount(block.rows, minlength=len(ascending))
+    N, wins = block.observed - P, np.zeros(len(ascending))
+    ends = np.concatenate([[0], np.cumsum(P)])
+    for i in np.flatnonzero((P > 0) & (N > 0)):
+        mine = positive[ends[i] : ends[i + 1]]
+        wins[i] = (ascending[i].searchsorted(mine, "left").sum() + ascending[i].searchsorted(mine, "right").sum()) / 2
+    both = (P > 0) & (N > 0)
+    # The wins include pairs of positives, which sum to P^2 / 2.
+    return np.where(both, (wins - P**2 / 2) / np.where(both, P.astype(np.float64) * N, 1.0), np.nan)
 
 
 def _top(block: Block, k: int) -> Array:
-    """Return the k highest known scores of each row, descending; -inf where there are fewer."""
+    """Return the k highest known scores of each row in descending order, -inf after the last known one."""
     L = block.scores.shape[1]
     scores = block.scores if (block.observed == L).all() else np.where(np.isinf(block.scores), -np.inf, block.scores)
     return np.sort(np.partition(scores, L - min(k, L), axis=1)[:, L - min(k, L) :], axis=1)[:, ::-1]
 
 
 def _expected_gain(block: Block, top: Array, discount: Array) -> Array:
-    """Return a row's expected sum of discount[place] over its positives, equal scores being in random order.
+    """Return the sum of discount[rank] over the positives of each row, averaged over all orders of equal scores.
 
-    Only the first k = len(discount) places count: a positive that ties with places s..e-1 gains their mean discount.
+    Only the first k = len(discount) ranks count: a positive that ties for ranks s..e-1 gains their mean discount.
     top: at least the k highest scores of each row.
     """
     k = min(len(discount), top.shape[1])
@@ -118,7 +108,7 @@ def _expected_gain(block: Block, top: Array, discount: Array) -> Array:
     rows, positive = block.rows[inside], positive[inside]
     first, last = (above(top[rows], positive[:, None]).sum(1) for above in (np.greater, np.greater_equal))
     tied, at_edge = last - first, positive == top[rows, -1]
-    # Equal scores beyond the k-th place share its chance.
+    # Equal scores beyond rank k have the same probability of rank k.
     edge, owner = np.unique(rows[at_edge], return_inverse=True)
     tied[at_edge] = (block.scores[edge] == top[edge, -1:]).sum(1)[owner]
     return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(top)).astype(np.float64, copy=False)
@@ -133,12 +123,12 @@ def row_measures(
     gains: Sequence[int] = (),
     areas: bool = False,
 ) -> dict[str, float]:
-    """Return measures of the rows from one pass over the scores.
+    """Return metrics of rows from one pass over the scores.
 
-    precision_k: share of positives among the k labels of highest score, averaged over all rows; the divisor is k also
-    where fewer labels are known or positive. ndcg_k: discounted gain sum_i 1 / log2(1 + place) of the positives,
-    relative to the best order, over all rows; one without positives counts 0, as in scikit-learn. hamming; and with
-    areas auc and auc_rows, as `instance_auc` says.
+    precision_k: fraction of positives among the k highest labels, averaged over all rows. The divisor is k even if a
+    row has fewer known or positive labels. ndcg_k: discounted gain sum_i 1 / log2(1 + rank) of the positives, relative
+    to the best order. It averages over all rows; a row without positives counts 0, as in scikit-learn. hamming:
+    fraction of known entries on the wrong side of the threshold. With `areas`, auc and auc_rows: see `instance_auc`.
     """
     n, L = Y.shape
     totals = dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0)
@@ -157,106 +147,50 @@ def row_measures(
         wrong += _wrong(block, threshold)
         known += int(block.observed.sum())
         if areas:
-            values = _rowareas(block)
+            values = areas_of(block)
+            values = values[~np.isnan(values)]
             area, rows = area + float(values.sum()), rows + len(values)
     totals["hamming"] = wrong / known if known else float("nan")
     return totals | ({"auc": area / rows if rows else float("nan"), "auc_rows": rows} if areas else {})
 
 
 def _wrong(block: Block, threshold: float) -> int:
-    """Return how many known entries are on the wrong side of the threshold; unknown ones are +inf."""
+    """Return the number of known entries on the wrong side of the threshold; unknown ones are +inf."""
     unknown = block.scores.size - int(block.observed.sum())
     above, right = int((block.scores > threshold).sum()) - unknown, int((block.positive > threshold).sum())
     return above - right + len(block.rows) - right
 
 
-def _rowareas(block: Block) -> Array:
-    """Return the AUC of those rows that have a positive and a negative."""
-    below, reached = bisected(np.sort(block.scores, axis=1), block.rows, block.positive)
-    n = len(block.scores)
-    positives = np.bincount(block.rows, minlength=n)
-    return areas_of(np.bincount(block.rows, (below + reached) / 2, minlength=n), positives, block.observed - positives)
-
-
 def hamming(scores: Scores, Y: csr_array, threshold: float, observed: csr_array | None = None) -> float:
-    """Return the share of known entries whose label differs from `score > threshold` (see THRESHOLDS)."""
+    """Return the fraction of known entries whose label differs from `score > threshold` (see THRESHOLDS)."""
     return row_measures(scores, Y, threshold, observed)["hamming"]
 
 
 def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
-    """Return the AUC within a row, averaged over the rows that have a positive and a negative, and their number."""
+    """Return the mean AUC within a row, over the rows with a positive and a negative, and their number."""
     measures = row_measures(scores, Y, 0.0, observed, areas=True)
     return Average(measures["auc"], int(measures["auc_rows"]))
 
 
-class Areas(NamedTuple):
-    """AUC over all entries at once (micro), nan where all are of one kind, and within labels (L,), nan likewise."""
+def label_areas(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Array:
+    """Return the AUC within each label (L,), nan for a label without a positive or without a negative.
 
-    micro: float
-    by_label: Array
-
-    @property
-    def macro(self) -> Average:
-        """The mean over the labels that have a positive and a negative."""
-        areas = self.by_label[~np.isnan(self.by_label)]
-        return Average(float(areas.mean()) if len(areas) else float("nan"), len(areas))
-
-
-def areas(
-    scores: Scores, Y: csr_array, observed: csr_array | None = None, micro: bool = True, by_label: bool = True
-) -> Areas:
-    """Return both areas, or those wanted, from two passes over the scores.
-
-    The first takes the scores of the positives, which are few; the second sorts each block once for either area.
+    One pass over the scores per group of labels, so that at most COLUMN_ENTRIES scores are in memory.
     """
-    parts_by_block = [(block.columns, block.positive) for block in blocks(scores, Y, observed)]
-    columns, positive = (np.concatenate(parts) for parts in zip(*parts_by_block, strict=True))
-    order = np.lexsort((positive, columns))
-    columns, positive, ranked = columns[order], positive[order], np.sort(positive)
-    wins, known, whole = np.zeros(Y.shape[1]), np.zeros(Y.shape[1], dtype=int), 0.0
-    for block in blocks(scores, Y, observed, TOGETHER) if len(positive) else ():
-        known += np.isfinite(block.scores).sum(0)
-        if by_label:
-            wins += _wins(np.ascontiguousarray(block.scores.T), columns, positive)
-        if micro:
-            whole += _below(np.sort(block.scores, axis=None), ranked)
-    positives, P, N = np.bincount(columns, minlength=Y.shape[1]), len(positive), int(known.sum()) - len(positive)
-    values = np.full(Y.shape[1], np.nan)
-    values[(positives > 0) & (known > positives)] = areas_of(wins, positives, known - positives)
-    return Areas(float((whole - P**2 / 2) / (P * N)) if P and N else float("nan"), values)
-
-
-def _wins(table: Array, columns: Indices, positive: Array) -> Array:
-    """Return, for each row of `table` (L, b), how many of its entries are below the positives of that label."""
-    L, table = len(table), np.sort(table, axis=1)
-    if len(positive) < FEW * L:
-        below, reached = bisected(table, columns, positive)
-        return np.bincount(columns, (below + reached) / 2, minlength=L).astype(np.float64, copy=False)
-    wins, ends = np.zeros(L), np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=L))])
-    for j in np.flatnonzero(np.diff(ends)):
-        wins[j] = _below(table[j], positive[ends[j] : ends[j + 1]])
-    return wins
-
-
-def _below(entries: Array, positive: Array) -> float:
-    """Return the pairs in which an entry is below a positive, equal ones counting one half; both are sorted.
-
-    The fewer of the two are looked up among the others, from both sides only where they are equal to one.
-    """
-    turned = len(positive) > len(entries)
-    keys, among = (entries, positive) if turned else (positive, entries)
-    left = np.searchsorted(among, keys)
-    tied = among[np.minimum(left, len(among) - 1)] == keys
-    equal = np.searchsorted(among, keys[tied], "right") - left[tied]
-    counts = float(left.sum()) + float(equal.sum()) / 2
-    return len(keys) * len(among) - counts if turned else counts
+    (n, L), on = Y.shape, known_positives(Y, observed).tocsc()
+    step = max(1, COLUMN_ENTRIES // max(n, 1))
+    areas = [np.zeros(0)]
+    for start in range(0, L, step):
+        group = slice(start, start + step)
+        width = min(step, L - start)
+        parts = [np.zeros((0, width)), *(block.scores[:, group] for block in blocks(scores, Y, observed))]
+        table = np.ascontiguousarray(np.concatenate(parts).T)
+        areas.append(areas_of(Block(table, np.isfinite(table).sum(1), *on[:, group].T.tocsr().nonzero())))
+    return np.concatenate(areas)
 
 
 def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
-    """Return the AUC within a label (macro), averaged over the labels that have a positive and a negative."""
-    return areas(scores, Y, observed, micro=False).macro
-
-
-def micro_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> float:
-    """Return the AUC over all entries at once (micro); nan where all are of one kind."""
-    return areas(scores, Y, observed, by_label=False).micro
+    """Return the mean AUC within a label (macro), over the labels with a positive and a negative, and their number."""
+    areas = label_areas(scores, Y, observed)
+    areas = areas[~np.isnan(areas)]
+    return Average(float(areas.mean()) if len(areas) else float("nan"), len(areas))

@@ -50,17 +50,6 @@ def test_areas_are_those_of_scikit_learn(tied):
     result = ranking.label_auc(scores, csr_array(labels))
     expected = roc_auc_score(labels, scores, average="macro")
     assert result.count == 12 and result.value == pytest.approx(expected, abs=1e-12)
-    expected = roc_auc_score(labels, scores, average="micro")
-    assert ranking.micro_auc(scores, csr_array(labels)) == pytest.approx(expected, abs=1e-12)
-
-
-def test_labels_of_one_kind_are_excluded_from_the_macro_area_and_its_count():
-    scores, labels, _ = table(1)
-    labels[:, 3], labels[:, 7] = False, True
-    result = ranking.label_auc(scores, csr_array(labels))
-    columns = np.delete(np.arange(12), [3, 7])
-    expected = roc_auc_score(labels[:, columns], scores[:, columns], average="macro")
-    assert result.count == 10 and result.value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("coding", ["zero-one", "signs"])
@@ -103,8 +92,6 @@ def test_unobserved_entries_are_ignored():
     assert result.count == len(areas) and result.value == pytest.approx(np.mean(areas), abs=1e-12)
     assert ndcg_at(wild, Y, 3, mask) == pytest.approx(np.mean(gains), abs=1e-12)
     assert precision_at(wild, Y, (3,), mask)[3] == pytest.approx(np.mean(hits), abs=1e-12)
-    flat = roc_auc_score(labels[observed], scores[observed])
-    assert ranking.micro_auc(wild, Y, mask) == pytest.approx(flat, abs=1e-12)
     columns = [roc_auc_score(labels[o, j], scores[o, j]) for j, o in enumerate(observed.T)]
     assert ranking.label_auc(wild, Y, mask).value == pytest.approx(np.mean(columns), abs=1e-12)
     wrong = hamming_loss(labels[observed], scores[observed] > 0)
@@ -115,14 +102,14 @@ def test_a_known_label_outside_the_mask_is_not_counted():
     scores, labels, rng = table(5)
     observed = csr_array(rng.random(labels.shape) < 0.5)
     inside = csr_array(labels).multiply(observed).tocsr()
-    assert ranking.micro_auc(scores, csr_array(labels), observed) == ranking.micro_auc(scores, inside, observed)
+    assert ranking.label_auc(scores, csr_array(labels), observed) == ranking.label_auc(scores, inside, observed)
 
 
 def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch):
     scores, labels, rng = table(6)
     Y, observed = csr_array(labels), csr_array(rng.random(labels.shape) < 0.8)
     whole = everything(scores, Y, observed)
-    monkeypatch.setattr(ranking, "TOGETHER", 1)
+    monkeypatch.setattr(ranking, "COLUMN_ENTRIES", 5 * len(labels))
     monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 7 * labels.shape[1])
     slices = []
     parts = everything(lambda rows: slices.append(rows) or scores[rows], Y, observed)
@@ -134,20 +121,20 @@ def everything(scores, Y, observed):
     areas = ranking.instance_auc(scores, Y, observed), ranking.label_auc(scores, Y, observed)
     precisions = precision_at(scores, Y, (1, 3), observed)
     rest = ndcg_at(scores, Y, 5, observed), ranking.hamming(scores, Y, 0.0, observed)
-    return [*areas[0], *areas[1], *precisions.values(), *rest, ranking.micro_auc(scores, Y, observed)]
+    return [*areas[0], *areas[1], *precisions.values(), *rest]
 
 
-def test_nothing_to_measure_is_nan_over_none():
+def test_nothing_to_measure_is_nan_with_count_0():
     scores, nothing = np.zeros((3, 4)), csr_array((3, 4))
     assert np.isnan(ranking.instance_auc(scores, nothing).value) and ranking.instance_auc(scores, nothing).count == 0
-    assert np.isnan(ranking.label_auc(scores, nothing).value) and np.isnan(ranking.micro_auc(scores, nothing))
+    assert np.isnan(ranking.label_auc(scores, nothing).value)
     assert np.isnan(ranking.hamming(scores, nothing, 0.5, csr_array((3, 4), dtype=bool)))
     assert precision_at(scores, nothing) == {1: 0.0, 3: 0.0, 5: 0.0} and ndcg_at(scores, nothing, 3) == 0
 
 
 @pytest.mark.parametrize("scores", [np.full((2, 3), np.nan), np.zeros((2, 4))], ids=["nan", "size"])
 def test_scores_that_are_no_numbers_or_of_another_size_are_refused(scores):
-    with pytest.raises(ValueError, match="scores of rows 0..1 must be 3 finite numbers a row"):
+    with pytest.raises(ValueError, match="scores of rows 0..1 must be 3 finite numbers per row"):
         ndcg_at(scores, csr_array(np.eye(2, 3)), 2)
 
 
@@ -159,10 +146,12 @@ def test_inputs_are_unchanged():
     assert all(np.array_equal(a, b) for a, b in zip(before, (scores, Y.toarray(), observed.toarray()), strict=True))
 
 
-def test_areas_of_labels_are_given_singly_and_nan_where_undefined():
+def test_labels_of_one_kind_have_no_area_and_do_not_count():
     scores, labels, _ = table(4)
     labels[:, 3], labels[:, 7] = False, True
-    areas = ranking.areas(scores, csr_array(labels)).by_label
+    areas = ranking.label_areas(scores, csr_array(labels))
     assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
-    for j in np.flatnonzero(~np.isnan(areas)):
-        assert areas[j] == pytest.approx(roc_auc_score(labels[:, j], scores[:, j]), abs=1e-12)
+    expected = [roc_auc_score(labels[:, j], scores[:, j]) for j in range(12) if j not in (3, 7)]
+    assert areas[~np.isnan(areas)] == pytest.approx(expected, abs=1e-12)
+    assert ranking.label_auc(scores, csr_array(labels)) == (pytest.approx(np.mean(expected)), 10)
+    assert np.isnan(ranking.label_areas(np.zeros((0, 4)), csr_array((0, 4)))).all()

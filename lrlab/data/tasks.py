@@ -182,7 +182,7 @@ class LabeledRows(Measurements):
 
         problem: LabelProblem = trace.problem
         scores = trace.estimate.estimate.scores(problem.X_test)  # type: ignore[union-attr]
-        areas = ranking.areas(scores, problem.Y_test, problem.mask_test, micro=False).by_label
+        areas = ranking.label_areas(scores, problem.Y_test, problem.mask_test)
         on = np.asarray(problem.Y.sum(axis=0)).ravel().astype(int)
         return pd.DataFrame({"label": self.rows.names, "positive training rows": on, "AUC on held-out rows": areas})
 

@@ -45,7 +45,6 @@ METRICS: Mapping[str, Any] = {
     **{f"precision@{k}": partial(first_places, name=f"precision_{k}", precisions=(k,)) for k in PLACES},
     **{f"ndcg@{k}": partial(first_places, name=f"ndcg_{k}", gains=(k,)) for k in GAINS},
     "auc": lambda scores, Y, known, threshold: ranking.instance_auc(scores, Y, known).value,
-    "micro_auc": lambda scores, Y, known, threshold: ranking.micro_auc(scores, Y, known),
     "macro_auc": lambda scores, Y, known, threshold: ranking.label_auc(scores, Y, known).value,
     "hamming": lambda scores, Y, known, threshold: -ranking.hamming(scores, Y, threshold, known),
 }
