@@ -117,7 +117,7 @@ def test_a_random_job_ends_in_a_result_or_in_one_sentence(drawn):
         job = make_job(catalog.spec(model, **parameters), solver, **given_settings)
         trace = run_job(job)
     except InputError as refusal:
-        # Some see in the data alone that they cannot work, as where all answers agree.
+        # Some solvers see only in the data that they cannot work, for example if all responses agree.
         assert "\n" not in str(refusal) and "must be" in str(refusal)
         return
     assert isinstance(trace.stop, Stop)

@@ -34,7 +34,7 @@ from lrlab.runs.trace import Trace
 from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.run import sweep
 
-# Workers cannot import this file: what it defines travels by value.
+# Workers cannot import this file: its functions travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 PATIENCE = 30.0

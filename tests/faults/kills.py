@@ -109,7 +109,7 @@ def check_numbers(path: Path, seed: int, trials: int) -> int:
         for job in sweep.jobs:
             results = store.results(job, trials)
             assert list(results) == list(range(trials))
-            # As text, for what is not a number equals nothing.
+            # As text, because nan does not equal itself.
             assert str(results[0].scores) == str(run_trial(Trial(job, 0)).scores)
             total += len(results)
     return total
@@ -132,7 +132,7 @@ async def kill_workers(server: Server, path: Path, kills: int, seed: int, trials
         await asyncio.to_thread(until, lambda count=count: stored_trials(path) > min(count, goal - 1))
         outcome.resumed.append(time.monotonic() - began)
     while len(before) < goal:
-        # A trial that lost two workers is left to the next Run.
+        # Only the next Run computes a trial that lost two workers.
         count = len(before)
         with suppress(AssertionError):
             await asyncio.to_thread(until, lambda: stored_trials(path) >= goal, STILL_SECONDS)

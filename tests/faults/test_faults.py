@@ -73,7 +73,7 @@ def test_a_full_disk_ends_the_shell_in_one_line_and_what_is_stored_is_used_again
     definition.write_text(to_toml(sweep))
     command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path)]
     script = "import sys; from lrlab.__main__ import main; import lrlab.shell.sweep as s; "
-    # In this process, so that the limit holds for what writes the store alone.
+    # In this process, so that the limit applies only to the process that writes the store.
     script += "import lrlab.engine.engine as e; from lrlab.engine.results import LocalResults; "
     script += "e.get_engine = lambda address: type('Here', (), {'map': staticmethod(LocalResults)}); sys.exit(main())"
     command[1:3] = ["-c", script]

@@ -99,7 +99,7 @@ def test_more_series_than_colours_still_differ():
     names = [f"solver-{k}" for k in range(16)]
     looks = set(zip(theme.colours(names).values(), theme.dashes(names).values(), strict=True))
     assert len(looks) == 16
-    # One without a line has its marker alone.
+    # A series without a line has only its marker.
     assert len(set(zip(theme.colours(names).values(), theme.symbols(names).values(), strict=True))) == 16
 
 

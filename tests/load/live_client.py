@@ -73,7 +73,7 @@ class LiveClient:
 
     async def _receive(self, address: str, cookie: str) -> None:
         headers = {"Cookie": cookie} if cookie else None
-        # Until it is refused, as by a server that has ended.
+        # Until a connection fails, for example because the server has ended.
         with suppress(InvalidStatus, OSError):
             while True:
                 self._socket = await connect(

@@ -71,7 +71,7 @@ async def predict(address: str, students: int, rounds: int = 2) -> Predicted:
         await teacher.until(lambda: shown(teacher, "Right is: "))
         for visitor in (teacher, *visitors):
             visitor.texts.clear()
-        # It comes after the words, and goes for a moment when the page is drawn again.
+        # The button comes after the words, and disappears for a moment while the page is drawn again.
         await teacher.until(lambda: any(name.endswith("class-again") for name in teacher.buttons))
         await teacher.press("class-again")
         last = f"class-choice-{number + 1}-2"

@@ -97,7 +97,7 @@ def test_a_reload_finds_its_run_again_and_cancels_it(server):
     async def reload(seed: int) -> bool:
         cookie = browser()
         before = await running(Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie))
-        # The server counts from the moment at which it notices, which is before all of the tab is closed.
+        # The server counts from the moment it notices, before the tab has closed both connections.
         left_at = time.monotonic()
         await before.close()
         after = Visitor(server.address, query=f"{LONG}&seed={seed}", cookie=cookie)
@@ -135,7 +135,7 @@ def test_buttons_and_the_end_of_a_run_draw_their_part_of_the_page_alone(server):
     async def press() -> None:
         visitor = Visitor(server.address, query=LONG.replace("p=200", "max_seconds=0.5&seed=15"))
         await visitor.open()
-        # What is pressed before the browser has the page for certain draws it once more.
+        # A click before the browser surely has the page draws the whole page again.
         await asyncio.sleep(2 * SENT_SECONDS)
         for number in (1, 2):
             await visitor.press("converge-run")
@@ -220,7 +220,7 @@ def test_a_run_is_followed_where_its_place_on_the_page_has_changed(server):
 def test_a_setting_that_changes_beside_a_run_draws_the_settings_alone(server):
     async def change() -> None:
         visitor = await running(Visitor(server.address, query=f"{LONG}&seed=16"))
-        # The page is drawn whole for what is pressed so soon.
+        # A change that comes sooner draws the whole page.
         await asyncio.sleep(2 * SENT_SECONDS)
         pages, parts = visitor.full_runs, visitor.parts
         for n in (2001, 2002):

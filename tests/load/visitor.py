@@ -170,7 +170,7 @@ class Visitor:
                     self.parts += 1
                     self._drawn.update(message.metadata.run.fragment_ids)
                 elif message.script_finished == EARLY:
-                    # So Streamlit also calls a part that was drawn, where the next one began before this was sent.
+                    # Streamlit sends the same status for a finished part if the next one began before the message left.
                     self._early = list(message.metadata.run.fragment_ids)
             case "delta" if message.delta.WhichOneof("type") == "new_element":
                 self._draw(tuple(message.metadata.delta_path), message.delta.new_element, message.delta.fragment_id)

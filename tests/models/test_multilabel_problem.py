@@ -46,7 +46,7 @@ def test_the_best_predictor_is_that_of_many_rows():
     assert csr_array.mean(problem.Y, axis=0) == pytest.approx(best.dense()[0], abs=0.01)
     fitted = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
     assert fitted == pytest.approx(best.dense(), abs=0.01)
-    # And what it leaves is the difference of two risks, here on rows that are given.
+    # The rest is the difference of two risks, here on given rows.
     risks = [
         ((problem.Y.toarray() - problem.X @ Z) ** 2).sum(axis=1) / (2 * spec.labels)
         for Z in (1.2 * best.dense(), best.dense())

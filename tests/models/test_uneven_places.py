@@ -81,13 +81,13 @@ def test_nothing_of_a_block_is_observed_and_the_rest_decides_it():
 
 @pytest.mark.parametrize("solver", ["matrix-irls", "gauss-newton"])
 def test_a_block_that_the_rest_does_not_decide_is_said_to_be_not_unique(solver):
-    # Two rows are beside the block: columns of it have two entries, one less than the rank.
+    # Two rows lie outside the block, so that its columns have two entries, one less than the rank.
     spec = PLAIN.replace(n1=20, n2=100, rank=3, block=0.9, observed=0.19)
     assert spec.measurements == 2000 - 18 * 90 >= spec.degrees_of_freedom
     trace = lrlab.solve(spec, solver)
     assert trace.stop is Stop.NOT_UNIQUE and trace.metrics["misfit"] < 1e-9
     decided = lrlab.solve(spec.replace(rank=2), solver)
-    # By rounding, matrix-irls moves no more before or after nothing but rounding is left of the misfit.
+    # Rounding decides whether matrix-irls stops moving before or after its residual norm is pure rounding.
     assert decided.stop in (Stop.CONVERGED, Stop.FINISHED) and decided.metrics["weakest_error"] < 1e-6
 
 

@@ -130,7 +130,7 @@ def test_least_squares_of_a_factor_directly_by_conjugate_gradients_and_by_lstsq(
     monkeypatch.setattr(solving, "DIRECT_UNKNOWNS", 0)
     assert left.solve(b, ridge) == pytest.approx(expected_U, abs=1e-7)
     assert right.solve(b, ridge) == pytest.approx(expected_V, abs=1e-7)
-    # From a start the unknowns differ where the system is singular (U = V K, K skew, on a symmetric operator).
+    # After an initialization, solutions of a singular system may differ (U = V K, K skew, on a symmetric operator).
     near_U, near_V = left.solve(b, ridge, U), right.solve(b, ridge, V)
     assert A.pair(A.left(near_U), Q) == pytest.approx(A.pair(A.left(expected_U), Q), abs=1e-7)
     assert A.pair(P, A.right(near_V)) == pytest.approx(A.pair(P, A.right(expected_V)), abs=1e-7)

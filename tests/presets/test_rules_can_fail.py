@@ -147,8 +147,8 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
             places = sorted({*own, *more}) or [1.0]
 
             def noise(names=names, places=places, rng=rng, claim=claim):
-                # At the end of what is still called about a level.
-                # That of a slope is no factor.
+                # At the end of the range that still counts as about a level.
+                # The tolerance of a slope isn't a factor.
                 within = 1.0 if claim["rule"] == "slope" else claim.get("within", 1.0)
                 centre = np.log(abs(claim.get("level", 1.0)) * within)
                 if claim["rule"] == "transition":

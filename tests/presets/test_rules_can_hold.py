@@ -111,7 +111,7 @@ def printed(rule, right):
     top = max(value for row in rows.values() for value in row.values())
     if rule["rule"] == "numbers":
         return {name: {x: v + (0.0 if right else WIDE * top) for x, v in row.items()} for name, row in rows.items()}
-    # The order alone is judged: the numbers may lie farther apart.
+    # The rule judges only the order: the numbers may lie farther apart.
     above = {
         name: {x: sum(other.get(x, v) < v for other in rows.values()) for x, v in row.items()}
         for name, row in rows.items()
@@ -126,7 +126,7 @@ def drawn(rule, held, right):
     names = list(rule["printed"]) if "printed" in rule else claims.named(rule)
     places = [place for place in held.values[names[0]] if all(place in held.values[name] for name in names)]
     if rule["rule"] == "proportional":
-        # Each series has rates of its own.
+        # Each series has its own rates.
         means = {name: {x: x ** (1.0 if right else 3.0) for x in held.values[name]} for name in names}
     else:
         means = printed(rule, right) if "printed" in rule else centres(rule, names, places, right)
@@ -164,6 +164,6 @@ def test_a_full_run_can_meet_and_miss_every_claim(name):
                 continue
             right, wrong = (claims.judge(rule, drawn(rule, verdict.samples, way)) for way in (True, False))
             assert wrong.holds is False, f"{name}: {verdict.paper}: {wrong}"
-            # Where printed numbers differ by no more than the test rows tell, they cannot be confirmed.
+            # Test rows cannot confirm printed numbers that differ by less than their standard error.
             close = rule["rule"] in NUMBER_RULES and "as much as the printed numbers differ" in right.measured
             assert right.holds is True or close, f"{name}: {verdict.paper}: {right}"

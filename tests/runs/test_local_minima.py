@@ -28,7 +28,7 @@ def test_a_network_without_its_weakest_unit_is_not_called_converged():
     spec = lrlab.spec("polynomial-network", p=40, r=3, condition=1e4, m=234, seed=31000)
     solvers = ["gauss-newton", "scaled-gradient", "tangent-descent"]
     traces = {solver: [solve(trial_spec(spec, trial), solver) for trial in range(10)] for solver in solvers}
-    # Which trial of which solver misses the unit depends on the rounding of the processor's products.
+    # The rounding of the processor's products decides which trial of a solver misses the unit.
     beaten = [trace for own in traces.values() for trace in own if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
     assert len(beaten) >= 4 and all(trace.metrics["recovered_directions"] == 2 for trace in beaten)
     for own in traces.values():

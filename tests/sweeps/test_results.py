@@ -115,7 +115,7 @@ def test_a_midpoint_is_the_maximum_of_the_likelihood(counts, falling):
     if found is None:
         return
     sign = -1 if falling else 1
-    # The slope is bounded where failures and successes do not overlap.
+    # The slope is bounded if failures and successes do not overlap.
     best = min(loss([found.value, sign * slope]) for slope in np.geomspace(1 / 9, 17.6, 400))
     free = minimize(loss, [found.value, sign], method="Nelder-Mead", options={"maxiter": 2000})
     assert found.low < found.value < found.high

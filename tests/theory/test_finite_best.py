@@ -151,7 +151,7 @@ COSINE, OTHER = ("custom-link", {"link": "cos 2z"}), ("custom-link", {"link": "c
 def test_no_bound_is_stated_if_chains_may_miss_parts_of_the_posterior(model, n, p):
     spec = lrlab.spec(model[0], n=n, p=p, **model[1])
     assert "not monotone" in why_no_best(spec) and finite_best(spec) is None
-    # With many measurements one part is left; with few, draws of the prior see all parts.
+    # With many measurements one part remains; with few, samples of the prior reach all parts.
     for fitting in (spec.replace(n=30 * p), spec.replace(n=2), lrlab.spec("flipped-logistic", n=n, p=p, flip=0.1)):
         assert why_no_best(fitting) == ""
 

@@ -29,7 +29,7 @@ def test_the_edge_is_centred_on_the_largest_eigenvalue_of_noise():
     spec = lrlab.spec("flipped-logistic", flip=0.5)
     row = pairwise.predictions(spec, "flip", [0.5]).iloc[0]
     drawn = finite_moment(spec.link_function, spec.n, spec.p, "M", 1000)
-    # The edge itself, where it lies for endless p, is off by 3.5% at p = 20.
+    # The asymptotic edge is off by 3.5% at p = 20.
     assert row["top"] == pytest.approx(drawn.top.mean(), rel=0.015)
     assert row["second"] == pytest.approx(drawn.second.mean(), rel=0.015) and row["second"] < 0.97 * row["top"]
 

@@ -58,7 +58,7 @@ def penalty_of(name, problem, options):
 @pytest.mark.parametrize(("case", "name"), a_third(CLAIMS))
 def test_every_converged_run_is_stationary(case, name, noise):
     try:
-        # The end alone is looked at: without scores of the iterates before it, which take a fifth of the time.
+        # Only the end counts here, so the test leaves out the scores of earlier iterates, a fifth of the time.
         trace = run_job(make_job(SPECS[case].replace(noise=noise, seed=1003), name, max_iter=600), newest=Newest())
     except InputError as refusal:
         pytest.skip(f"refused: {refusal}")

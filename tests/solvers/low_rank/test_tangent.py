@@ -88,7 +88,7 @@ def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_n
     J = np.stack([measured(unit.reshape(shape)) for unit in np.eye(Z.size)], axis=1)
     rows, right, s1 = J, -at.d, np.abs(s).max()
     if weight:
-        # mu ||A D^-1 + U D^-1 diag(s)||^2 and the same of B and V, twice that of A alone if W is symmetric.
+        # mu ||A D^-1 + U D^-1 diag(s)||^2 and the same for B and V; twice the term of A if W is symmetric.
         D = np.sqrt(np.abs(s) / s1)
         present = U * (s / D) if A.symmetric else np.vstack([U * (s / D), V * (s / D)])
         scale = np.sqrt((1 + A.symmetric) * weight / s1)
@@ -106,7 +106,7 @@ def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_n
 def test_exact_answers_give_the_exact_matrix(name, solver):
     trace = lrlab.solve(SPECS[name], solver, max_iter=300)
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
-    # Up to rounding, once nothing but rounding is left.
+    # Up to rounding, once only rounding remains.
     objectives = trace.table["objective"].to_numpy()
     assert (np.diff(objectives) <= 1e-20 * objectives[0]).all()
 

@@ -96,7 +96,7 @@ def test_the_objective_is_the_bound_of_its_definition_and_stationary_in_every_pa
     Phi, M = iterates[-1].estimate.Phi, iterates[-1].estimate.W
     X, Y, observed = dense(problem.X), problem.Y.toarray(), problem.mask.toarray()
     prior = Sparsity(*iterates[-1].estimate.settings[:2])
-    # At convergence the factors follow from each other; those of labels are found by fixed point, with full matrices.
+    # At convergence the factors follow from each other; a fixed point with full matrices gives the label factors.
     a, b = (
         prior.shape + 0.5,
         [np.full((~row).sum(), prior.rate / prior.shape * (prior.shape + 0.5)) for row in observed],

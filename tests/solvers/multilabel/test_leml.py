@@ -264,7 +264,7 @@ def test_the_frobenius_penalty_is_that_of_ridge_regression(solver):
     options = {"steps": 200} | ({} if loss is SQUARED else {"newton_steps": 30})
     stop, iterates = run(solver, problem, 600, penalty="frobenius", regularization=2.0, fitted_rank=7, **options)
     assert stop is Stop.CONVERGED
-    # At full rank the problem is convex: the optimum is that of a single factor Z with H = I.
+    # At full rank the problem is convex: a single factor Z with H = I has the same optimum.
     labels = Labels(problem, loss)
     f = Risk(labels, 2.0).of_features(np.eye(7))
     Z = tron.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)

@@ -95,7 +95,7 @@ def test_objectives_never_rise_and_all_fields_are_those_of_the_estimate(spec, na
         assert U.T @ U == pytest.approx(np.eye(k), abs=1e-9) and V.T @ V == pytest.approx(np.eye(k), abs=1e-9)
         value, g = smooth(problem, name, iterate.estimate.dense())
         assert iterate.objective == pytest.approx(value + weight * s.sum(), rel=1e-9)
-        # The nearest subgradient: U V^T where W is not 0, and what is left of -g / weight elsewhere, cut at 1.
+        # The nearest subgradient: U V^T on the support of W, and the rest of -g / weight elsewhere, clipped at 1.
         on = s > 0
         P, Q = U[:, on] @ U[:, on].T, V[:, on] @ V[:, on].T
         rest = (np.eye(len(P)) - P) @ g @ (np.eye(len(Q)) - Q)

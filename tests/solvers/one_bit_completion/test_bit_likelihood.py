@@ -31,7 +31,7 @@ def test_projections_are_feasible_and_nearest():
     for _ in range(300):
         other = rng.standard_normal((9, 7)) @ np.diag(rng.random(7))
         inside = other * min(4.0 / np.linalg.norm(other, "nuc"), 0.3 / np.abs(other).max())
-        # The angle between what is left and any way inside is at least a right one.
+        # The angle between the remainder and any feasible direction is at least 90 degrees.
         assert np.vdot(V - ball, other * 4.0 / np.linalg.norm(other, "nuc") - ball) <= 1e-9
         assert np.vdot(V - box, inside - box) <= 1e-2
     near = both.nearest(V + 1e-3, 1.0).dense()

@@ -299,7 +299,7 @@ def test_the_trace_norm_of_signs_ends_at_the_optimum():
     (samples,), W = problem.blocks(0), last.estimate
     rest = samples.y - samples.X @ W.dense()
     assert last.objective == pytest.approx((rest**2).sum() / 2 + weight * W.s.sum())
-    # The subdifferential: X^T (Y - X W) = lambda (U V^T + something of spectral norm 1 at most beside it).
+    # The subdifferential: X^T (Y - X W) = lambda (U V^T + Q), with Q orthogonal to it and of spectral norm at most 1.
     U, V = W.U[:, W.s > 0], W.V[:, W.s > 0]
     pull = samples.X.T @ rest / weight
     assert U.T @ pull @ V == pytest.approx(np.eye(U.shape[1]), abs=1e-4)

@@ -128,7 +128,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say_or_say_why_not(cell):
     assert all(found.without), "no intervals, and no reason"
     assert len(found.held) + sum(found.without.values()) == found.problems
     if len(found.held) > 5:
-        # The spread of few shares is itself uncertain: at least that of 120 independent entries.
+        # The spread of few fractions is itself uncertain: use at least the spread of 120 independent entries.
         error = max(found.error, 0.02 if not EVERY else found.error)
         assert 0.93 - 3.0 * error <= np.mean(found.held) <= 0.97 + 3.0 * error
 

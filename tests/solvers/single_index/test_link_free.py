@@ -122,7 +122,7 @@ def test_steps_without_an_answer_are_those_of_the_other_rows():
 def test_every_round_belongs_to_one_estimate(model, s):
     built = problem(model, n=1500, sparsity=4)
     data = data_of(built, s)
-    # Rounds in which jumps, or another support, are tried show the estimate so far, and are not solved.
+    # Rounds that try jumps or another support show the estimate so far and solve nothing.
     states = [shown for shown in rounds(built, 60, s) if not shown.trying]
     for shown in states[:8]:
         iterate = shown.iterate(data)

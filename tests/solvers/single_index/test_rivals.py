@@ -109,7 +109,7 @@ def test_streamed_equals_in_memory(name, monkeypatch):
     whole = estimate(spec.build(), name)
     blocked = spec.build()
     blocked.block_rows = 128
-    # The block decides which numbers are drawn: the blocked problem is fed the same rows.
+    # The block size decides which numbers are simulated, so the blocked problem gets the same rows.
     blocked.__dict__["_data"] = (spec.build().X, spec.build().y)
     np.testing.assert_allclose(estimate(blocked, name), whole, atol=1e-10)
     stored = spec.replace(n=5000)
