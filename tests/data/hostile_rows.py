@@ -173,7 +173,9 @@ CASES = {
     "empty ARFF": Case("f.arff", b"", "@data after the attributes", 1),
     "empty CSV": Case("f.csv", b"", "at least one row", 1),
     "empty npz": Case("f.npz", b"", "whole .npz"),
-    "ARFF of 1.1e6 attributes": Case("f.arff", lambda: b"@attribute a real\n" * 1_100_000, "that of line 1", 1),
+    "ARFF of 1.1e6 attributes": Case(
+        "f.arff", lambda: b"@attribute a real\n" * 1_100_000, "a name that line 1 does not use", 1
+    ),
     "XML of 1.1e6 labels": Case("f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", opened=listed),
     "ARFF of 1e6 attributes": Case(
         "f.arff",
@@ -183,7 +185,7 @@ CASES = {
     ),
     "CSV of 1e6 columns": Case("f.csv", lambda: b"1," * 10**6 + b"1\n", "at most 100,000 columns", 1),
     "npz of 60,000 members": Case("f.npz", lambda: members(60_000), "at most 1,000 arrays"),
-    "ARFF, a name twice": Case("f.arff", ARFF.replace(b"b {", b"a {"), "other than that of line 2", 1),
+    "ARFF, a name twice": Case("f.arff", ARFF.replace(b"b {", b"a {"), "a name that line 2 does not use", 1),
     "ARFF, truncated row": Case("f.arff", ARFF + b"{0 1,", "in line 6", 1),
     "ARFF, negative index": Case("f.arff", ARFF + b"{-1 1}\n", "in line 6", 1),
     "ARFF, nan": Case("f.arff", ARFF + b"nan,u,1\n", "a number for attribute a", 1),

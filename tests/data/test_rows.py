@@ -106,8 +106,8 @@ def test_an_attribute_that_names_the_rows_is_left_out_with_a_note(tmp_path):
     lines = [f"{word},{k % 7},{k % 2}" for k, word in enumerate(words)]
     (tmp_path / "f.arff").write_text(arff([f"url {{{','.join(words)}}}", "x real", "l label"], lines))
     data = read(tmp_path / "f.arff")
-    assert data.feature_names == ("x",) and "url is nearly unique per row" in data.notes[0]
-    assert "url is nearly unique" in lrlab.fit(tmp_path / "f.arff", solver="binary-relevance").task.source()
+    assert data.feature_names == ("x",) and "attribute url out: it is nearly unique per row" in data.notes[0]
+    assert "attribute url out" in lrlab.fit(tmp_path / "f.arff", solver="binary-relevance").task.source()
 
 
 def test_unknown_labels_are_neither_on_nor_off(tmp_path):
