@@ -19,10 +19,10 @@ LIVE_POINTS, FIRST_POINTS = 400, 40
 EMPTY = 100.0
 """Where the axis of an empty figure ends."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
-BOUNDS = {"best": "best on average over signals", "bound": "Cramér-Rao bound: the least error without bias"}
+BOUNDS = {"best": "Bayes-optimal", "bound": "Cramér-Rao bound: the least error without bias"}
 LIMITS = {
-    "limit_best": "limit of all methods, large sizes",
-    "limit_best_fast": "limit of known fast methods, large sizes",
+    "limit_best": "information-theoretic limit",
+    "limit_best_fast": "limit of polynomial-time methods",
 }
 """What the `best_...`, `bound_...` and `limit_best_...` numbers among predictions mean."""
 
@@ -167,9 +167,9 @@ def _add_theory(
         if run.expected and measure in ("error", "overlap") and time == "iteration":
             _add_expected(figure, run, measure)
     if any(shown(run.predictions, measure, "predicted") is not None for run in runs):
-        theme.dashed(figure, [None], [None], name="theory at this size, 80% of draws", legendgroup="theory")
+        theme.dashed(figure, [None], [None], name="finite-size theory, 80% of trials", legendgroup="theory")
     if any(shown(run.predictions, measure, prefix) is not None for run in runs for prefix in ("limit", *LIMITS)):
-        theme.asymptote(figure, [None], [None], name="limits for large sizes", legend=True)
+        theme.asymptote(figure, [None], [None], name="asymptotic limits", legend=True)
 
 
 def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float, float], log_y: bool) -> None:
@@ -183,7 +183,7 @@ def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float
         theme.dashed(figure, extent, [level, level], colour, name=f"theory: {run.title}", **look)
     limit = shown(run.predictions, measure, "limit")
     if limit is not None:
-        words = f"limit of {run.title} for large sizes"
+        words = f"asymptotic limit of {run.title}"
         theme.asymptote(figure, extent, [limit, limit], colour, words, legend=False)
     start = shown(run.predictions, f"start_{measure}", "predicted")
     if start is not None:
@@ -194,7 +194,7 @@ def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float
             showlegend=False,
             legendgroup="theory",
             marker={"symbol": "star-open", "size": 13, "color": colour, "line": {"width": 2}},
-            hovertemplate="theory of the start, for large sizes: %{y:.4g}<extra>" + run.title + "</extra>",
+            hovertemplate="asymptotic theory of the initialization: %{y:.4g}<extra>" + run.title + "</extra>",
         )
 
 
@@ -224,7 +224,7 @@ def _add_band(
 def _add_bounds(
     figure: Figure, predictions: Mapping[str, float], measure: str, extent: tuple[float, float], log_y: bool
 ) -> None:
-    """Add the best on average and what noise allows at this size, and the limits of all methods for large sizes."""
+    """Add the best on average and what noise allows at this size, and the information-theoretic limits."""
     for prefix, words in BOUNDS.items():
         level = _level(predictions, measure, prefix, log_y)
         if level is None:

@@ -83,7 +83,7 @@ def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, colour: str) ->
         theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), colour)
     limit = theory[theory["kind"] == "limit"]
     if len(limit):
-        theme.asymptote(figure, limit["x"], limit["y"], colour, f"limit of {name} for large sizes", legend=False)
+        theme.asymptote(figure, limit["x"], limit["y"], colour, f"asymptotic limit of {name}", legend=False)
 
 
 def beside(

@@ -127,7 +127,7 @@ class SweepData:
 
     @cached_property
     def limits(self) -> list[Limit]:
-        """The limits of all methods, and of known fast ones, for large sizes along a single axis."""
+        """The asymptotic limits of all methods, and of polynomial-time ones, along a single axis."""
         return theory.limits(self.sweep)
 
 
@@ -295,7 +295,7 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
 
 
 def _limits(data: SweepData, show: str) -> pd.DataFrame:
-    """Return the limits of all methods, and of known fast ones, for large sizes: name, x, y."""
+    """Return the asymptotic limits of all methods, and of polynomial-time ones: name, x, y."""
     rows = [
         (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
         for limit, x, scores in data.limits

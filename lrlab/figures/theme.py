@@ -129,7 +129,7 @@ def dashed(
 
 
 def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "", *, legend: bool) -> None:
-    """Add the thin line of a limit for large sizes, to the legend where it is said."""
+    """Add the thin line of an asymptotic limit, and to the legend if asked."""
     figure.add_scatter(
         x=x,
         y=y,

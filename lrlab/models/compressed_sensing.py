@@ -166,7 +166,7 @@ def lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict
 
 
 def margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log n/p less that from which the limit of known fast methods exceeds a level."""
+    """Return log n/p less that from which the limit of polynomial-time methods exceeds a level."""
     overlap = 1.0 - level.value**2 if level.measure == "error" and spec.bits != 1 else overlap_at(level)
     if overlap is None or not 0.0 < overlap < 1.0 or not sparse_limits.bayes_limits(spec):
         return {}

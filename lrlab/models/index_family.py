@@ -17,7 +17,7 @@ FAMILY = Family(
         ),
         "share_of_best": Measure(
             "overlap / best possible overlap",
-            "mean squared overlap as a share of the best on average over signals at this n and p",
+            "mean squared overlap as a fraction of the Bayes-optimal one at this n and p",
             quotient=("overlap", "best_overlap"),
             rising=True,
         ),

@@ -24,7 +24,7 @@ PHASE_GOAL = Goal("error", 1e-3, noises=3.0)
 SELDOM = 2.0
 """Standard deviations that 2% of normal numbers exceed."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
-RATE = "rate p^(k/2) of fast methods"
+RATE = "rate p^(k/2) of polynomial-time methods"
 EXISTENCE = "answers separable below"
 NEGLIGIBLE = 1e-4
 """n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
@@ -70,11 +70,11 @@ def prediction_words(numbers: Mapping[str, float]) -> str:
 
 
 def bound_words(numbers: Mapping[str, float]) -> list[str]:
-    """Return the bound of all methods: at this n and p, or else its limit for large ones."""
+    """Return the bound on all methods: at this n and p, or else its limit for large ones."""
     if "best_error" in numbers:
-        return [f"best on average over signals {numbers['best_error']:.2g}"]
+        return [f"Bayes-optimal {numbers['best_error']:.2g}"]
     if "limit_best_overlap" in numbers:
-        return [f"limit of all methods for large n and p {error_of(numbers['limit_best_overlap']):.2g}"]
+        return [f"information-theoretic limit for large n and p {error_of(numbers['limit_best_overlap']):.2g}"]
     return []
 
 
@@ -117,7 +117,9 @@ def phase_measured(spec: Any) -> Measured:
 def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
     limit, ratio = thresholds(spec.field), spec.m / spec.p
-    theory = f"m/p = {ratio:.3g}, where exact answers allow fast methods from {limit.fast:.3g} and any method from "
+    theory = (
+        f"m/p = {ratio:.3g}; with exact data polynomial-time methods succeed from {limit.fast:.3g} and any method from "
+    )
     level = PHASE_GOAL.level(spec.noise) or 0.0
     noisy = f"; with this noise an error below {level:.2g} counts" if spec.noise else ""
     return recovery(outcomes, "signal", "error", level, f"{theory}{limit.information:.3g}{noisy}")
@@ -135,7 +137,7 @@ def overlap_at(level: Level) -> float | None:
 def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
     """Return whether the overlap of a solver, for large n and p, is above zero, and above that of the level.
 
-    For links whose first two Hermite coefficients vanish, whether n has the order that known fast methods need.
+    For links whose first two Hermite coefficients vanish, whether n has the order that polynomial-time methods need.
     """
     if rate := _rate(spec):
         return rate
@@ -165,7 +167,7 @@ def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
 
 
 def index_asymptotics(spec: Any) -> dict[str, float]:
-    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large n and p.
+    """Return the asymptotic overlap of the best method, and of the best polynomial-time one if it is smaller.
 
     Nothing for signals of few non-zero entries, whose sizes say so much of each other that the limits mean nothing.
     """
@@ -182,7 +184,7 @@ def index_best(spec: Any) -> dict[str, float]:
 
 
 def phase_asymptotics(spec: Any) -> dict[str, float]:
-    """Return the largest overlap of all methods, and that of the fast ones where it is smaller, for large m and p.
+    """Return the asymptotic overlap of the best method, and of the best polynomial-time one if it is smaller.
 
     Nothing for pictures: a method that knew them would need no data.
     """
@@ -190,9 +192,9 @@ def phase_asymptotics(spec: Any) -> dict[str, float]:
 
 
 def index_margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log n/p less its value where the best overlap, or that of fast methods, exceeds that of the level.
+    """Return log n/p minus its value at the thresholds of the best and the best polynomial-time method for a level.
 
-    And less that of weak recovery, from which fast methods do better than a guess, where it is not 0. Nothing for
+    Also minus its value at weak recovery, if that is not 0: above it, polynomial-time methods beat a guess. Nothing for
     signals of few non-zero entries, as in `index_asymptotics`.
     """
     overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None

@@ -104,7 +104,7 @@ def run(
 
 
 def _compute_bounds(sweep: Sweep, start: Start) -> None:
-    """Compute and cache the bounds of all methods if success is a fraction of one."""
+    """Compute and cache the bounds on all methods if success is a fraction of one."""
     rule = sweep.success
     if rule is None or not catalog.family(sweep.spec.model).measures[rule.metric].quotient[0]:
         return

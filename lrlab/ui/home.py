@@ -16,7 +16,7 @@ EXPLORE = (
         "converge",
         "Watch solvers converge",
         "3,000 signs of noisy projections of a signal with 20 entries. The pairwise moment ends near the error that "
-        "theory predicts at this size; a refinement that does not use the link function either ends ten times closer.",
+        "theory predicts; a refinement that does not use the link function either ends ten times closer.",
         RUN,
         "converge-first",
     ),
@@ -32,7 +32,7 @@ EXPLORE = (
         "spectrum",
         "See a spectral method fail, and theory say where",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
-        "the signal drops to that of a guess, as in the limit of large sizes.",
+        "the signal drops to that of a guess, as in the asymptotic limit.",
         {**RUN, "model": "one-bit-phase-retrieval"},
         "spectrum-phase",
     ),

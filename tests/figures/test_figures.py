@@ -136,7 +136,7 @@ def test_the_theory_line_is_the_prediction():
         assert set(line.y) == {numbers[f"predicted_{measure}"]} and line.line.dash == "dash"
         bands = [set(t.y) for t in figure.data if t.fill == "toself"]
         assert bands == [{numbers[f"predicted_{measure}_low"], numbers[f"predicted_{measure}_high"]}]
-        [limit] = [t for t in figure.data if (t.name or "").startswith("limit of Pairwise")]
+        [limit] = [t for t in figure.data if (t.name or "").startswith("asymptotic limit of Pairwise")]
         assert limit.line.dash == "dot" and limit.line.width == 1
     # ||b - b*||^2 = 2 - 2 <b, b*> for unit vectors of the nearer sign.
     assert limit.y[0] ** 2 == pytest.approx(2.0 - 2.0 * np.sqrt(numbers["limit_overlap"]))
@@ -338,7 +338,7 @@ def test_series_have_bands_and_theory():
         "a",
         "theory, a",
         "theory, b",
-        "limit of a for large sizes",
+        "asymptotic limit of a",
     }
     hovers = {trace.name: trace.hovertemplate for trace in figure.data if trace.name}
     assert "at this size" in hovers["theory, a"] and "size" not in hovers["theory, b"], "a formula has no draws"

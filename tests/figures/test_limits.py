@@ -1,4 +1,4 @@
-"""Bounds and limits of all methods: among the metrics of a run, and as lines on figures."""
+"""Bounds and information-theoretic limits: among the metrics of a run, and as lines on figures."""
 
 import numpy as np
 import pandas as pd
@@ -43,12 +43,12 @@ def test_pictures_have_no_limits():
 def test_captions_say_what_dots_and_curves_are():
     limited = Recovery("gamp", predictions={"limit_overlap": 0.5, "limit_best_overlap": 0.8}, expected=[0.2, 0.4])
     words = theory_caption([limited], "overlap")
-    assert "limit of all methods for large sizes; small problems may end beyond it." in words
-    assert "each iterate of gamp" in words and "on average" not in words and "fast methods" not in words
+    assert "information-theoretic limit for large n and p; small problems may end beyond it." in words
+    assert "each iterate of gamp" in words and "on average" not in words and "polynomial-time methods" not in words
     hard = Recovery("sir", predictions={"limit_best_overlap": 0.8, "limit_best_fast_overlap": 0.5})
-    assert "and that of known fast methods" in theory_caption([hard], "error")
+    assert "and that of polynomial-time methods" in theory_caption([hard], "error")
     here = Recovery("sir", predictions={"predicted_overlap": 0.5, "best_overlap": 0.6})
-    assert "at this size" in theory_caption([here], "overlap") and "limit" not in theory_caption([here], "overlap")
+    assert "at this n and p" in theory_caption([here], "overlap") and "limit" not in theory_caption([here], "overlap")
     assert theory_caption([limited], "misfit") == theory_caption([], "error") == ""
 
 

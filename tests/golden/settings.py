@@ -57,7 +57,7 @@ BEST: dict[str, list[Values]] = {
     "one-bit-completion": [{}],
     "coded-diffraction": [{"photons": 30.0}],
 }
-"""Specs whose Bayes-optimal overlap and error, or bound of all methods, is recorded."""
+"""Specs whose Bayes-optimal overlap and error, or bound on all methods, is recorded."""
 
 SPECTRA: dict[str, tuple[Values, str, list[float]]] = {
     "one-bit-sensing": ({"p": 50}, "ratio", [10.0, 100.0]),

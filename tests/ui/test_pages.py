@@ -158,9 +158,9 @@ def test_theory_at_the_size_of_a_run_comes_after_it():
     at.run()
     numbers = theory.predictions(jobs[0])
     assert numbers["best_error_low"] < numbers["best_error"] < numbers["best_error_high"]
-    assert f"best on average over signals {numbers['best_error']:.2g}" in words(at, "converge.sentence")
+    assert f"Bayes-optimal {numbers['best_error']:.2g}" in words(at, "converge.sentence")
     curves = figure(at, "converge-curves")["data"]
-    assert any(trace.get("name") == "best on average over signals" for trace in curves)
+    assert any(trace.get("name") == "Bayes-optimal" for trace in curves)
 
 
 def test_converge_runs_to_the_end_and_shows_scores_beside_theory():
@@ -519,7 +519,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert chart["layout"]["yaxis"]["title"]["text"] == "median overlap / best possible overlap"
     assert chart["layout"]["yaxis"]["type"] == "linear"
     at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("overlap").run()
-    assert "limit of all methods, large sizes" in [trace.get("name") for trace in figures(at)[0]["data"]]
+    assert "information-theoretic limit" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
 @pytest.mark.parametrize("name", library.names())

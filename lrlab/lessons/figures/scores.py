@@ -21,7 +21,7 @@ from lrlab.parameters import display_name
 from lrlab.runs import theory
 
 HEIGHT, FINE = 400, 60
-ALL_METHODS = "limit of all methods"
+ALL_METHODS = "information-theoretic limit"
 check = require_series
 
 
@@ -41,7 +41,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 
 def _limits(figure: Figure, at: float) -> dict[str, float]:
-    """Return the limits for large sizes of each series and of all methods; nan where there are none."""
+    """Return the asymptotic limits of each series and of all methods; nan where there are none."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
         known = theory.predictions(job(figure, one, at), draw=False)
@@ -87,17 +87,17 @@ def draw(figure: Figure, at: float) -> build.Figure:
             theme.band(drawn, known["at"].to_numpy(), low, high, colour)
             theme.dashed(drawn, known["at"], known[f"predicted {label}"], colour)
         if limits[f"limit of {label}"].notna().any():
-            words = f"limit of {label} for large sizes"
+            words = f"asymptotic limit of {label}"
             theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], colour, words, legend=False)
     values = figure.slider.values
     first, last = sorted((values.index(at), values.index(figure.slider.before or values[0])))
     _means(drawn, figure, values[first : last + 1], at)
     if limits[ALL_METHODS].notna().any():
-        theme.asymptote(drawn, limits["at"], limits[ALL_METHODS], name=f"{ALL_METHODS}, large sizes", legend=True)
+        theme.asymptote(drawn, limits["at"], limits[ALL_METHODS], name=ALL_METHODS, legend=True)
     if predicted.drop(columns="at").notna().any(axis=None):
-        theme.dashed(drawn, [None], [None], name="theory at this size, 80% of draws")
+        theme.dashed(drawn, [None], [None], name="finite-size theory, 80% of trials")
     if any(limits[f"limit of {label}"].notna().any() for label in figure.labels):
-        theme.asymptote(drawn, [None], [None], name="limits for large sizes", legend=True)
+        theme.asymptote(drawn, [None], [None], name="asymptotic limits", legend=True)
     return _finished(drawn, figure)
 
 
@@ -169,7 +169,7 @@ def sentence(figure: Figure, at: float) -> str:
     for one in figure.series:
         predicted, limit = (result.get(f"{kind} {one.label}") for kind in ("predicted", "limit of"))
         words = f" (predicted {rounded(predicted)})" if predicted else ""
-        words = f" (limit for large sizes {rounded(limit)})" if limit and not words else words
+        words = f" (asymptotic limit {rounded(limit)})" if limit and not words else words
         parts.append(f"{one.label}: {rounded(result[one.label])}{words}")
     draws = f", mean of {figure.trials} draws (the small marks)" if figure.trials > 1 else ""
     return f"{name[0].upper()}{name[1:]}{draws}. " + "; ".join(parts) + "."

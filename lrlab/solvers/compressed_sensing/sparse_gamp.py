@@ -15,7 +15,7 @@ from lrlab.theory.sparse_limits import Measured, bayes_limits
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
-    """Return the limit of known fast methods, which this one attains."""
+    """Return the limit of polynomial-time methods, which this one attains."""
     best = bayes_limits(spec)
     names = ("error", "overlap") if best else ()
     return {f"limit_{name}": best.get(f"limit_best_fast_{name}", best[f"limit_best_{name}"]) for name in names}
@@ -31,7 +31,7 @@ def sparse_gamp(problem: SparseData, *, rng: Generator) -> Iterates:
         x + \sqrt S\, e = x_{\text{old}} + S A^\top g\bigr], \qquad w \leftarrow A x - V g
 
     start       x = 0
-    converges   for Gaussian A and large p to the limit of known fast methods (`theory.sparse_limits`)
+    converges   for Gaussian A and large p to the limit of polynomial-time methods (`theory.sparse_limits`)
     cost        two passes over A (n, p), and the likelihood of each measurement
 
     The prior has the entries other than 0 at the rate s/p, Gaussian; the channel is exact for any number of bits.

@@ -146,8 +146,8 @@ def needs_some_moment(spec: Any, options: Options) -> None:
     if k is None:
         expected = f"one with a Hermite coefficient of order 1..{HIGHEST} other than 0"
         remedy = (
-            "lower its frequencies, the noise or the flip: to all known fast methods its answers are those of a coin, "
-            "at every n and p of the lab"
+            "lower its frequencies, the noise or the flip: to polynomial-time methods its responses look like coin "
+            "tosses at every n and p of the lab"
         )
         raise InputError("link", expected, f"all 0 to rounding on {spec.model}", remedy)
     got = f"0 on {spec.model}, whose information exponent is {k}"

@@ -16,7 +16,7 @@ from lrlab.ui.shared import live
 PATIENCE_SECONDS = 1.5
 """Before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
-"""Sizes at which bounds of all methods are computed for one figure: each takes some seconds."""
+"""Sizes at which bounds on all methods are computed for one figure: each takes some seconds."""
 MOST_SECONDS = 60.0
 """Processor time of all draws at the sizes of a map."""
 
@@ -45,7 +45,7 @@ class Refinement:
                 self._results = on_workers(theory.exact, self.items)
             return
         for result in self._results.refresh():
-            # What fails here is not known: the limits for large sizes stay.
+            # What fails here is not known: the asymptotic limits stay.
             theory.cache(result.item, {} if isinstance(result.value, Failure) else result.value)
 
     def cancel(self) -> None:
@@ -54,7 +54,7 @@ class Refinement:
             self._results.cancel()
 
 
-TOO_LONG = "Theory is shown for large sizes: at so many different sizes it would take minutes."
+TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would take minutes."
 
 
 def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
@@ -85,4 +85,4 @@ def _follow(page: str, items: list[Any]) -> None:
         pending = pending or Refinement(items)
         st.session_state[f"{page}:theory"] = pending
         live.when_over(page, "theory", pending)
-        st.caption("Theory at this size is being computed.")
+        st.caption("lrlab is computing the finite-size theory.")

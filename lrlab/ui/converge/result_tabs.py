@@ -27,12 +27,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
-AT_THIS_SIZE = (
-    "Dashed: the mean of where the solver ends over draws of problems of this size, and the band of 80% of them."
-)
+AT_THIS_SIZE = "Dashed: the mean final metric over simulated problems of this size, with the band of 80% of them."
 BEST_ON_AVERAGE = (
-    "Dotted: the best on average over signals at this size, with the band of 80% of the draws: a single run may end "
-    "beyond it, the mean of many runs of a method does not."
+    "Dotted: the Bayes-optimal value at this n and p, with the band of 80% of trials. A single run may end "
+    "beyond it; the mean of many runs does not."
 )
 STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
@@ -67,7 +65,7 @@ def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], par
     meaning = measures[settings.measure].meaning
     words = [f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure)]
     if ran and (reason := family(spec.model).why_no_best(spec)):
-        words.append(f"No bound of all methods at this size: {reason}.")
+        words.append(f"No Bayes-optimal line at this n and p: {reason}.")
     st.caption("\n\n".join([*words, plain(captions.describe_spec(spec))]))
     if ran:
         plot.words(parts["converge.cards"], key="converge.cards")
@@ -150,13 +148,15 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
 
     words = ["Star: the prediction of the start, for large m and p."] * known("predicted", f"start_{measure}")
     words += [AT_THIS_SIZE] * known("predicted")
-    words += ["Thin and dotted: the limit of a solver for large sizes at this n/p."] * known("limit")
+    words += ["Thin and dotted: the asymptotic limit of a solver at this n/p."] * known("limit")
     iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
     if iterated:
         words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
     words += [BEST_ON_AVERAGE] * known("best")
-    hard = ", and that of known fast methods" * known("limit_best_fast")
-    limits = f"Thin and grey: the limit of all methods for large sizes{hard}; small problems may end beyond it."
+    hard = ", and that of polynomial-time methods" * known("limit_best_fast")
+    limits = (
+        f"Thin and grey: the information-theoretic limit for large n and p{hard}; small problems may end beyond it."
+    )
     words += [limits] * known("limit_best")
     return " ".join(words)
 

@@ -120,7 +120,7 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     band = "95% intervals of the success rates" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
-    own = "Pale and dotted: a solver's own limit for large sizes. " * shown.own_limit
+    own = "Pale and dotted: a solver's own asymptotic limit. " * shown.own_limit
     words = f"{theory if view.theory and view.show != SHARE else ''}{own}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
     sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
@@ -130,8 +130,8 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     names = [] if limits is None else list(limits["name"].unique())
     if not names:
         return ""
-    hard = "; dotted: that of known fast methods" if len(names) > 1 else ""
-    return f"Grey and dashed: limit of all methods for large n and p{hard}. "
+    hard = "; dotted: that of polynomial-time methods" if len(names) > 1 else ""
+    return f"Grey and dashed: information-theoretic limit for large n and p{hard}. "
 
 
 def said(shown: Lines) -> str:
