@@ -1,6 +1,6 @@
-"""Figures of papers, and lessons: one TOML file each, and the code that turns any of them into a figure and a table.
+"""Figures of papers: one TOML file each, and the code that turns a file into a figure and a table.
 
-A file is a sweep definition with a table `figure`, see `definition`; a further figure of a known kind is one more file.
+A file is a sweep definition with a table `figure`, see `definition`. A new figure of a known kind needs only a file.
 """
 
 import os
@@ -31,7 +31,7 @@ def names() -> list[str]:
 
 @cache
 def theorems(model: str) -> list[tuple[str, str]]:
-    """Return names and titles of the theorems on a model, without reading them as presets: pages ask when they open."""
+    """Return names and titles of the theorems on a model; fast enough for a page that opens, as it checks no file."""
     listed = list[tuple[str, str]]()
     for name in names():
         content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
@@ -43,31 +43,29 @@ def theorems(model: str) -> list[tuple[str, str]]:
 
 @cache
 def load(name: str, quick: bool = False, at: float | None = None) -> "Preset":
-    """Return a preset, or its quick form, at a position of its slider if one is given.
+    """Return a preset, or its reduced run; at: position of its slider.
 
-    Raises InputError for an unknown name or position, and with the path of a mistake in its file.
+    InputError for an unknown name or position, or, with its path, for a mistake in the file.
     """
-    from lrlab.presets.moved import moved
-    from lrlab.presets.quick import quick as quick_form
+    from lrlab.presets import forms
     from lrlab.presets.reading import read
 
     require_known(name, tuple(names()), what="preset")
     preset = read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    preset = preset if at is None else moved(preset, at)
-    return quick_form(preset) if quick else preset
+    preset = preset if at is None else forms.moved(preset, at)
+    return forms.quick(preset) if quick else preset
 
 
 def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[str] | Sets | None" = None) -> "Plan":
-    """Return what has to be computed, for whoever runs it piece by piece; `trials` overrides the numbers in the file.
+    """Return the items to compute and the function that computes one; trials: number per point instead of the file's.
 
-    data: the folder with the data sets of a preset that needs some, LRLAB_DATA if not given, or their files by name.
-    Raises InputError before anything is run: with the path for an unknown measure, solver, model, axis, parameter or
-    setting.
+    data: the folder with published data sets, by default LRLAB_DATA, or their files by name. InputError, with the path,
+    for an unknown metric, solver, model, axis, parameter or setting.
     """
     if trials is not None and (not isinstance(trials, int) or trials < 2):
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
     if data is not None and not preset.data:
-        raise InputError("data", f"nothing, as {preset.name} draws its own", data, "leave it out")
+        raise InputError("data", f"nothing, as {preset.name} simulates its data", data, "leave it out")
     from lrlab.presets.claims import complete
 
     more: dict[str, Any] = {"data": data} if preset.data else {}
@@ -84,7 +82,7 @@ def compute(
     data: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
 ) -> "Result":
-    """Compute a preset; `trials` and `data` are as for `plan`, store: a file whose results are not computed again."""
+    """Return the result of a preset; trials, data: as for `plan`; store: a file that keeps results for the next run."""
     from lrlab.presets.resumed import Resumed
     from lrlab.store.store import Store
 
@@ -104,12 +102,11 @@ def run(
     store: str | os.PathLike[str] | None = None,
     at: float | None = None,
 ) -> list[Path]:
-    """Compute a preset, or its quick form, and write OUT/NAME.html, .csv and -trials.csv; return their paths.
+    """Compute a preset, or its reduced run, and write OUT/NAME.html, .csv and -trials.csv; return their paths.
 
-    By default the trials run on the engine; at: the position of its slider, if it has one; other parameters are as for
-    `compute`. The page holds all panels and needs
-    no other file. The first table has the points with their predictions and, in rows of their own (`level`), the
-    summary of each panel; the second has every trial with the seed that opens it again.
+    at: position of the slider; other parameters: as for `compute`. By default, trials run on the engine. The page is
+    self-contained. The first table has points, predictions and, with another `level`, a summary of each panel; the
+    second has every trial with its seed.
     """
     from lrlab.presets.page import page
 
@@ -123,7 +120,7 @@ def run(
 
 
 def verdicts(table: Path) -> "list[Line]":
-    """Return a line for each claim of the paper that the table of points and summaries judges."""
+    """Return a line per claim of the paper, read from a table of points and summaries."""
     import pandas as pd
 
     from lrlab.presets.result import lines
@@ -132,7 +129,7 @@ def verdicts(table: Path) -> "list[Line]":
 
 
 def writable(folder: Path) -> Path:
-    """Return a folder, made if it is not there; InputError where nothing can be written to it."""
+    """Return a folder, created if necessary; InputError if lrlab cannot write to it."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         if os.access(folder, os.W_OK | os.X_OK):

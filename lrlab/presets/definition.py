@@ -1,13 +1,14 @@
 """The form of preset files: a sweep definition (model, solvers, trials, spec, axes, settings) with a table `figure`.
 
-The sweep is varied by `series` (solvers, or one solver with different settings or specs) and shown in `panels` (with
-a model, spec, axes or metric of their own) or, beside printed numbers, in `columns`. What these do not say is taken
-from the top level. Without `series` there is one for each of `solvers`; without `panels` there is one. `figure.kind` is
-the shape of the figure, and names the module that draws it.
+`series` vary the sweep: solvers, or one solver with different settings or specs. `panels`, each with its model, spec,
+axes or metric, show it; a table with printed numbers has `columns`. Keys that these tables lack come from the top
+level. Without `series`, each of `solvers` is one; without `panels`, there is one panel. `figure.kind` is the shape of
+the figure and the name of the module that draws it.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from lrlab.catalog import family
@@ -18,7 +19,7 @@ from lrlab.sweeps.toml_source import Keys, Path, Source
 
 Toml = Mapping[str, Any]
 RUN_MEASURES = ("seconds", "iterations")
-"""Metrics of a run that are no scores of its estimate."""
+"""Metrics of a run itself, not of its estimate."""
 EIGENVALUES = ("largest", "second", "gap")
 """The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
 _WHERE = {"model": str, "spec": dict, "axes": dict}
@@ -99,8 +100,9 @@ KINDS: Mapping[str, Keys] = {
 class Preset:
     """A figure that can be computed.
 
-    name: as in the shell. title, reference, explanation (a paragraph): for people. kind: the module that computes it.
-    source: the file's content, with lines for messages. quick: whether it is its quick form. at: see `moved`.
+    name: as in the shell. title, reference, explanation (a paragraph): texts for users. kind: the module that computes
+    it. source: the content of the file, with paths for messages. quick: whether this is the reduced run. at: position
+    of the slider, None for the stored result.
     """
 
     name: str
@@ -119,7 +121,7 @@ class Preset:
 
     @property
     def data(self) -> tuple[str, ...]:
-        """Names of the published data sets that it needs, and that a user must have; mostly none."""
+        """Names of the published data sets that the user must provide; empty for most presets."""
         return tuple(self.content.get("data", ()))
 
     @property
@@ -128,18 +130,34 @@ class Preset:
         return "statement" in self.content["figure"]
 
     @property
+    def positions(self) -> list[float]:
+        """The positions of the slider, in order; none if the preset has no slider."""
+        return list(self.content.get("slider", {}).get("values", ()))
+
+    @property
+    def start(self) -> float:
+        """The slider position of the stored result."""
+        return float(self.specs[0].values()[self.content["slider"]["name"]])
+
+    @property
+    def specs(self) -> list[Spec]:
+        """The specs of all series in all panels, before an axis changes them."""
+        pairs = product(range(len(self.panels)), range(len(self.series)))
+        return [self.spec(("panels", i), ("series", j)) for i, j in pairs]
+
+    @property
     def panels(self) -> Sequence[Toml]:
         """The panels; one with the title of the preset if the file has none."""
         return self.content.get("panels") or [{"title": self.title}]
 
     @property
     def all_panels(self) -> tuple[str, ...]:
-        """The titles of the panels, those that a quick form leaves out among them."""
+        """The titles of all panels, including panels that a reduced run omits."""
         return tuple(self.content.get("all_panels") or (panel["title"] for panel in self.panels))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What claims name: the labels of the series, or the eigenvalues of a spectrum."""
+        """The names in claims: labels of series, or the eigenvalues of a spectrum."""
         return EIGENVALUES if self.kind == "spectrum" else tuple(series["label"] for series in self.series)
 
     @property
@@ -151,7 +169,7 @@ class Preset:
         return [{**default, **series} for series in self.content.get("series", named)]
 
     def spec(self, *paths: Path) -> Spec:
-        """Return the spec of the top level with those of other tables, given by their paths, over it."""
+        """Return the spec of the top level, updated by the specs of other tables, given by their paths."""
         parts = [self.content, *(self.table(path) for path in paths)]
         tables = [(*path, "spec") for path in reversed(paths)] + [("spec",)]
         model = next((part["model"] for part in reversed(parts) if "model" in part), None)
@@ -170,6 +188,6 @@ class Preset:
         return tables[int(number)]
 
     def require_measure(self, measure: str, model: str, *paths: Path) -> None:
-        """Raise InputError unless trials of a model have such a metric."""
+        """Raise InputError unless trials of a model have this metric."""
         with self.source.locate(*paths):
             require_known(measure, (*family(model).measures, *RUN_MEASURES), what="measure")

@@ -1,15 +1,24 @@
-"""Presets as an HTML page that needs no other file: one of them, or all with a table of verdicts in front."""
+"""Presets as one self-contained HTML page: a single preset, or all of them after a table of verdicts."""
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from string import Template
+from tempfile import TemporaryDirectory
 
+from lrlab import presets
+from lrlab.engine.engine import on_workers
+from lrlab.engine.results import Start
+from lrlab.parameters import InputError
+from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Line, Panel, Result, counts, lines
+from lrlab.runs.trial import Progress, silent
 
 MAX_COLUMNS = 4
-"""Panels side by side."""
+"""Most panels in a row."""
 
 PAGE = Template("""<!doctype html>
 <html lang="en">
@@ -42,10 +51,10 @@ $body
 
 
 def page(preset: Preset, result: Result) -> str:
-    """Return the page: title, explanation, the panels side by side, four at most (one on a telephone), captions."""
+    """Return the page of a preset: title, explanation, panels in rows of up to four (one on a phone), captions."""
     name, reference = escape(preset.name), escape(preset.reference)
     body = (
-        f"{_statement(preset)}<p>{escape(preset.explanation)}</p>\n{_panels(result.panels, first=True)}\n"
+        f"{_about(preset)}{_panels(result.panels, first=True)}\n"
         f"<p>{reference}. Computed by <code>{escape(command(preset))}</code>; "
         f"the numbers are in <code>{name}.csv</code>, every trial with its seed in <code>{name}-trials.csv</code>.</p>"
     )
@@ -58,10 +67,58 @@ def command(preset: Preset) -> str:
     return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
-def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
-    """Return one page of many presets: a table of verdicts, then each with its panels.
+def write_report(
+    out: str | os.PathLike[str],
+    quick: bool = False,
+    stored: bool = False,
+    start: Start = on_workers,
+    data: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    progress: Progress = silent,
+    begin: Callable[[str], None] = lambda name: None,
+) -> list[Path]:
+    """Write OUT/papers.html with all presets, and a CSV of points for each; return their paths.
 
-    results: by the preset's name, of those that could be computed. made: how each came about, or why it did not.
+    quick: compute reduced runs. stored: use the shipped results and compute nothing. store, data: as for
+    `presets.run`; lrlab computes a trial that several presets share once. If data is missing or a trial fails, the page
+    says why, and the other presets follow. begin(name) is called before each preset.
+    """
+    folder = presets.writable(Path(out))
+    chosen, results, made = list[Preset](), dict[str, Result](), dict[str, str]()
+    paths = [folder / "papers.html"]
+    with TemporaryDirectory() as temporary:
+        shared = store or Path(temporary) / "results.sqlite"
+        for name in presets.names():
+            begin(name)
+            preset = presets.load(name, quick and not stored)
+            chosen.append(preset)
+            try:
+                if stored:
+                    results[name], made[name] = _shipped(name)
+                else:
+                    own = data if preset.data else None
+                    results[name] = presets.compute(preset, progress, start, data=own, store=shared)
+                    made[name] = "A reduced run: fewer trials and points." if preset.quick else "A full run."
+            except (InputError, RuntimeError) as error:
+                made[name] = f"Not computed: {str(error).rstrip('.')}."
+                continue
+            paths.append(folder / f"{name}.csv")
+            results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
+    paths[0].write_text(_report(chosen, results, made), encoding="utf-8")
+    return paths
+
+
+def _shipped(name: str) -> tuple[Result, str]:
+    run = shipped.load(name)
+    if run is None:
+        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
+    return run.drawn, run.words
+
+
+def _report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
+    """Return the page of all presets: a table of verdicts, then the panels of each.
+
+    results: by the name of the preset. made: how lrlab computed each, or why it could not.
     """
     rows, sections, drawn, judged = list[str](), list[str](), False, list[Line]()
     for preset in chosen:
@@ -81,8 +138,7 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
         bibtex = f"<pre>{escape(paper.bibtex)}</pre>" if paper else ""
         sections.append(
             f'<h2 id="{escape(preset.name)}">{escape(preset.title)}</h2>\n'
-            f"{_statement(preset)}<p>{escape(preset.explanation)}</p>\n"
-            f"<p>{escape(made[preset.name])}</p>\n{figures}\n<p>{escape(preset.reference)}</p>\n{bibtex}"
+            f"{_about(preset)}<p>{escape(made[preset.name])}</p>\n{figures}\n<p>{escape(preset.reference)}</p>\n{bibtex}"
         )
     titles = ("Experiment", "Panel", "The paper", "Here", "Verdict", "Remark")
     head = "".join(f"<th>{title}</th>" for title in titles)
@@ -92,14 +148,14 @@ def report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappin
     return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([about, table, *sections]))
 
 
-def _statement(preset: Preset) -> str:
-    """Return the theorem that a preset is of, as LaTeX: the page needs no other file."""
+def _about(preset: Preset) -> str:
+    """Return the explanation of a preset, after the LaTeX of its theorem: the page loads no other file."""
     text = preset.content.get("figure", {}).get("statement", "").strip()
-    return f"<pre>{escape(text)}</pre>\n" if text else ""
+    return (f"<pre>{escape(text)}</pre>\n" if text else "") + f"<p>{escape(preset.explanation)}</p>\n"
 
 
 def _panels(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:
-    """Return panels side by side; the first of a page brings the library that draws them."""
+    """Return panels in rows. The first panels of a page bring the plotting library."""
     sections = []
     for k, panel in enumerate(panels):
         drawn = panel.figure.to_html(

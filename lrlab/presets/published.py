@@ -1,6 +1,6 @@
-"""Published data sets that papers use: their sizes, where they come from, and their files in a folder.
+"""Published data sets that papers use: their sizes, their sources, and their files in a folder.
 
-None of the files is part of this package; in a folder they are found by their names as the usual archives unpack them.
+The package contains none of the files. lrlab finds them by the names that the usual archives give them.
 """
 
 import json
@@ -14,13 +14,13 @@ from lrlab.parameters import InputError
 
 ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")
 FOLDER = "LRLAB_DATA"
-"""The environment variable that names the folder where none is given."""
+"""Environment variable with the default folder."""
 
 
 class Shape(NamedTuple):
-    """Numbers of rows to learn from and to test on, features, labels, and means: features not 0 and labels on in a row.
+    """Numbers of training rows, test rows, features and labels; means of nonzero features and positive labels per row.
 
-    Those of Yu et al. (2014), Table 2; of emotions and corel5k those of their files.
+    From Yu et al. (2014), Table 2; for emotions and corel5k, counted in the files.
     """
 
     rows: int
@@ -38,18 +38,17 @@ SETS = {
     | {key: _KNOWN[name][key] for key in ("source", "licence", "reference")}
     for name, shape in SHAPES.items()
 }
-"""What is said of each set, by name: numbers of rows, features and labels, source, licence and reference."""
+"""Facts about each set, by name: numbers of rows, features and labels, source, licence and reference."""
 
 HOW = (
-    "Of a set NAME a folder holds NAME-train and NAME-test in any format that is read (.arff, .svm, .txt, .csv, "
-    ".npz; packed as .gz or .bz2 or not), in itself or in a folder NAME, and NAME.xml with the labels where the format "
-    "is ARFF."
+    "For a set NAME the folder, or its subfolder NAME, holds NAME-train and NAME-test in any format that lrlab reads "
+    "(.arff, .svm, .txt, .csv, .npz; also as .gz or .bz2), and NAME.xml with the labels if the format is ARFF."
 )
-"""What a folder of data sets looks like."""
+"""Layout of a folder of data sets."""
 
 
 class Files(NamedTuple):
-    """The files of a data set: rows to learn from, rows to test on, and the list of labels, where there is one."""
+    """The files of a data set: training rows, test rows, and the list of labels, if any."""
 
     train: Path
     test: Path
@@ -60,46 +59,40 @@ Sets = dict[str, Files]
 """Files of data sets by name."""
 
 
-def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files]:
-    """Return the files of those data sets that a folder holds, by name; where it has none of them, of all it does hold.
+def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Sets:
+    """Return the files of the named data sets that a folder holds, or, if it holds none of them, of all its sets.
 
-    folder: by default that of LRLAB_DATA. Of a set NAME it holds NAME...train... and NAME...test... in any known
-    format, and NAME.xml with the labels where the format needs them, in itself or in a folder NAME; upper and lower
-    case are the same. InputError where no set is there.
+    folder: by default LRLAB_DATA, with the layout HOW; upper and lower case are the same. InputError without any set.
     """
     given = folder or os.environ.get(FOLDER)
-    remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
     if not given:
         raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
     if not Path(given).is_dir():
-        raise InputError("data", "a folder with data sets", given, "name one that is there")
-    present = {name: files for name in names if (files := _files(Path(given), name))}
-    if not present:
-        present = {name: files for name in _names(Path(given)) if (files := _files(Path(given), name))}
-    if not present:
-        raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
-    return present
+        raise InputError("data", "a folder with data sets", given, "name an existing one")
+    for wanted in (names, _names(Path(given))):
+        if present := {name: files for name in wanted if (files := _files(Path(given), name))}:
+            return present
+    remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
+    raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
 
 
 def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
-    """Return for each data set its files in a folder, by default that of LRLAB_DATA; None where it is not there."""
+    """Return for each data set its files in a folder, by default LRLAB_DATA, or None if they are missing."""
     given = folder or os.environ.get(FOLDER)
     there = bool(given) and Path(given or "").is_dir()
     return {name: _files(Path(given or ""), name) if there else None for name in names}
 
 
 def _names(folder: Path) -> list[str]:
-    """Return what stands before "train" in the names of files of a folder and of the folders in it, in lower case."""
-    inside = [path for path in folder.iterdir() if path.is_dir()]
-    stems = [path.stem.lower() for place in (folder, *inside) for path in place.iterdir() if path.suffix in ENDINGS]
+    """Return the beginnings, before "train", of file names in a folder and its subfolders, in lower case."""
+    stems = [path.stem.lower() for path in (*folder.iterdir(), *folder.glob("*/*")) if path.suffix in ENDINGS]
     return sorted({name for stem in stems if (name := stem.partition("train")[0].rstrip("-_. ")) and "train" in stem})
 
 
 def _files(folder: Path, name: str) -> Files | None:
     parts: dict[str, Path] = {}
-    # The files of the folder, then those of the folder of that name in it.
     inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name.lower()]
-    for path in (path for place in (folder, *inside) for path in sorted(place.iterdir()) if path.is_file()):
+    for path in (path for own in (folder, *inside) for path in sorted(own.iterdir()) if path.is_file()):
         ending = data_suffix(path)
         stem = path.name.lower()[: path.name.lower().rindex(ending)] if ending else path.stem.lower()
         if ending == ".xml" and stem == name.lower():

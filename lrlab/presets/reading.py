@@ -1,8 +1,9 @@
 """Reads preset files, and checks them as a whole before anything is run."""
 
 from lrlab.aliases import PRESET_KEYS, PRESET_KINDS
+from lrlab.models.axes import axes
 from lrlab.parameters import InputError, require_known
-from lrlab.presets import claims, moved
+from lrlab.presets import claims
 from lrlab.presets.definition import KINDS, Preset
 from lrlab.presets.papers import paper_of
 from lrlab.sweeps.definition import COUNT
@@ -10,7 +11,7 @@ from lrlab.sweeps.toml_source import Source
 
 
 def read(name: str, text: str) -> Preset:
-    """Return the preset of a file's text; InputError, with the path, for unknown or missing keys and wrong kinds."""
+    """Return the preset in a text; InputError, with the path, for unknown or missing keys and wrong kinds."""
     source = Source(text, "preset file", f"{name}.toml")
     figure = source.content.get("figure")
     kind = str(figure.get("kind", "lines")) if isinstance(figure, dict) else "lines"
@@ -38,12 +39,22 @@ def read(name: str, text: str) -> Preset:
         reference = f"{paper.citation}, {reference.removeprefix(f'{paper.citation}, ')}"
     preset = Preset(name, title, kind, reference, explanation, source)
     claims.check(preset)
-    moved.check(preset)
+    _check_slider(preset)
     return preset
 
 
+def _check_slider(preset: Preset) -> None:
+    """Raise InputError, with the path, if the slider changes no parameter or misses the stored result."""
+    if preset.positions:
+        with preset.source.locate(("slider",)):
+            require_known(preset.content["slider"]["name"], tuple(axes(type(preset.specs[0]))), what="parameter")
+            if preset.start not in preset.positions:
+                expected = f"with {preset.start:g}, the position of the stored result"
+                raise InputError("values", expected, preset.positions, "add it")
+
+
 def _rename_keys(source: Source) -> None:
-    """Replace the old keys of a file by those of today."""
+    """Replace old keys of a file by today's keys."""
     for name, keys in PRESET_KEYS.items():
         tables = source.content.get(name)
         for table in tables if isinstance(tables, list) else ():

@@ -1,4 +1,4 @@
-"""What a preset has to compute, the figures and tables of its results, and the verdicts on claims and numbers."""
+"""The plan of a preset, the figures and tables of its results, and the verdicts on claims and numbers."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 REPRODUCED, BETTER, DIRECTION = "reproduced", "better than printed", "agrees in direction"
 FAILED, UNDECIDED = "not reproduced", "not decided"
 WORDS = (REPRODUCED, BETTER, DIRECTION, FAILED, UNDECIDED)
-"""Outcomes. Better than printed: all numbers that differ are better, as those of a method that is tuned here. Agrees in
-direction: the effect is there, and its size differs."""
+"""Outcomes. Better than printed: all numbers that differ are better here, as tuning can explain. Agrees in direction:
+the effect exists, but its size differs."""
 TOO_FEW, NOT_RUN = "too few trials", "not run"
-"""In what was measured, why a claim is open: more trials could decide it, or it is on what was left out."""
+"""Reasons in a measurement why a claim is open: more trials could decide it, or lrlab omitted a part of the run."""
 
 
 class Panel(NamedTuple):
-    """A figure with its title, the sentence that sums it up, and the verdicts on the claims on it."""
+    """A figure with its title, its caption, and the verdicts on its claims."""
 
     title: str
     figure: "Figure"
@@ -31,7 +31,7 @@ class Panel(NamedTuple):
 
 @dataclass(frozen=True)
 class Result:
-    """Panels; table: points and, in rows of their own (`level`), summaries; trials: one row per trial."""
+    """Panels; table: points and, with another `level`, summaries; trials: one row per trial."""
 
     panels: list[Panel]
     table: pd.DataFrame
@@ -40,10 +40,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a preset has to compute: function(item) for all items, wherever they run; finish(results in order).
+    """The work of a preset: function(item) for all items, anywhere; then finish(results in order).
 
-    finish takes None for what is not computed yet, where at least one result is there; panels without any result are
-    left out. panels: the titles of all of them.
+    finish accepts None for missing results, but needs at least one result; it omits panels without results.
+    panels: the titles of all panels.
     """
 
     function: Callable[[Any], Any]
@@ -60,16 +60,16 @@ def assembled(parts: Sequence[tuple[Panel, pd.DataFrame]], trials: pd.DataFrame)
 def panel_table(
     title: str, model: str, points: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = ()
 ) -> pd.DataFrame:
-    """Return the rows of a panel, summaries first; the columns `level`, `panel` and `model` say what each is of."""
+    """Return the rows of a panel, summaries first, each with `level`, `panel` and `model`."""
     rows = pd.concat([pd.DataFrame(list(summaries)), points.assign(level="point")], ignore_index=True)
     rows = rows.assign(panel=title, model=model)
     return rows[["level", "panel", "model", *rows.columns.drop(["level", "panel", "model"])]]
 
 
 def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> dict[str, Any]:
-    """Return the results of trials beside the number that a paper printed (nan for none), as multiples of 1 / scale.
+    """Return the results of trials, multiplied by scale, and the number that a paper printed (nan for none).
 
-    ours: their mean; spread: standard deviation; trials: how many have a value; paper; difference: ours - paper.
+    ours: their mean; spread: standard deviation; trials: number with a value; paper; difference: ours - paper.
     """
     trials = int(values.notna().sum()) if len(values) else 0
     ours, spread = (scale * float(values.mean()), scale * float(values.std())) if trials else (math.nan, math.nan)
@@ -77,9 +77,9 @@ def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> d
 
 
 class Judged(NamedTuple):
-    """Whether a rule holds, None if the measurements do not decide it, and what was measured, as text.
+    """Whether a rule holds, None if the measurements do not decide it, and the measurements as text.
 
-    falls_short: the outcome of a claim that does not hold: FAILED, BETTER or DIRECTION.
+    falls_short: the outcome if the rule does not hold: FAILED, BETTER or DIRECTION.
     """
 
     holds: bool | None
@@ -93,10 +93,10 @@ class Judged(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """One claim of a paper in its words, the measured and the predicted values as text, and the remark.
+    """A claim in the words of its paper, measured and predicted values as text, and a remark ("" for none).
 
-    predicted and remark are "" if there is none. word: the outcome, one of WORDS. rule, samples: what judged what, if a
-    rule did. quoted: whether these are the paper's words, not ours for its formula or table.
+    word: the outcome, one of WORDS. rule, samples: the rule and the numbers that it judged. quoted: whether the paper
+    says these words; otherwise they describe its formula or table.
     """
 
     paper: str
@@ -110,7 +110,7 @@ class Verdict(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The verdict as a person reads it."""
+        """The verdict as a sentence for users."""
         theory = f"; predicted: {self.predicted}" if self.predicted else ""
         words = f"Verdict: {self.word}. The paper: {quoted(self.paper, self.quoted)}. "
         words += f"Measured: {self.measured}{theory}. {self.remark}"
@@ -124,12 +124,12 @@ class Verdict(NamedTuple):
 
 
 def quoted(text: str, whether: bool) -> str:
-    """Return a text in quotation marks, or as it is."""
+    """Return a text, in quotation marks if asked."""
     return f"“{text}”" if whether else text
 
 
 class Line(NamedTuple):
-    """A claim in a panel: what the paper says, what was measured, the verdict, and the remark ("" for none)."""
+    """A claim in a panel: the paper's words, our measurement, the verdict, and the remark ("" for none)."""
 
     panel: str
     claim: str
@@ -139,17 +139,17 @@ class Line(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The line as a person reads it."""
+        """The line as a sentence for users."""
         return f"{self.panel}: {self.verdict}. Measured: {self.ours}. {self.why}".rstrip()
 
 
 def lines(table: pd.DataFrame) -> list[Line]:
-    """Return the lines of a table of points and summaries, as a preset makes it."""
+    """Return the claims in the table of a preset."""
     if "verdict" not in table:
         return []
     rows = table[table["verdict"].isin(WORDS)].astype(object)
     rows = rows.where(rows.notna(), "").to_dict("records")
-    # Beside printed numbers, the column `paper` has these.
+    # In tables with printed numbers, the column `paper` holds the numbers.
     return [Line(row.get("panel", ""), _said(row), row["measured"], row["verdict"], row["remark"]) for row in rows]
 
 
@@ -158,7 +158,7 @@ def _said(row: Mapping[str, Any]) -> str:
 
 
 def open_for(shown: Sequence[Line]) -> str:
-    """Return how many lines are open for want of trials, and because something was not run; "" for none."""
+    """Return how many claims need more trials, and how many are on omitted parts; "" for none."""
     still = [line.ours for line in shown if line.verdict == UNDECIDED]
     absent = sum(NOT_RUN in ours for ours in still)
     few = sum(TOO_FEW in ours and NOT_RUN not in ours for ours in still)
@@ -167,6 +167,6 @@ def open_for(shown: Sequence[Line]) -> str:
 
 
 def counts(shown: Sequence[Line]) -> dict[str, int]:
-    """Return how many lines have each verdict, without those that none has."""
+    """Return how many claims have each verdict, without zeros."""
     numbers = {word: sum(line.verdict == word for line in shown) for word in WORDS}
     return {word: number for word, number in numbers.items() if number}

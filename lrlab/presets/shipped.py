@@ -1,8 +1,7 @@
-"""Results of presets that are shipped with the package: the numbers of every trial, from which figures are made anew.
+"""Results of presets that come with the package: the numbers of every trial, and the figures made from them.
 
-A file has what the preset's function returned for each item, to six digits, and the panels and the table that were
-made of it, so that a page shows them at once; a test makes the verdicts anew from the numbers. How many trials of how
-many, data sets, machine, version, date and time are beside them. `ship` computes and writes them.
+A file has the results of the items to six digits, and the panels and the table made from them, so that a page shows
+them at once. A test makes the verdicts again from the numbers. `benchmarks.ship` computes and writes the files.
 """
 
 import gzip
@@ -27,11 +26,10 @@ from lrlab.runs.trial import TrialResult
 
 @dataclass(frozen=True)
 class Shipped:
-    """A run that is shipped: results in the order of the plan's items, None where one is not known, and their origin.
+    """A stored run: results in the order of the plan's items, None for unknown ones.
 
-    quick: whether it is one of the preset's quick form. run, planned: trials that were run, and those of a full run.
-    sets: the data sets that were used. seconds: of one core. panels, table: the figures and the points, as they were
-    made of the results.
+    panels, table: figures and points. quick: whether it is the reduced run. run, planned: trials that ran, and trials
+    of a full run. sets: data sets used. seconds: processor time.
     """
 
     name: str
@@ -54,38 +52,34 @@ class Shipped:
 
     @property
     def missing(self) -> list[str]:
-        """The data sets that were not at hand."""
+        """The published data sets that the run lacks."""
         return [name for name in presets.load(self.name).data if name not in self.sets]
 
     @property
     def short(self) -> bool:
-        """Whether it has fewer trials than a full run, of the data sets that were at hand."""
+        """Whether it has fewer trials than a full run on the same data sets."""
         return self.quick or self.run < len(self.results)
 
     @property
     def words(self) -> str:
-        """How the results came about."""
-        preset = presets.load(self.name)
-        rule = preset.content.get("quick", {}) if self.quick else {}
-        limit, series = rule.get("max_iter"), rule.get("series", ())
-        omitted = [one["label"] for one in preset.series if series and one["label"] not in series]
+        """The origin of the results, as a sentence."""
+        rule = presets.load(self.name).content.get("quick", {}) if self.quick else {}
         scope = "Quick result" if self.short else "Stored result"
         scope += f": {self.run:,} of {self.planned:,} trials" if self.run < self.planned else ""
-        scope += f" of at most {limit} iterations" if limit else ""
-        scope += f", without {', '.join(omitted)}" if omitted else ""
+        scope += f" of at most {limit} iterations" if (limit := rule.get("max_iter")) else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
-        absent = f" (not at hand: {', '.join(self.missing)})" if self.missing else ""
+        absent = f" (missing: {', '.join(self.missing)})" if self.missing else ""
         return f"{scope}{data}{absent}; {self.machine}, lrlab {self.version}, {self.date}."
 
 
 def names() -> list[str]:
-    """Return the names of the presets with shipped results."""
+    """Return the names of the presets with a stored result."""
     return sorted(file.name.removesuffix(".json.gz") for file in folder().iterdir() if file.name.endswith(".json.gz"))
 
 
 @lru_cache(maxsize=64)
 def load(name: str) -> Shipped | None:
-    """Return the shipped run of a preset, or None."""
+    """Return the stored run of a preset, or None."""
     if name not in names():
         return None
     read = json.loads(gzip.decompress((folder() / f"{name}.json.gz").read_bytes()))
@@ -96,22 +90,22 @@ def load(name: str) -> Shipped | None:
 
 
 def plan(shipped: Shipped) -> Plan:
-    """Return the plan whose items the shipped results are of; no data has to be there."""
+    """Return the plan of a stored run; it needs no data sets."""
     return presets.plan(presets.load(shipped.name, shipped.quick), data=names_alone(shipped.sets))
 
 
 def made_anew(shipped: Shipped) -> Result:
-    """Return figures, tables and verdicts made of the shipped numbers by the code of today."""
+    """Return figures, tables and verdicts that today's code makes from the stored numbers."""
     return plan(shipped).finish(shipped.results)
 
 
 def as_computed(read: Any) -> Any:
-    """Return a result as the preset's function returned it, of what JSON made of it."""
+    """Return a result, read from JSON, as the function of the preset returned it."""
     return TrialResult(**read) if isinstance(read, dict) and "scores" in read else read
 
 
 def names_alone(names: Sequence[str]) -> Sets | None:
-    """Return what stands for the files of data sets in a plan that is not run."""
+    """Return placeholders for the files of data sets, for a plan that nobody runs."""
     return {name: Files(Path(f"{name}-train"), Path(f"{name}-test"), None) for name in names} or None
 
 
@@ -122,5 +116,5 @@ def _figure(read: dict[str, Any]) -> Figure:
 
 
 def folder() -> Any:
-    """Return the folder with the results."""
+    """Return the folder with the stored results."""
     return files("lrlab.presets") / "results"

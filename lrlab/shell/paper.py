@@ -65,10 +65,10 @@ def run(options: argparse.Namespace) -> int:
 def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
     """Return the files that were written, and the tables of points and verdicts among them by preset."""
     from lrlab import presets
-    from lrlab.presets.report import write
+    from lrlab.presets.page import write_report
 
     if options.all:
-        written = write(
+        written = write_report(
             options.out,
             options.quick,
             options.shipped,

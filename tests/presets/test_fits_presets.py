@@ -86,7 +86,7 @@ def test_a_folder_without_them_is_refused_in_one_sentence(tmp_path, monkeypatch)
 
 
 def test_a_preset_that_draws_its_own_data_takes_no_folder(tmp_path):
-    with pytest.raises(InputError, match="data must be nothing, as jain2013-fig1c draws its own"):
+    with pytest.raises(InputError, match="data must be nothing, as jain2013-fig1c simulates its data"):
         presets.plan(presets.load("jain2013-fig1c"), data=tmp_path)
 
 

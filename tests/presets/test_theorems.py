@@ -11,9 +11,9 @@ from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import items, shipped
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
+from lrlab.presets.forms import moved
 from lrlab.presets.items import Search
 from lrlab.presets.label_quantities import at_distance
-from lrlab.presets.moved import moved, start, values
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.reading import read
 
@@ -235,7 +235,7 @@ def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
 @pytest.mark.parametrize("name", THEOREMS)
 def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
     preset, run = presets.load(name), shipped.load(name)
-    assert preset.content["figure"]["statement"].strip() and start(preset) in values(preset)
+    assert preset.content["figure"]["statement"].strip() and preset.start in preset.positions
     lines = preset.content.get("lines", ())
     assert all(line["if"] for line in lines) and run.panels
     for panel in run.panels:
@@ -264,7 +264,7 @@ def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
         ("qiu2017-theorem2", 'bound = "sign-matrix"', 'bound = "one"', "sign-matrix"),
         ("jain2013-claim3", 'quantity = "isometry"', 'quantity = "isometries"', 'did you mean "isometry"'),
         ("jain2013-claim3", 'name = "d2"', 'name = "d3"', "parameter"),
-        ("jain2013-claim3", "[10, 20, 50, 100]", "[10, 20]", "with 50, of which the result is"),
+        ("jain2013-claim3", "[10, 20, 50, 100]", "[10, 20]", "with 50, the position of the stored result"),
     ],
 )
 def test_a_mistake_in_a_search_or_a_place_is_a_sentence(name, old, new, message):

@@ -7,7 +7,7 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.results import LocalResults
-from lrlab.presets import moved, result, shipped
+from lrlab.presets import result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import WORDS, Plan
 from lrlab.presets.table import redrawn
@@ -202,10 +202,10 @@ def test_a_dragged_slider_is_answered_with_the_figures_of_its_position():
 
 def test_a_panel_without_trials_at_a_new_position_is_empty_and_not_that_of_the_one_before(monkeypatch):
     name = "jain2013-lemma4"
-    preset, at = presets.load(name), moved.values(presets.load(name))[-1]
+    preset, at = presets.load(name), presets.load(name).positions[-1]
     first = shipped.load(name).panels[:1]
     monkeypatch.setattr(theorem_view, "_quick", lambda *given: (first, 1, 2))
-    parts, stored = theorem_view._parts(name, at, moved.start(preset)), shipped.load(name).panels
+    parts, stored = theorem_view._parts(name, at, preset.start), shipped.load(name).panels
     assert len(stored) > 1 and list(parts) == [computed.figure_name(preset, panel) for panel in stored]
     assert [bool(figure.data) for figure in parts.values()] == [True] + [False] * (len(stored) - 1)
 

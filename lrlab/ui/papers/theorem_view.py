@@ -10,7 +10,7 @@ from lrlab.engine.engine import together
 from lrlab.engine.messages import Failure
 from lrlab.models.axes import axes
 from lrlab.parameters import Parameter
-from lrlab.presets import moved, shipped
+from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
 from lrlab.ui.live.slider_previews import waiting
@@ -35,12 +35,12 @@ def statement(preset: Preset) -> None:
 
 def position(link: Permalink, preset: Preset) -> float | None:
     """Return the position that the address names; None where it is that of the stored result."""
-    known = moved.values(preset)
+    known = preset.positions
     link.accept([NAME])
     if not known:
         return None
     texts = tuple(f"{value:g}" for value in known)
-    start, key = f"{moved.start(preset):g}", link.key(NAME)
+    start, key = f"{preset.start:g}", link.key(NAME)
     if st.session_state.get(key, start) not in texts:
         # That of another theorem.
         del st.session_state[key]
@@ -51,17 +51,17 @@ def position(link: Permalink, preset: Preset) -> float | None:
 
 def show(link: Permalink, preset: Preset, at: float | None) -> None:
     """Show the slider of a preset, if it has one; what is drawn follows it."""
-    known = moved.values(preset)
+    known = preset.positions
     if not known:
         return
-    name, start = preset.content["slider"]["name"], moved.start(preset)
+    name, start = preset.content["slider"]["name"], preset.start
     texts, drag = [f"{value:g}" for value in known], live.slider("papers.slider")
     drag.show = lambda place: _parts(preset.name, known[place], start)
 
     def rest(place: int) -> None:
         st.session_state[link.key(NAME)] = texts[place]
 
-    title = axes(type(moved.specs(preset)[0]))[name]
+    title = axes(type(preset.specs[0]))[name]
     label = f"{title} (stored: {start:g})"
     here = known.index(start if at is None else at)
     slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)

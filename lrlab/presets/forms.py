@@ -1,9 +1,10 @@
-"""The reduced run of a preset: fewer trials and points, for a figure in minutes if the whole one takes hours.
+"""Other forms of a preset: the reduced run, and the run at another position of its slider.
 
-A file's table [quick] says what is left: `trials` at each point; `points` of each axis, evenly spread, with those at
-which a claim is judged; `max_iter` of all runs; and `only`, by name: labels of series, columns and panels, values of an
-axis, of a column of the table [paper], or of a grid. A file without one has DEFAULT. Numbers of measurements are
-searched less closely. All claims are retained: one on what is left out is not decided.
+A reduced run takes minutes if the whole one takes hours. The table [quick] of a file says what remains: `trials` per
+point; `points` of each axis, evenly spread, and the points at which a claim is judged; `max_iter` of all runs; and
+`only`, by name: labels of series, columns and panels, or values of an axis, a grid or a column of the table [paper].
+Without that table, DEFAULT applies. Searches for the fewest measurements end at a coarser factor. All claims remain: a
+claim on an omitted part is not decided.
 """
 
 import copy
@@ -20,8 +21,20 @@ DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
 LABELS = {"series": "label", "columns": "label", "panels": "title"}
 
 
+def moved(preset: Preset, value: float) -> Preset:
+    """Return a preset at a position of its slider; InputError for an unknown position, or without a slider."""
+    known = preset.positions
+    if value not in known:
+        expected = ", ".join(f"{one:g}" for one in known) or f"nothing, as {preset.name} has no slider"
+        raise InputError("at", expected, value, "take one of these" if known else "leave it out")
+    content = copy.deepcopy(dict(preset.content))
+    name = content["slider"]["name"]
+    content["spec"] = {**content.get("spec", {}), name: next(one for one in known if one == value)}
+    return replace(_with_content(preset, content), at=value)
+
+
 def quick(preset: Preset) -> Preset:
-    """Return the reduced run of a preset; InputError, with the path, if its table names what is not there."""
+    """Return the reduced run of a preset; InputError, with the path, if its table [quick] has an unknown name."""
     rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
     only, paper = rule.get("only", {}), content.get("paper", {})
     for key, name in LABELS.items():
@@ -35,10 +48,10 @@ def quick(preset: Preset) -> Preset:
             if key == "series":
                 content["left_out"] = [table for table in tables if table not in content[key]]
     if "columns" in only:
-        # The paper's numbers of the columns that are left.
-        places = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in only["columns"]]
+        # The paper's numbers of the remaining columns.
+        used = [k for k, column in enumerate(preset.content["columns"]) if column["label"] in only["columns"]]
         for series in (one for one in content["series"] if "paper" in one):
-            series["paper"] = {metric: [row[k] for k in places] for metric, row in series["paper"].items()}
+            series["paper"] = {metric: [row[k] for k in used] for metric, row in series["paper"].items()}
     tables = (content, *content.get("panels", ()), *content.get("series", ()))
     known = {name for table in tables for key in ("axes", "grid") for name in table.get(key, ())}
     with preset.source.locate(("quick", "only"), ("quick",)):
@@ -63,17 +76,22 @@ def quick(preset: Preset) -> Preset:
             error = InputError("only", "values that some row of the table has", "none", "name others")
             raise preset.source.located(error, ("quick", "only"))
     content["all_panels"] = list(preset.all_panels)
+    return replace(_with_content(preset, content), quick=True)
+
+
+def _with_content(preset: Preset, content: dict[str, Any]) -> Preset:
+    """Return a preset with other content, which keeps the paths of its file for messages."""
     source = copy.copy(preset.source)
     source.content = content
-    return replace(preset, source=source, quick=True)
+    return replace(preset, source=source)
 
 
 def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Any:
-    """Return some values of an axis, evenly spread, its ends among them, with those at which claims are judged."""
+    """Return evenly spread values of an axis, including its ends and the values at which claims are judged."""
     points = rule.get("points", len(values))
     if not isinstance(values, list) or len(values) <= points:
         return values
     rules = [*claims, *(claim["remark"] for claim in claims if "remark" in claim)]
     needed = {one[key] for one in rules for key in ("at", "from", "to") if key in one}
-    places = {round(k) for k in np.linspace(0, len(values) - 1, points)}
-    return [value for k, value in enumerate(values) if k in places or value in needed]
+    chosen = {round(k) for k in np.linspace(0, len(values) - 1, points)}
+    return [value for k, value in enumerate(values) if k in chosen or value in needed]
