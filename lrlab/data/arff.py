@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.sparse import csc_array, csr_array, hstack
 
 from lrlab.arrays import Matrix
-from lrlab.data.dataset import Dataset, assemble
+from lrlab.data.dataset import Dataset, dataset_of
 from lrlab.data.files import GROWTH, Source, label_value, number, printable
 from lrlab.data.labels import FORMS, LabelChoice
 from lrlab.parameters import InputError
@@ -199,7 +199,7 @@ def _dataset(
     if sparse:
         X.eliminate_zeros()
     on = np.column_stack([marks[k] for k in labels] or [np.zeros((n, 0))])
-    return assemble(X, on, tuple(names), tuple(attributes[k].name for k in labels)).noted(notes)
+    return dataset_of(X, on, None, tuple(names), tuple(attributes[k].name for k in labels)).noted(notes)
 
 
 def _codes(source: Source, one: Attribute, is_label: bool, lines: list[int], words: pd.Series) -> pd.Series:

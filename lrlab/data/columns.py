@@ -1,7 +1,7 @@
-"""What the columns of a table are: responses with features, a matrix with missing entries, or (row, column, value).
+"""Recognizes the columns of a table: responses with features, a matrix with missing entries, or (row, column, value).
 
-Columns are recognized by their names, and what was understood is said in one line before anything is fitted. A value
-that may stand for a missing one is asked about.
+The names of columns decide. One line states the result before any fit. lrlab asks about a value that may stand for a
+missing one.
 """
 
 import re
@@ -27,17 +27,17 @@ COUNTERS = ("", "index", "id", "unnamed0")
 KINDS = _, MATRIX, TRIPLES, _, _ = ("responses", "matrix", "triples", "patterns", "labels")
 DUPLICATES = ("", "last", "mean")
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
-"""Of ratings, below which 0 may stand for none."""
+"""Scales of ratings; a 0 below them may mean no rating."""
 MOST_WORDS = 10
-"""Words of a column of features that become columns of 0 and 1."""
+"""Most words of a feature, each of which becomes a column of 0 and 1."""
 
 
 class Hints(NamedTuple):
-    """What a person says of a file; nothing is guessed that is said.
+    """Your statements on a file, which replace guesses.
 
-    kind: one of KINDS. y, Z: columns by names, numbers from 1, or ranges such as 5-9, split by commas. missing: what
-    stands for a missing value, "none" if nothing does. duplicates: last or mean, of values of one entry. model: what
-    the responses are.
+    kind: one of KINDS. y, Z: columns by names, numbers from 1, or ranges such as 5-9, separated by commas. missing: a
+    mark of missing values, or "none". duplicates: last or mean, for several values of one entry. model: the model of
+    the responses.
     """
 
     kind: str = ""
@@ -52,9 +52,10 @@ NOTHING = Hints()
 
 
 class Given(NamedTuple):
-    """The arguments y, X and Z of `recover`, names of the columns of X (or of a matrix) and of its rows, and a line.
+    """The arguments y, X and Z of `recover`.
 
-    words: what was understood. model: what y and X are, if they do not show it. options: of `recover`.
+    names: names of the columns of X, or of a matrix; rows: names of its rows. words: a line that describes the data.
+    model: the model of y and X if they do not show it. options: further options of `recover`.
     """
 
     y: Any
@@ -68,12 +69,12 @@ class Given(NamedTuple):
 
 
 def plain(name: str) -> str:
-    """Return a name in lower case, letters and digits alone."""
+    """Return the letters and digits of a name in lower case."""
     return re.sub(r"[\W_]", "", name).lower()
 
 
 def understood(table: Table, hints: Hints = NOTHING) -> Given:
-    """Return what a table holds; InputError if that is not clear, or a value may stand for a missing one."""
+    """Return the contents of a table; InputError if they are unclear, or a value may stand for a missing one."""
     if hints.kind not in ("", *KINDS):
         raise InputError("kind", f"one of {', '.join(KINDS)}", hints.kind, nearest(hints.kind, KINDS) or "leave it out")
     if hints.duplicates not in DUPLICATES:
@@ -99,7 +100,7 @@ def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
 
 
 def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return a table without the column that names its rows, and the names: counted, or words that all differ."""
+    """Return a table without the column that names its rows, and the names: counted numbers, or different words."""
     names = list(frame.columns)
     first = frame.iloc[:, 0]
     said = f"{hints.y},{hints.Z}"
@@ -114,7 +115,7 @@ def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, 
 
 
 def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, str] | None:
-    """Return the columns of row, column, value and time ("" if there is none); None for another table."""
+    """Return the columns of row, column, value and time ("" if absent), or None for another kind of table."""
     names = list(frame.columns)
     if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", "inductive-completion"):
         return None
@@ -133,7 +134,7 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
                 "ratings",
                 "triples of row, column and value",
                 f"pairs without a value ({third})",
-                "add a column `value`: of pairs alone no entry is unknown",
+                "add a column `value`: pairs without one leave no entry unknown",
             )
         return row, column, value or rest[0], time
     if len(names) not in (3, 4) or not _are_triples(frame):
@@ -144,7 +145,7 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
 
 
 def _are_triples(frame: pd.DataFrame) -> bool:
-    """Return whether the first two columns are members of two sides, each more than once, and their pairs differ."""
+    """Return whether the first two columns hold repeated rows and columns of a matrix, in different pairs."""
     sides, third = [frame.iloc[:, k] for k in (0, 1)], frame.iloc[:, 2]
     if not pd.api.types.is_numeric_dtype(third) or third.isna().any() or any(side.isna().any() for side in sides):
         return False
@@ -159,7 +160,7 @@ def _are_triples(frame: pd.DataFrame) -> bool:
 
 
 def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
-    """Return responses of one column, and features of others."""
+    """Return one column as responses and the others as features."""
     names = list(frame.columns)
     right = chosen("Z", hints.Z, names) if hints.Z else []
     left = [place for place in range(len(names)) if place != at and place not in right]
@@ -182,7 +183,7 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     words = (
         f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response {quoted(names[at])} ({form})"
     )
-    # A form of numbers has a constant and linear terms unless something is said of it.
+    # A form has a constant and linear terms unless you name the model.
     return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
 
 
@@ -194,10 +195,10 @@ def features(
     most: int = MOST_WORDS,
     drop_first: bool = True,
 ) -> tuple[Array | None, tuple[str, ...]]:
-    """Return features as numbers, and their names: of words a column of 0 and 1 each, but for the first one of them.
+    """Return features as numbers, and their names. Each word of a feature becomes a column of 0 and 1.
 
-    known: names of the features of another file, whose words count. most: most words of a column. drop_first: whether
-    the first word has no column. hints: what is said of missing values; None asks nothing.
+    known: names of the features of the training data, whose words count. most: most words of a feature. drop_first:
+    omit the column of the first word. hints: your statements on missing values; None asks nothing.
     """
     columns, names, others = list[Array](), list[str](), set(known or ())
     for title, column in frame.items():
@@ -242,7 +243,7 @@ def _matrix(frame: pd.DataFrame, rows: tuple[str, ...], hints: Hints) -> Given:
 
 
 def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
-    """Return the entries that triples give, each once."""
+    """Return the entries of triples, each once."""
     row, column, value, time = roles
     missing = next((name for name in (row, column) if frame[name].isna().any()), "")
     if missing:
@@ -272,7 +273,7 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
 
 
 def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
-    """Raise InputError for a value that may stand for a missing one, unless something is said of missing values."""
+    """Raise InputError for a value that may stand for a missing one, unless hints name missing values."""
     if hints.missing or (value := sentinel(values)) is None:
         return
     fraction = float(np.mean(values[np.isfinite(values)] == value))
@@ -285,7 +286,7 @@ def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
 
 
 def sentinel(values: Array) -> float | None:
-    """Return a value in over a tenth of the entries that is far from all others, or alone below 0, or no rating."""
+    """Return a value in over a tenth of the entries that is far from all others, the only one below 0, or no rating."""
     known = values[np.isfinite(values)]
     for value in (known.max(), known.min()) if len(known) else ():
         others = np.unique(known[known != value])
@@ -301,17 +302,17 @@ def sentinel(values: Array) -> float | None:
 
 
 def quoted(name: str) -> str:
-    """Return a name of a column between backticks, of which it has none itself."""
+    """Return the name of a column between backticks, without any other backtick."""
     return f"`{printable(name).replace('`', '')}`"
 
 
 def span(names: Sequence[str]) -> str:
-    """Return names in words: the first and the last of them."""
+    """Return the first and the last name."""
     return f"{printable(names[0])}..{printable(names[-1])}" if len(names) > 1 else "".join(names)
 
 
 def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[int]:
-    """Return the places of columns that a text names, at most so many of them (0: any number)."""
+    """Return the places of the columns in a text, at most `most` of them (0: any number)."""
     places: list[int] = []
     titles = list(titles)
     for part in (text,) if text in titles else text.split(","):
@@ -330,9 +331,9 @@ def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[i
 
 
 def side_features(table: Table, members: Sequence[str], what: str) -> Array:
-    """Return features (n, d) of the members of one side, in their order: numbers, and words that two of them share.
+    """Return features (n, d) of the rows or columns of a matrix, in order: numbers, and words that two of them share.
 
-    The first column names the members; `|` separates the words of a field, and a missing number is the column's mean.
+    The first column has their names. `|` separates the words of a field. A missing number becomes the column's mean.
     """
     frame = table.frame
     names = frame.iloc[:, 0].astype(str)

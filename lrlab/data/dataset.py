@@ -1,13 +1,13 @@
-"""The data set that all label solvers read: features, positive labels, and which labels are known."""
+"""The data set that all label solvers read: features, positive labels, and the known labels."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array, Indices, Matrix, Vector
+from lrlab.arrays import Indices, Matrix, Vector
 from lrlab.linalg import places_in
 from lrlab.parameters import InputError
 
@@ -19,11 +19,11 @@ Places = tuple[Indices, ...]
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features X (n, d), dense or CSR, and labels (n, L): Y has a 1 for each positive one, CSR.
+    """Features X (n, d), dense or CSR, and labels Y (n, L), CSR with a 1 per positive label.
 
-    `observed` holds True for each known label, CSR; None if all are. A known label is positive or negative, an unknown
-    one is neither. Names are None if the file has none. `counts_from` is the number of the first feature and of the
-    first label in files that number them. `notes` are sentences on what was left out.
+    observed: CSR with True per known label, None if all are known. A known label is positive or negative.
+    feature_names, label_names: None if the file has none. counts_from: the number of the first feature and of the
+    first label in files that number them. notes: sentences on data that lrlab left out.
     """
 
     X: Matrix
@@ -35,7 +35,7 @@ class Dataset:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse parts that do not fit each other."""
+        """Raise InputError for parts that do not fit each other."""
         if self.X.shape[0] != self.Y.shape[0]:
             raise InputError("Y", f"of as many rows as X, {self.X.shape[0]}", self.Y.shape[0], "give each row labels")
         if self.observed is not None:
@@ -43,11 +43,9 @@ class Dataset:
                 raise InputError("observed", f"of the size {self.Y.shape} of Y", self.observed.shape, "mark each label")
             if (places_in(self.Y, self.observed) < 0).any():
                 raise InputError("observed", "true at every positive label", "false at some", "mark them as observed")
-        for name, names, size in (
-            ("feature_names", self.feature_names, self.d),
-            ("label_names", self.label_names, self.L),
-        ):
-            if names is not None and len(names) != size:
+        sizes = {"feature_names": self.d, "label_names": self.L}
+        for name, size in sizes.items():
+            if (names := getattr(self, name)) is not None and len(names) != size:
                 raise InputError(name, f"{size} names", len(names), "name each column once, or none")
 
     @property
@@ -71,42 +69,48 @@ class Dataset:
 
     @property
     def names(self) -> Names:
-        """Names of the labels, or else their numbers as the file has them."""
+        """Names of the labels, or else their numbers in the file."""
         return self.label_names or tuple(str(j + self.counts_from[1]) for j in range(self.L))
 
     def rows(self, chosen: Indices | slice) -> Self:
-        """Return the same data with some of its rows only."""
+        """Return the data of some rows."""
         known = None if self.observed is None else self.observed[chosen]
         return replace(self, X=self.X[chosen], Y=self.Y[chosen], observed=known)
 
 
+def dataset_of(
+    X: Any, y: Any, observed: Any = None, feature_names: Names | None = None, label_names: Names | None = None
+) -> Dataset:
+    """Return the data of features X (n, d) and labels y (n, L): 1, 0 or -1, nan if unknown; either may be sparse."""
+    X = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
+    Y: Any = csr_array(y) if issparse(y) else np.asarray(y)
+    values = np.asarray(Y.data if issparse(Y) else Y)
+    if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
+        raise InputError("y", "a table of 1, 0 and -1, nan if unknown", "other values", "give each label a column")
+    if np.isnan(values).any():
+        known = csr_array(~np.isnan(Y.toarray() if issparse(Y) else Y))
+        observed = known if observed is None else csr_array(known.multiply(observed))
+    return Dataset(X, pattern((Y > 0).nonzero(), Y.shape), observed, feature_names, label_names)
+
+
 def table_arrays(name: str, table: Matrix) -> dict[str, Vector]:
-    """Return a table as arrays by name: itself, or the parts of a sparse one."""
-    if table is None:
-        return {}
+    """Return a dense table, or the parts of a sparse one, as arrays by name; nothing for None."""
     if not issparse(table):
-        return {name: table}
+        return {} if table is None else {name: table}
     parts = (table.data, table.indices, table.indptr, np.array(table.shape))
     return {f"{name}_{part}": array for part, array in zip(CSR, parts, strict=True)}
 
 
 def table_of(arrays: Mapping[str, Vector], name: str) -> Matrix:
-    """Return a table of `table_arrays`; None if there is none."""
+    """Return the table of `table_arrays`, or None."""
     if name in arrays or f"{name}_data" not in arrays:
         return arrays.get(name)
     data, indices, indptr, shape = (arrays[f"{name}_{part}"] for part in CSR)
     return csr_array((data, indices, indptr), shape=tuple(int(size) for size in shape))
 
 
-def assemble(X: Matrix, marks: Array, feature_names: Names | None = None, label_names: Names | None = None) -> Dataset:
-    """Return the data of features and of marks (n, L): 1 of a positive label, 0 of a negative one, nan if unknown."""
-    unknown = np.isnan(marks)
-    observed = csr_array(~unknown) if unknown.any() else None
-    return Dataset(X, pattern(np.nonzero(marks > 0), marks.shape), observed, feature_names, label_names)
-
-
 def pattern(places: Places, shape: tuple[int, ...]) -> csr_array:
-    """Return the CSR matrix with 1 at these places, each named once or more."""
+    """Return the CSR matrix with 1 at these places, which may repeat."""
     Y = csr_array((np.ones(len(places[0])), places), shape=shape)
     Y.sum_duplicates()
     Y.data[:] = 1.0
@@ -114,7 +118,7 @@ def pattern(places: Places, shape: tuple[int, ...]) -> csr_array:
 
 
 def matching(data: Dataset, like: Dataset | None) -> Dataset:
-    """Return the data with the columns of `like`, the training data, in their order; InputError for other columns."""
+    """Return the data with the columns of the training data `like`, in their order; InputError for other columns."""
     if like is None:
         return data
     features = _order("features", data.d, data.feature_names, like.d, like.feature_names)
@@ -130,7 +134,7 @@ def matching(data: Dataset, like: Dataset | None) -> Dataset:
 
 
 def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: Names | None) -> Indices | None:
-    """Return the places of the names wanted; None if they are in order, or not known on both sides."""
+    """Return the places of the wanted names, None if they are in order or either side has no names."""
     if size != wanted_size:
         expected = f"of {wanted_size} {what}, like the other file"
         raise InputError("file", expected, size, f"give both files the same {what}")
@@ -140,6 +144,6 @@ def _order(what: str, size: int, names: Names | None, wanted_size: int, wanted: 
     absent = next((name for name in wanted if name not in places), None)
     if absent is not None or len(places) < len(names):
         mine = next((name for name in names if name not in set(wanted)), "one of them twice")
-        expected = f'of the same {what} as the other file, "{absent}" among them'
+        expected = f'of the same {what} as the other file, including "{absent}"'
         raise InputError("file", expected, mine, "use the same names in both files")
     return np.array([places[name] for name in wanted])

@@ -14,8 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lrlab.arrays import Array, Mask
-from lrlab.data.dataset import Dataset
-from lrlab.data.label_task import dataset_of
+from lrlab.data.dataset import Dataset, dataset_of
 from lrlab.data.recover import in_units, job_of
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank

@@ -1,8 +1,7 @@
-"""What all readers share: a file's text, its size beside the limit, and one form of refusal with the line."""
+"""Opens files for all readers: their text within a memory limit, and refusals that name the line."""
 
 import bz2
 import gzip
-import lzma
 import math
 import re
 import zlib
@@ -16,13 +15,13 @@ from lrlab.parameters import InputError
 LIMIT_BYTES = 4 * 2**30
 """Default limit on the memory that reading a file may take."""
 GROWTH = 20
-"""Bytes of memory that one byte of text may take: 4 to 8 are usual."""
+"""Bytes of memory that one byte of text may take; 4 to 8 are usual."""
 COLUMN_BYTES = 64
-"""Bytes that one column takes at least, in vectors over all columns."""
+"""Least bytes of memory per column, for vectors over all columns."""
 MAX_COLUMNS, MAX_NAMES = 100_000, 2**20
 """Most columns of a table, and most names in a list of labels."""
 PIECE_BYTES, MAX_RATIO, RATIO_FROM = 2**20, 200, 2**26
-"""Bytes unpacked at a time; a packed file that grows by more than the ratio holds no data, beyond so many bytes."""
+"""Bytes unpacked at a time; beyond RATIO_FROM bytes, a packed file that grows by more than the ratio holds no data."""
 UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
 """Packings by the first bytes of a file."""
@@ -30,14 +29,14 @@ YES, NO, UNKNOWN = ("true", "yes", "t", "y"), ("false", "no", "f", "n"), ("?", "
 
 
 class Source(NamedTuple):
-    """A file that is being read, what it is read as, and the memory that this may take."""
+    """A file to read, the name of its format, and a limit on memory."""
 
     path: Path
     kind: str
     limit_bytes: int = LIMIT_BYTES
 
     def size(self) -> int:
-        """Return the size of a regular file that fits the limit as it is."""
+        """Return the size of a regular file that fits the limit."""
         try:
             regular, size = self.path.is_file(), self.path.stat().st_size
         except (OSError, ValueError) as error:
@@ -48,40 +47,38 @@ class Source(NamedTuple):
         return size
 
     def content(self) -> bytes:
-        """Return all of a file of text, unpacked; InputError if it would outgrow the limit."""
+        """Return a whole text file, unpacked; InputError if it would exceed the limit."""
         most = self.limit_bytes // GROWTH
-        if self.size() > most:
-            raise self.too_large(most, self.size())
+        self.require_text(self.size(), most)
         try:
             with self.path.open("rb") as packed:
                 opener = next((one for mark, one in UNPACKERS.items() if packed.peek(8).startswith(mark)), None)
                 stream = opener(packed) if opener else packed
                 pieces, size = list[bytes](), 0
                 while piece := stream.read(PIECE_BYTES):
-                    if not pieces:
-                        self._require_plain(piece, bool(opener))
+                    twice = "twice packed" if opener and piece.startswith(tuple(UNPACKERS)) else ""
+                    kind = next((name for mark, name in OTHERS.items() if piece.startswith(mark)), twice)
+                    if not pieces and kind:
+                        got = f"{self.path.name}, a {kind} file"
+                        raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
                     pieces.append(piece)
                     size += len(piece)
                     if opener and size > max(RATIO_FROM, MAX_RATIO * packed.tell()):
                         expected = f"at most {MAX_RATIO} times as large unpacked as packed"
                         raise InputError("file", expected, f"{self.path.name}, which is larger", "unpack it first")
-                    if size > most:
-                        raise self.too_large(most, size)
-        except (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError, OSError) as error:
+                    self.require_text(size, most)
+        except (EOFError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise self.unreadable(error) from None
             got = f"{self.path.name} ({error})"
             raise InputError("file", "a whole gzip or bzip2 file", got, "pack it again, or unpack it first") from None
         return b"".join(pieces)
 
-    def _require_plain(self, head: bytes, unpacked: bool) -> None:
-        kind = next((name for mark, name in OTHERS.items() if head.startswith(mark)), "")
-        if kind or (unpacked and head.startswith(tuple(UNPACKERS))):
-            got = f"{self.path.name}, a {kind or 'twice packed'} file"
-            raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
-
     def text(self, fallback: str = "") -> tuple[str, str]:
-        """Return the text of a file and, unless it is UTF-8 or UTF-16, its encoding: the fallback, if there is one."""
+        """Return the text of a file, and its encoding unless it is UTF-8 or UTF-16.
+
+        fallback: an encoding to try next.
+        """
         raw = self.content()
         wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
         if not wide and b"\0" in raw:
@@ -107,27 +104,28 @@ class Source(NamedTuple):
             raise InputError("file", f"at most {most:,} {what}", got, "leave some out, or write svmlight or .npz")
 
     def require_room(self, size: int, what: str) -> None:
-        """Raise InputError for data that would outgrow the limit, before they are formed."""
+        """Raise InputError for data that would exceed the limit, before they are in memory."""
         if size > self.limit_bytes:
             expected = f"of a size that fits the limit of {megabytes(self.limit_bytes)}"
             got = f"{printable(self.path.name)} with {megabytes(size)} of {what}"
             raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
 
+    def require_text(self, size: int, most: int) -> None:
+        """Raise InputError for text of more bytes than the limit allows."""
+        if size > most:
+            expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
+            remedy = f"raise limit_bytes to {size * GROWTH} if this machine has that memory, or split the file"
+            raise InputError("file", expected, f"{self.path.name} of {megabytes(size)} or more", remedy)
+
     def require_columns(self, count: int) -> None:
-        """Raise InputError for more columns than vectors over them have room for, however few entries a file has."""
+        """Raise InputError for too many columns, even if a file has few entries."""
         self.require_room(count * COLUMN_BYTES, f"vectors over {count:,} columns")
 
     def refuse(self, line: int, need: str, got: bytes | str, remedy: str) -> InputError:
-        """Return the error that names the line, what was expected there, and what stands there."""
+        """Return the error for a line: its number, the expected form, the content and the remedy."""
         excerpt = got[:80].decode(errors="replace") if isinstance(got, bytes) else got[:80]
         expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
         return InputError("file", printable(expected), printable(excerpt) or "nothing", printable(remedy))
-
-    def too_large(self, most: int, size: int) -> InputError:
-        """Return the error for a file whose content would outgrow the limit."""
-        expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
-        remedy = f"raise limit_bytes to {size * GROWTH} if this machine has that memory, or split the file"
-        return InputError("file", expected, f"{self.path.name} of {megabytes(size)} or more", remedy)
 
     def unreadable(self, error: Exception) -> InputError:
         """Return the error for a file that the system cannot open."""
@@ -141,18 +139,18 @@ class Source(NamedTuple):
 
 
 def data_suffix(path: Path) -> str:
-    """Return the suffix that names the format: of rows.csv.gz it is .csv."""
+    """Return the suffix that names the format: .csv for rows.csv.gz."""
     suffix = path.suffix.lower()
     return Path(path.stem).suffix.lower() if suffix in (".gz", ".bz2") else suffix
 
 
 def split_lines(text: str) -> list[str]:
-    """Return the lines of a text, whose endings may be those of any system."""
+    """Return the lines of a text with the line endings of any system."""
     return re.split(r"\r\n|\n|\r", text)
 
 
 def printable(text: str) -> str:
-    """Return text that any terminal and page can show: a replacement character for what cannot be printed."""
+    """Return text that any terminal and page can show, with replacement characters for all others."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
 
 

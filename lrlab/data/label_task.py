@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Mask, Matrix, Vector
-from lrlab.data.dataset import Dataset, assemble, pattern, table_arrays, table_of
+from lrlab.data.dataset import Dataset, dataset_of, table_arrays, table_of
 from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
 from lrlab.data.spec import Arrays, Comparison, DataSpec
 from lrlab.model_entry import Measure
@@ -51,16 +51,6 @@ def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
             whole = sparse.vstack(tables, format="csr") if issparse(whole) else np.vstack(tables)
         arrays |= table_arrays(name, whole)
     return arrays | ({"out": np.arange(len(arrays["y"])) >= rows.n} if test else {})
-
-
-def dataset_of(X: Any, y: Any) -> Dataset:
-    """Return features X (n, d) and labels y (n, L) of 0 and 1, nan if one is unknown."""
-    X = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
-    Y = y if issparse(y) else np.asarray(y)
-    values = np.asarray(Y.data if issparse(Y) else Y)
-    if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
-        raise InputError("y", "a table of 0 and 1, nan if unknown", "other values", "give each label a column")
-    return Dataset(X, pattern((Y > 0).nonzero(), Y.shape)) if issparse(Y) else assemble(X, Y.astype(np.float64))
 
 
 def default_rank(most: int) -> int:

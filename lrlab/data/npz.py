@@ -1,8 +1,8 @@
-"""numpy's .npz, and never a pickle: what an archive declares is checked before any array is formed.
+"""Reads numpy's .npz without pickles, and checks the sizes in each header before it forms an array.
 
-Of rows with labels it has X (n, d) and Y (n, L), each dense or the parts of a CSR matrix, `X_data X_indices X_indptr
-X_shape`, and (optional) `observed`, `feature_names` and `label_names`. A dense Y holds 1, 0 (or -1), and nan for an
-unknown label.
+Rows with labels have X (n, d) and Y (n, L), each dense or the parts of a CSR matrix, `X_data X_indices X_indptr
+X_shape`, and optionally `observed`, `feature_names` and `label_names`. Y holds 1, 0 or -1, and nan for an unknown
+label.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Matrix, Vector
-from lrlab.data.dataset import Dataset, Names, pattern, table_arrays, table_of
+from lrlab.data.dataset import Dataset, Names, dataset_of, table_arrays, table_of
 from lrlab.data.files import Source
 from lrlab.data.labels import LabelChoice
 from lrlab.parameters import InputError
@@ -22,9 +22,9 @@ from lrlab.parameters import InputError
 TABLES, LISTS = ("X", "Y", "observed"), ("feature_names", "label_names")
 KNOWN = {*LISTS, *(f"{table}{part}" for table in TABLES for part in ("", "_data", "_indices", "_indptr", "_shape"))}
 PLAIN, NUMBERS = "fiubU", "fiubcU"
-"""Kinds of numpy's types: names and real numbers, and complex ones too."""
+"""Kinds of numpy's types: names with real numbers, and also complex ones."""
 MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
-"""Of an archive, and the end of it in which its directory names them: to read a directory of 60,000 takes seconds."""
+"""Most arrays of an archive, and the length of its end that names them: reading 60,000 names takes seconds."""
 
 
 def read_npz(source: Source, choice: LabelChoice | None) -> Dataset:
@@ -39,25 +39,28 @@ def read_npz(source: Source, choice: LabelChoice | None) -> Dataset:
     names, label_names = (names_of(arrays, name) for name in LISTS)
     if Y is None:
         return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
-    given = choice.names if choice and choice.names else label_names
-    return Dataset(X, *_labels(source, Y, observed), names, given)
+    if observed is not None:
+        if observed.shape != Y.shape:
+            raise InputError("file", "an .npz with observed and Y of one size", observed.shape, "mark each label")
+        observed = csr_array(observed != 0)
+    if np.isnan(Y.data if issparse(Y) else Y).any():
+        source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
+    return dataset_of(X, Y, observed, names, choice.names if choice and choice.names else label_names)
 
 
 def save_npz(path: str | Path, data: Dataset) -> None:
     """Write a Dataset so that `read` returns the same one."""
-    parts = (table_arrays(name, getattr(data, name)) for name in TABLES)
-    np.savez_compressed(
-        path, allow_pickle=False, **{k: v for part in parts for k, v in part.items()}, **names_arrays(data)
-    )
+    arrays = {k: v for name in TABLES for k, v in table_arrays(name, getattr(data, name)).items()}
+    np.savez_compressed(path, allow_pickle=False, **arrays, **names_arrays(data))
 
 
 def names_arrays(data: Dataset) -> dict[str, Vector]:
-    """Return the names that a Dataset has, as arrays by name."""
+    """Return the names in a Dataset as arrays by name."""
     return {name: np.array(names, dtype=np.str_) for name in LISTS if (names := getattr(data, name)) is not None}
 
 
 def names_of(arrays: Mapping[str, Vector], name: str) -> Names | None:
-    """Return a list of names, None if an archive has none of that kind."""
+    """Return a list of names, or None if the archive has none of that kind."""
     if name not in arrays:
         return None
     if arrays[name].dtype.kind != "U" or arrays[name].ndim != 1:
@@ -66,7 +69,7 @@ def names_of(arrays: Mapping[str, Vector], name: str) -> Names | None:
 
 
 def _table(source: Source, arrays: Mapping[str, Vector], name: str) -> Matrix:
-    """Return one of the tables, dense or CSR, as float64; None if it is not there."""
+    """Return a table, dense or CSR, as float64, or None if the archive lacks it."""
     try:
         places = [arrays[f"{name}_{part}"] for part in ("indices", "indptr", "shape") if f"{name}_{part}" in arrays]
         if any(part.dtype.kind not in "iu" for part in places):
@@ -91,28 +94,8 @@ def _table(source: Source, arrays: Mapping[str, Vector], name: str) -> Matrix:
         raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
 
 
-def _labels(source: Source, Y: Matrix, observed: Matrix) -> tuple[csr_array, csr_array | None]:
-    """Return the positive labels and the mask; negative labels are 0 or -1, unknown ones nan."""
-    entries = Y.data if issparse(Y) else Y
-    if not np.isin(entries[np.isfinite(entries)], (-1, 0, 1)).all() or np.isinf(entries).any():
-        raise InputError("file", "an .npz whose Y holds 1, 0, -1 or nan", "other numbers", "code the labels so")
-    if observed is not None:
-        if observed.shape != Y.shape:
-            raise InputError("file", "an .npz with observed and Y of one size", observed.shape, "mark each label")
-        observed = csr_array(observed != 0)
-    missing = csr_array((np.isnan(entries), Y.indices, Y.indptr), shape=Y.shape) if issparse(Y) else np.isnan(Y)
-    if missing.sum():
-        source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
-        known = csr_array(~(missing.toarray() if issparse(missing) else missing))
-        observed = known if observed is None else known.multiply(observed).tocsr()
-    return pattern((Y > 0).nonzero(), Y.shape), observed
-
-
 def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAIN) -> dict[str, Vector]:
-    """Return those arrays of an archive whose names are wanted; anything but plain arrays, of some kinds, is refused.
-
-    The sizes that they declare are checked before any of them is formed.
-    """
+    """Return the wanted arrays of an archive; InputError unless they are plain, of these kinds, and fit memory."""
     size = source.size()
     try:
         with source.path.open("rb") as stream:
@@ -123,7 +106,7 @@ def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAI
             infos = {name: info for name, info in members if wanted(name)}
             if len(infos) < sum(wanted(name) for name, _ in members):
                 raise ValueError("an array twice")
-            # The arrays as they are stored, and as float64.
+            # Memory for the arrays as stored and as float64.
             source.require_room(sum(_size(archive, *one, kinds) for one in infos.items()), "arrays")
             return {name: _formed(archive, name, info) for name, info in infos.items()}
     except InputError:
@@ -135,20 +118,20 @@ def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAI
 
 
 def _formed(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> Vector:
-    """Return an array of an archive; ValueError if it is not whole, or text of characters that do not exist."""
+    """Return an array of an archive; ValueError if it is not whole, or has invalid characters."""
     with archive.open(info) as stream:
         array: Vector = np.lib.format.read_array(stream, allow_pickle=False)
-        # The checksum is compared at the end of a member, which numpy need not reach.
+        # Reading to the end compares the checksum, which numpy may not do.
         if stream.read(1):
             raise ValueError(f"{name}: more bytes than entries")
     if array.dtype.kind == "U":
-        # numpy takes any number for a character, Python and files in UTF-8 do not.
+        # numpy takes any number for a character; UTF-8 does not.
         "".join(array.ravel().tolist()).encode()
     return array
 
 
 def _size(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo, kinds: str) -> int:
-    """Return the bytes that an array's header declares, which must agree with what the archive holds."""
+    """Return the bytes in an array's header; ValueError if the archive holds fewer."""
     with archive.open(info) as stream:
         version = np.lib.format.read_magic(stream)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

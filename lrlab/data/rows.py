@@ -1,9 +1,10 @@
-"""Reads rows of features with labels: ARFF, svmlight, the extreme classification repository's format, CSV and npz.
+"""Reads rows of features with labels: ARFF, svmlight, the extreme classification format, CSV, parquet and npz.
 
-Nothing in a file is executed or unpickled; sizes are checked before memory is taken; whatever is wrong is refused by
-one InputError that names the line and what was expected there.
+lrlab executes and unpickles nothing in a file, and checks sizes before it takes memory. Each fault ends in one
+InputError that names the line.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -14,8 +15,8 @@ from scipy.sparse import csr_array
 
 from lrlab.data.arff import read_arff
 from lrlab.data.columns import COUNTERS, NOTHING, features, plain, without_row_names
-from lrlab.data.dataset import Dataset, assemble, matching
-from lrlab.data.files import LIMIT_BYTES, Source, data_suffix, label_value
+from lrlab.data.dataset import Dataset, dataset_of, matching
+from lrlab.data.files import LIMIT_BYTES, Source, data_suffix, label_value, printable
 from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
 from lrlab.data.npz import read_npz
 from lrlab.data.svmlight import is_extreme, read_extreme, read_svmlight
@@ -24,13 +25,13 @@ from lrlab.parameters import InputError, nearest
 
 FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classification", "csv": "CSV", "npz": ".npz"}
 FORMATS |= {"parquet": "parquet"}
-SUFFIXES = {".arff": "arff", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".txt": "text"}
-SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz", ".parquet": "parquet"}
 OF_LABELS = (".arff", ".svm", ".svmlight", ".libsvm")
-"""Suffixes of files that hold labels and nothing else."""
+"""Suffixes of files that always hold labels."""
+SUFFIXES = {**dict.fromkeys(OF_LABELS, "svmlight"), ".arff": "arff", ".txt": "text"}
+SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz", ".parquet": "parquet"}
 File = str | PathLike[str]
 MOST_WORDS = 1000
-"""Different words of a column of features: one with more names its rows."""
+"""Most different words in a column of features; a column with more names its rows."""
 
 
 def read(
@@ -47,25 +48,24 @@ def read(
 ) -> Dataset:
     """Read features and labels from a file.
 
-    labels: an XML file or a text file of names, a list of names, or how many columns (`last:6` or 6, `first:6`); for
-    formats that number their labels, their names or number, if wanted. like: the data whose columns this file must
-    have, such as the training data of a test file. beside: the other file, which helps to tell whether svmlight counts
-    from 0 or 1; base says it. unlabelled: rows of `like`'s columns may come without the labels, which are then unknown.
-    file_format: one of FORMATS, else the suffix decides (a .txt that begins with three whole numbers is of the extreme
-    classification repository, any other one svmlight). limit: the number of first rows that are used; 0 takes all.
-    limit_bytes: the memory that reading may take.
+    labels: an XML or text file of names, a list of names, or a number of columns (`last:6` or 6, `first:6`). Formats
+    that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
+    second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
+    accept rows without labels, which are then unknown. file_format: one of FORMATS, else the suffix decides (a .txt
+    whose first line has three whole numbers is of the extreme classification repository, any other one is svmlight).
+    limit: number of rows to read, 0 for all. limit_bytes: the memory that reading may take.
     """
     if limit < 0:
         raise InputError("limit", "a number of rows, 0 for all", limit, "leave it out to use all rows")
     if base not in (None, 0, 1):
-        raise InputError("base", "0 or 1, by which a file counts", base, "leave it out to take what the files show")
-    source, kind = opened(Path(path), file_format, limit_bytes)
+        raise InputError("base", "0 or 1, the first index of the file", base, "leave it out: lrlab looks at the files")
+    source, kind = labelled_source(path, file_format, limit_bytes)
     choice = choose_labels(labels, limit_bytes)
     if like and like.label_names and (choice or unlabelled) and kind != "npz":
         choice = LabelChoice(like.label_names)
     choice = (choice or LabelChoice())._replace(optional=True) if unlabelled else choice
     if kind == "svmlight":
-        other = None if beside is None else opened(Path(beside), file_format, limit_bytes)[0]
+        other = None if beside is None else labelled_source(beside, file_format, limit_bytes)[0]
         data = read_svmlight(source, choice, like, other, base)
     elif kind in ("csv", "parquet"):
         data = read_table(source, choice, like)
@@ -77,22 +77,30 @@ def read(
     return matching(data.rows(slice(0, limit)) if limit else data, like)
 
 
-def opened(path: Path, file_format: str, limit_bytes: int) -> tuple[Source, str]:
-    """Return a file and its format."""
-    kind = file_format or SUFFIXES.get(data_suffix(path), "")
-    if kind not in FORMATS and kind != "text":
-        remedy = nearest(kind, FORMATS) if kind else "name the format by file_format (in the shell --format)"
-        expected = "one of " + ", ".join(FORMATS if file_format else SUFFIXES)
-        raise InputError("file_format" if file_format else "file", expected, file_format or path.name, remedy)
+def labelled_source(path: File, file_format: str, limit_bytes: int) -> tuple[Source, str]:
+    """Return a file with labels, and its format."""
+    if file_format and file_format not in FORMATS:
+        remedy = nearest(file_format, FORMATS) or "take one of these"
+        raise InputError("file_format", "one of " + ", ".join(FORMATS), file_format, remedy)
+    remedy = "name the format by file_format (in the shell --format)"
+    kind = file_format or format_of(Path(path), SUFFIXES, remedy)
     if kind == "text":
-        kind = "extreme" if is_extreme(Source(path, "text", limit_bytes)) else "svmlight"
-    return Source(path, FORMATS[kind], limit_bytes), kind
+        kind = "extreme" if is_extreme(Source(Path(path), "text", limit_bytes)) else "svmlight"
+    return Source(Path(path), FORMATS[kind], limit_bytes), kind
+
+
+def format_of(path: Path, suffixes: Mapping[str, str], remedy: str) -> str:
+    """Return the format of a file by its suffix; InputError for an unknown one."""
+    suffix = data_suffix(path)
+    if suffix not in suffixes:
+        raise InputError("file", f"one of {', '.join(suffixes)}", printable(path.name), remedy)
+    return suffixes[suffix]
 
 
 def read_table(source: Source, choice: LabelChoice | None, like: Dataset | None = None) -> Dataset:
-    """Return the rows of a CSV or parquet file: labels are 1 or 0 (true, false), a missing one is unknown.
+    """Return the rows of a CSV or parquet file with labels 1 or 0 (true, false); an empty one is unknown.
 
-    Words of features have a column of 0 and 1 each, those of `like` if it is given.
+    Each word of a feature becomes a column of 0 and 1. like: the training data, whose words count.
     """
     if choice is None:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
@@ -100,20 +108,19 @@ def read_table(source: Source, choice: LabelChoice | None, like: Dataset | None 
     titles = list(map(str, frame.columns))
     places = choice.places(titles)
     source.require_room(frame.size * 16, "values")
-    marks = np.column_stack(
-        [label_marks(titles[place], frame.iloc[:, place]) for place in places] or [np.ones((len(frame), 0))]
-    )
+    columns = [label_marks(titles[place], frame.iloc[:, place]) for place in places]
+    marks = np.column_stack(columns or [np.ones((len(frame), 0))])
     if places and not choice.optional and np.isnan(marks).all():
         raise InputError("labels", "known in some row", "nothing", "remove trailing separators, or name other columns")
     rest = frame.iloc[:, [k for k in range(len(titles)) if k not in places]]
     X, names = features(rest, known=like.feature_names if like else None, most=MOST_WORDS, drop_first=False)
     if X is None:
         raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")
-    return assemble(X, marks, names, tuple(titles[place] for place in places))
+    return dataset_of(X, marks, None, names, tuple(titles[place] for place in places))
 
 
 def without_counter(frame: pd.DataFrame, choice: LabelChoice, like: Dataset | None) -> pd.DataFrame:
-    """Return a table without a first column that counts its rows, or that the other file does not have."""
+    """Return a table without a first column that counts its rows, or that the training data do not have."""
     first = str(frame.columns[0])
     if first in choice.names or plain(first) not in COUNTERS:
         return frame

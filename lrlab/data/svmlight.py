@@ -1,15 +1,14 @@
-"""Multi-label svmlight: `1,5 3:0.5 17:1` per row, labels first (none at all is fine), read by scikit-learn.
+"""Reads multi-label svmlight with scikit-learn: `1,5 3:0.5 17:1` per row, its labels first.
 
-Features, and likewise labels, count from 0 if a 0 occurs in this file or in the one beside it, else from 1; a base that
-is given decides instead. A row states its positive labels: all labels are observed.
+Features and labels count from 0 if a 0 occurs in this file or in the other one, else from 1; `base` overrides this. A
+row states its positive labels, so that all labels are observed.
 
-The extreme classification repository's format has a line `n d L` before n such rows, all counted from 0; a blank row is
-a sample without labels and features. Format: http://manikvarma.org/downloads/XC/XMLRepository.html
+The format of the extreme classification repository has a line `n d L` before n such rows, which count from 0. A blank
+row has neither labels nor features. Format: http://manikvarma.org/downloads/XC/XMLRepository.html
 """
 
 import io
 import re
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from lrlab.data.labels import LabelChoice
 from lrlab.parameters import InputError
 
 FORM = "`labels,labels index:value index:value ...` in increasing order of index"
-REMEDY = "write labels as whole numbers from 0, then pairs"
 END = 2**31 - 1
 """Bound on indices and labels."""
 SIZES = re.compile(r"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+", re.ASCII)
@@ -30,7 +28,7 @@ SIZES = re.compile(r"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+", re.ASCI
 
 
 class Rows(NamedTuple):
-    """The rows of a file: X (n, d), indices as in the file, labels and the rows that have them, lines of all rows."""
+    """The rows of a file: X (n, d) by the file's indices, all labels with their rows, and the line of each row."""
 
     X: csr_array
     labels: Indices
@@ -43,7 +41,7 @@ class Rows(NamedTuple):
         return int(self.X.indices.min(initial=1)), int(self.labels.min(initial=1))
 
     def dataset(self, source: Source, bases: tuple[int, int], d: int, L: int, choice: LabelChoice | None) -> Dataset:
-        """Return the rows with d features and L labels counted from these bases; further features are left out."""
+        """Return the rows with d features and L labels that count from these bases; further features are dropped."""
         owners = np.repeat(np.arange(self.X.shape[0]), np.diff(self.X.indptr))
         for what, values, of, base, end in (
             ("indices", self.X.indices, owners, bases[0], END),
@@ -60,13 +58,13 @@ class Rows(NamedTuple):
         Y = pattern((self.owners, self.labels - bases[1]), (n, L))
         data = Dataset(X, Y, label_names=(choice and choice.names) or None, counts_from=bases)
         extra = len(np.unique(self.X.indices[self.X.indices >= bases[0] + d]))
-        note = f"Features of {source.path.name} that the training rows do not have are left out: {extra}."
+        note = f"lrlab leaves out {extra} features of {source.path.name} that no training row has."
         return data.noted([note] if extra else [])
 
 
 def parsed(lines: list[str]) -> tuple[csr_array, list[tuple[float, ...]]]:
-    """Return features and labels of lines; ValueError or OverflowError if one is wrong."""
-    # scikit-learn takes a second to import, which other formats do not need.
+    """Return features and labels of lines; ValueError or OverflowError for a wrong line."""
+    # Importing scikit-learn takes a second, which other formats do not need.
     from sklearn.datasets import load_svmlight_file
 
     text = "\n".join(lines)
@@ -80,7 +78,7 @@ def parsed(lines: list[str]) -> tuple[csr_array, list[tuple[float, ...]]]:
 
 
 def read_lines(source: Source, lines: list[str], first: int = 1, blank: bool = False) -> Rows:
-    """Return the rows of lines, of which the first has a number; blank: whether blank lines are rows, too."""
+    """Return the rows of lines. first: the number of the first line; blank: whether blank lines are rows."""
     texts = [line.partition("#")[0].strip() for line in lines]
     numbers = [number for number, text in enumerate(texts, first) if blank or text]
     rows = [text or "0:0" for text in texts if blank or text]
@@ -92,14 +90,14 @@ def read_lines(source: Source, lines: list[str], first: int = 1, blank: bool = F
         bad = first_bad(rows)
         large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
         need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
-        raise source.refuse(numbers[bad], need, got, REMEDY) from None
+        raise source.refuse(numbers[bad], need, got, "write labels as whole numbers from 0, then pairs") from None
     X.eliminate_zeros()
     flat = np.array([label for row in labels for label in row], dtype=np.int64)
     return Rows(X, flat, np.repeat(np.arange(len(labels)), [len(row) for row in labels]), numbers)
 
 
 def first_bad(lines: list[str]) -> int:
-    """Return the place of the first line that cannot be read, by bisection."""
+    """Return the place of the first wrong line, by bisection."""
     low, high = 0, len(lines) - 1
     while low < high:
         middle = (low + high) // 2
@@ -112,15 +110,15 @@ def first_bad(lines: list[str]) -> int:
 
 
 def read_svmlight(
-    source: Source, choice: LabelChoice | None, like: Dataset | None, beside: Source | None, base: int | None
+    source: Source, choice: LabelChoice | None, like: Dataset | None, other: Source | None, base: int | None
 ) -> Dataset:
-    """Read a svmlight file; labels are a number of labels or their names, by number."""
+    """Read a svmlight file. choice: the number of labels, or their names in order; other: the second file, if any."""
     rows = read_lines(source, source.lines())
     bases: Any = (base, base) if base is not None else rows.lowest
     if like:
         bases = like.counts_from
-    elif beside and base is None:
-        bases = tuple(map(min, rows.lowest, read_lines(beside, beside.lines()).lowest))
+    elif other and base is None:
+        bases = tuple(map(min, rows.lowest, read_lines(other, other.lines()).lowest))
     stated = like.L if like else (len(choice.names) or choice.count) if choice else 0
     L = stated or int(rows.labels.max(initial=-1)) + 1 - bases[1]
     # Without any feature scikit-learn returns one column.
@@ -136,7 +134,7 @@ def is_extreme(source: Source) -> bool:
 
 
 def read_extreme(source: Source, choice: LabelChoice | None) -> Dataset:
-    """Read a file of that repository's format; `labels` may give the names, in the order of their numbers."""
+    """Read a file of the extreme classification repository. choice: names of the labels in order, if any."""
     head, *lines = source.lines()
     match = SIZES.fullmatch(head)
     n, d, L = (int(size) for size in match.groups()) if match else (0, 0, 0)
@@ -153,4 +151,4 @@ def read_extreme(source: Source, choice: LabelChoice | None) -> Dataset:
     rows = read_lines(source, lines, first=2, blank=True)
     if int(rows.X.indices.max(initial=0)) >= max(d, 1):
         raise source.refuse(1, f"indices below {d}", str(rows.X.indices.max()), "correct the number of features")
-    return replace(rows.dataset(source, (0, 0), d, L, choice), counts_from=(0, 0))
+    return rows.dataset(source, (0, 0), d, L, choice)

@@ -1,7 +1,7 @@
-"""Reads tables as pandas' DataFrames: CSV and its relatives in any separator and encoding, and parquet.
+"""Reads CSV with any separator and encoding, and parquet, as DataFrames.
 
-pandas reads the fields. The separator, the decimal mark and the heading are recognized here, and a row that cannot be
-read is refused with its line.
+pandas reads the fields. This module recognizes the separator, the decimal mark and the heading, and names the line of
+a row that it cannot read.
 """
 
 import datetime
@@ -19,14 +19,14 @@ from lrlab.parameters import InputError
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
 THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?\s*", re.ASCII)
 SNIFFED = 100
-"""Rows by which the separator is recognized."""
+"""Number of rows that decide the separator."""
 MISSING = ["?", "-", "none", "na", "nan", "null"]
-"""Marks of a missing value, in lower case, beside pandas' own list."""
+"""Marks of a missing value, in lower case, in addition to pandas' list."""
 KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
 
 
 class Table(NamedTuple):
-    """A table that was read, and how: separated by commas, say."""
+    """A table, and words on its form, such as `separated by bars`."""
 
     frame: pd.DataFrame
     words: str = ""
@@ -53,18 +53,18 @@ class Dialect(NamedTuple):
         return self.is_number(field) or field.lower() in KNOWN_MISSING
 
     def parsed(self, lines: Sequence[str], width: int, **options: object) -> pd.DataFrame:
-        """Return the fields of lines as pandas reads them."""
+        """Return the fields of lines, read by pandas."""
         separator = r"\s+" if self.separator == " " else self.separator
         if len(separator) > 1 and separator in SEPARATORS:
             # pandas is fast with a single character only.
             lines, separator = [line.replace(separator, "\t") for line in lines], "\t"
-        # A regular expression takes pandas' slow engine, as two characters do.
+        # pandas reads regular expressions, and two characters, by its slow engine.
         look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
         return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
 
 
 def read_frame(source: Source, missing: str = "") -> Table:
-    """Return the table of a CSV or parquet file; `missing` is one more mark of a missing value."""
+    """Return the table of a CSV or parquet file. missing: a further mark of a missing value."""
     if source.kind == "parquet":
         return Table(_parquet(source))
     text, encoding = source.text("cp1252")
@@ -96,15 +96,15 @@ def read_frame(source: Source, missing: str = "") -> Table:
 
 
 def has_thousands(column: pd.Series) -> bool:
-    """Return whether all words of a column are numbers with commas between thousands."""
+    """Return whether all words of a column are numbers with thousands separators."""
     words = column.dropna()
     return not pd.api.types.is_numeric_dtype(column) and all(THOUSANDS.fullmatch(str(word)) for word in words)
 
 
 def _rows(text: str) -> tuple[list[int], list[str]]:
-    """Return rows with the numbers of their lines, without blank lines and comments (#).
+    """Return the numbers of lines and the lines, without blank lines and comments (#).
 
-    The last comment before the first row is a heading if it has as many words as that row, as numpy writes it.
+    The last comment before the first row is a heading if it has as many words as that row, as in numpy's files.
     """
     numbers, lines, comment = list[int](), list[str](), ""
     for number_, line in enumerate(split_lines(text), 1):
@@ -122,7 +122,7 @@ def _rows(text: str) -> tuple[list[int], list[str]]:
 
 
 def sniffed(lines: Sequence[str]) -> Dialect:
-    """Return the dialect in which rows have equally many fields, more than one, and the most numbers."""
+    """Return the dialect that gives all rows the same number of fields, more than one, and the most numbers."""
     best, most = Dialect(), (False, -1.0)
     for separator in SEPARATORS:
         for decimal in ".,":
@@ -134,7 +134,7 @@ def sniffed(lines: Sequence[str]) -> Dialect:
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
             fields = [field for row in rows[1:] or rows for field in row]
             numeric = sum(map(dialect.numeric, fields)) / max(1, len(fields))
-            # Points are likelier than commas, and the first separators likelier than the last.
+            # Prefer points to commas, and the first separators to the last.
             score = (alike > 0.9, numeric + (decimal == ".") * 1e-9)
             if score > most:
                 best, most = dialect, score
@@ -142,7 +142,7 @@ def sniffed(lines: Sequence[str]) -> Dialect:
 
 
 def _width(source: Source, dialect: Dialect, numbers: list[int], lines: list[str]) -> int:
-    """Return the number of fields of each row; InputError if rows differ, or there are too many columns."""
+    """Return the number of fields per row; InputError if rows differ, or for too many columns."""
     width = len(dialect.fields(lines[0]))
     source.require_few(width, "columns")
     source.require_room(len(lines) * width * GROWTH, "values")
@@ -156,9 +156,9 @@ def _width(source: Source, dialect: Dialect, numbers: list[int], lines: list[str
 
 
 def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
-    """Return the names in the first row, nothing if it holds values.
+    """Return the names in the first row, nothing if the row holds values.
 
-    It holds names if no field is a number, or if the first is not and the first fields of all other rows are words.
+    The row holds names if no field is a number, or if its first field is empty and other rows start with a word.
     """
     first = [str(field).strip() for field in dialect.parsed(lines[:1], width, dtype=str, na_filter=False).iloc[0]]
     numbers = [dialect.is_number(field) for field in first]
@@ -170,7 +170,7 @@ def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
 
 
 def _unique(source: Source, line: int, names: list[str], frame: pd.DataFrame) -> list[str]:
-    """Return names that differ, without columns at the end that have neither a name nor values."""
+    """Return different names, without last columns that have neither a name nor values."""
     used = max((place for place, name in enumerate(names, 1) if name), default=0)
     for place in range(used, len(names)):
         if frame[place].notna().any():
@@ -182,7 +182,7 @@ def _unique(source: Source, line: int, names: list[str], frame: pd.DataFrame) ->
 
 
 def _require_numbers(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> None:
-    """Refuse a word in a column of numbers, with its line."""
+    """Raise InputError for a word in a column of numbers."""
     for name, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):
             continue

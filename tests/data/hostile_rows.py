@@ -232,7 +232,7 @@ CASES = {
     "npz, huge table": Case("f.npz", npz(**csr("X", [1.0], [HUGE], [0, 1], [1, HUGE + 1]), Y=np.ones((1, 1))), "limit"),
     "npz, index beyond the table": Case("f.npz", npz(X=ONE, **csr("Y", [1], [9], [0, 1, 1], [2, 1])), "CSR"),
     "npz, pointer that falls": Case("f.npz", npz(X=ONE, **csr("Y", [1, 1], [0, 0], [0, 2, 1], [2, 1])), "CSR"),
-    "npz, labels of 7": Case("f.npz", npz(X=ONE, Y=ONE * 7), "1, 0, -1 or nan"),
+    "npz, labels of 7": Case("f.npz", npz(X=ONE, Y=ONE * 7), "1, 0 and -1, nan if unknown"),
     # Models.
     "model of 2e9 features": Case("m.npz", saved(sizes=np.array([2 * 10**9, 2, 0, 0, 1])), "sizes", opened=model),
     "model of sizes beyond 64 bits": Case(

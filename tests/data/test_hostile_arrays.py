@@ -123,7 +123,7 @@ def test_hostile_arrays_end_in_one_sentence(name, y, X, Z, model):
     [
         ({"model": "flipped"}, "model must be one of"),
         ({"model": "one-bit"}, "model must be one of (?!.*one-bit-completion)"),
-        ({"model": "multilabel"}, "y must be a table of 0 and 1"),
+        ({"model": "multilabel"}, "y must be a table of 1, 0 and -1"),
         ({"solver": "als"}, "solver must be made for"),
         ({"solver": "nothing"}, "solver must be one of"),
         ({"held_out": 1}, "held_out must be"),
