@@ -23,7 +23,7 @@ import numpy as np
 
 import lrlab.models
 import lrlab.solvers
-from lrlab import aliases, code_hash
+from lrlab import aliases
 from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served, sound
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
@@ -123,7 +123,6 @@ def from_text(path: str, text: bytes) -> Plugin:
         module.__file__ = path
         # Found there by dataclasses and by pickle.
         sys.modules[name] = module
-        code_hash.texts[name] = text
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
         except FAILURES as error:

@@ -14,7 +14,7 @@ from lrlab.catalog_checks import CatalogError, Entry, failure, sound
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Iterate
-from lrlab.solver_entry import SolverEntry, entries
+from lrlab.solver_entry import SolverEntry, docstring, entries
 
 AnySolver = str | Callable[..., Iterable[Iterate]]
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
@@ -49,7 +49,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
 
 def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry:
     """Return the entry of a function without one: made for these models, needing as much memory as the data."""
-    words = code_hash.docstring(function).partition("\n")[0]
+    words = docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"

@@ -1,13 +1,17 @@
 """How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalogue made of both."""
 
+import ast
+import inspect
 import math
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
-from lrlab.code_hash import docstring
 from lrlab.parameters import Parameter, Value, declared, display_name, require_known
 from lrlab.protocol import Limits, Solver, limits
 
@@ -49,6 +53,15 @@ class Settings(NamedTuple):
 def given_words(oracle: Sequence[str]) -> str:
     """Return the oracle information of a solver as a sentence; nothing if it has the data alone."""
     return f"Given beyond the data: {', '.join(oracle)}." if oracle else ""
+
+
+def docstring(function: Callable[..., Any]) -> str:
+    """Return the docstring of a function, or ""; from its source if Python was started with -OO."""
+    text = inspect.getdoc(function)
+    if text is None and sys.flags.optimize > 1:
+        with suppress(OSError, SyntaxError, TypeError):
+            text = ast.get_docstring(ast.parse(dedent(inspect.getsource(function))).body[0])  # type: ignore[arg-type]
+    return text or ""
 
 
 class Words(NamedTuple):

@@ -1,28 +1,39 @@
-"""Sources that look changed."""
+"""Code that looks changed."""
 
+from collections.abc import Iterator
 from importlib import import_module
+from inspect import unwrap
 from pathlib import Path
+from types import CodeType, FunctionType
 
 import pytest
 
 from lrlab import code_hash
 
 
-def forget():
-    for known in (code_hash._versions.clear, code_hash._syntax.cache_clear):
-        known()
+def codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield inner.co_qualname, inner
+            yield from codes(inner)
 
 
 @pytest.fixture
 def edit(monkeypatch):
-    """Return what replaces a text within a line of a module's source."""
+    """Return what gives the functions and methods of a module the code of a changed text."""
 
     def edited(module, old, new):
-        text = Path(import_module(module).__file__).read_bytes()
-        assert old.encode() in text
-        monkeypatch.setitem(code_hash.texts, module, text.replace(old.encode(), new.encode()))
-        forget()
+        module = import_module(module)
+        text = Path(module.__file__).read_text("utf-8")
+        assert old in text
+        changed = dict(codes(compile(text.replace(old, new), module.__file__, "exec", dont_inherit=True)))
+        kinds = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+        for member in [value for owner in (module, *kinds) for value in vars(owner).values()]:
+            function = unwrap(getattr(member, "fget", None) or getattr(member, "func", member))
+            if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                monkeypatch.setattr(function, "__code__", changed.get(function.__qualname__, function.__code__))
+        code_hash._versions.clear()
 
     yield edited
     monkeypatch.undo()
-    forget()
+    code_hash._versions.clear()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from lrlab.catalog import family
-from lrlab.code_hash import docstring
 from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import truth_of
@@ -16,6 +15,7 @@ from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job
+from lrlab.solver_entry import docstring
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
