@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import xlogy
 
 import lrlab
 from lrlab import catalog
@@ -13,7 +12,6 @@ from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs import theory
-from lrlab.solvers.phase_retrieval.wirtinger import BACKGROUND, compared, wirtinger_flow
 from lrlab.theory.photon_bound import least_image_error
 from tests.thorough import a_third
 
@@ -91,30 +89,6 @@ def efficiency(spec, bound, name, **options):
     """Return the root mean square error of a solver over some draws, as a multiple of the bound."""
     errors = [lrlab.solve(spec.replace(seed=seed), name, **options).metrics["error"] for seed in range(3)]
     return np.sqrt(np.mean(np.square(errors))) / bound
-
-
-@pytest.mark.parametrize("step", ["conjugate", "exact"])
-def test_the_likelihood_of_counts_never_grows_and_is_that_of_poissons_law(step):
-    problem = SMALL.replace(photons=30.0, seed=2).build()
-    rng = np.random.default_rng(0)
-    rows = [row for _, row in zip(range(40), wirtinger_flow(problem, step=step, rng=rng), strict=False)]
-    b = BACKGROUND * problem.intensity.mean()
-
-    def loss(z):
-        """Return minus the log-likelihood of counts with a background, by scipy, over its least and the photons."""
-        counts = 30.0 * (problem.intensity + b)
-        mean = 30.0 * (np.abs(problem.A @ z) ** 2 + b)
-        law = lambda mean: xlogy(counts, mean) - mean  # noqa: E731
-        return np.mean(law(counts) - law(mean)) / 30.0
-
-    objectives = [row.objective for row in rows]
-    assert objectives == pytest.approx([loss(row.estimate) for row in rows], rel=1e-9, abs=1e-12)
-    assert (np.diff(objectives) <= 1e-13).all() and rows[-1].residual < 1e-2 * rows[0].residual
-    z, d = rows[0].estimate, rng.standard_normal((64, 2)) @ [1, 1j]
-    Az = problem.A @ z
-    _, w = compared(np.abs(Az) ** 2, problem.intensity, b)
-    g = problem.A.rmatvec(w * (np.abs(Az) ** 2 - problem.intensity) * Az) / len(Az)
-    assert 2 * np.vdot(g, d).real == pytest.approx((loss(z + 1e-6 * d) - loss(z - 1e-6 * d)) / 2e-6, rel=1e-5)
 
 
 SOLVERS = [entry.name for entry in catalog.solvers_for("coded-diffraction")]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq, linprog
-from sklearn.linear_model import Lasso, OrthogonalMatchingPursuit
+from sklearn.linear_model import Lasso
 
 import lrlab
 from lrlab.parameters import InputError
@@ -68,12 +68,6 @@ def test_the_lasso_is_that_of_scikit_learn_and_its_gap_is_a_bound():
         assert (gaps + 1e-9 >= trace.table["objective"] - trace.table["objective"].min()).all()
 
 
-def test_omp_is_that_of_scikit_learn():
-    trace = lrlab.solve(spec(noise=0.1), "omp")
-    other = OrthogonalMatchingPursuit(n_nonzero_coefs=15, fit_intercept=False).fit(trace.problem.A, trace.problem.y)
-    assert trace.estimate == pytest.approx(other.coef_, abs=1e-8)
-
-
 def test_basis_pursuit_is_the_linear_program():
     trace = lrlab.solve(spec(n=60, p=120, sparsity=20), "basis-pursuit")
     A, y = trace.problem.A, trace.problem.y
@@ -100,15 +94,3 @@ def test_errors_are_those_of_the_limit(solver, bits):
         errors.append(trace.table["error"].iloc[-1])
     limit = trace.job.entry.predict(trace.job.spec, dict(trace.job.options))["limit_error"]
     assert np.mean(errors) == pytest.approx(limit, rel=0.05)
-
-
-@pytest.mark.parametrize("entries", ["signs", "nonnegative"])
-def test_success_ends_at_the_donoho_tanner_curve(entries):
-    ratio, p = 0.5, 400
-    fraction = brentq(lambda e: sparse_limits.l1_threshold(e, entries == "nonnegative")[0] - ratio, 0.01, 0.4)
-    for factor, recovered in ((0.8, True), (1.25, False)):
-        one = spec(n=200, p=p, sparsity=round(factor * fraction * p), entries=entries)
-        assert all(
-            (lrlab.solve(one, solver).table["error"].iloc[-1] < 0.01) == recovered
-            for solver in ("amp", "basis-pursuit")
-        )

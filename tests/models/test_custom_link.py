@@ -26,13 +26,6 @@ def test_flips_thin_out_the_answers_of_every_model():
         assert flipped.link.moments == pytest.approx([0.6 * moment for moment in clean.link.moments])
 
 
-def test_equal_entries_have_one_size():
-    for sparsity in (0, 5):
-        truth = OneBitSensing(p=40, sparsity=sparsity, entries="equal").build().truth
-        assert len(set(np.round(np.abs(truth[truth != 0]), 12))) == 1 and np.count_nonzero(truth) == (sparsity or 40)
-        assert len(set(np.sign(truth[truth != 0]))) == 2
-
-
 @pytest.mark.parametrize("design", DESIGNS)
 def test_designs_have_their_moments(design):
     spec = OneBitSensing(n=100_000, p=4, design=design, correlation=-0.7, freedom=6)

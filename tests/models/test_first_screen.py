@@ -56,15 +56,6 @@ def test_what_is_shown_is_what_solvers_get():
     np.testing.assert_array_equal(top.values.ravel(), operator.Y[0])
 
 
-@pytest.mark.parametrize("model", ["one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link"])
-def test_the_answers_that_are_drawn_are_those_of_the_run(model):
-    spec = catalog.spec(model, n=1000, flip=0.2, seed=3)
-    [panel] = catalog.family(model).measured(spec).panels
-    problem = spec.build()
-    problem.load(everything=True)
-    np.testing.assert_array_equal(panel.values.ravel(), problem.y[: panel.values.size])
-
-
 def test_a_verdict_names_prediction_threshold_and_limit():
     spec = catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5)
     job = make_job(spec, "pairwise-moment")
@@ -81,16 +72,6 @@ def test_a_verdict_names_prediction_threshold_and_limit():
     )
     below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
     assert "n/p = 8 is below its threshold for large n and p, 10.1" in below
-
-
-@pytest.mark.parametrize("design", ["correlated", "student", "rademacher"])
-def test_a_verdict_names_no_threshold_of_another_design(design):
-    spec = catalog.spec("one-bit-sensing", n=100, p=5, design=design)
-    numbers = theory.described(np.array([0.2, 0.5, 0.7]))
-    of = [Outcome("pairwise-moment", "Pairwise moment", {"error": 1.0}, 9, True, {"moment": "auto"}, numbers)]
-    sentence = catalog.family(spec.model).verdict(spec, of)
-    assert "Predicted error" in sentence and "threshold" not in sentence
-    assert "threshold" in catalog.family(spec.model).verdict(spec.replace(design="gaussian"), of)
 
 
 def test_a_verdict_counts_unknowns_and_says_who_recovers():

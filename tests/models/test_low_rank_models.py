@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog, lowrank
+from lrlab import catalog
 from lrlab.__main__ import main
 from lrlab.model_entry import Outcome
-from lrlab.models import network
-from lrlab.models.completion import InductiveCompletion
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
@@ -53,44 +51,6 @@ def test_fewer_measurements_are_the_first_of_more(model, size):
     few, many = (lrlab.spec(model, **{**SMALL[model], size: m}).build() for m in (200, 5000))
     np.testing.assert_array_equal(few.operator.X, many.operator.X[:200])
     np.testing.assert_allclose(few.b, many.b[:200])
-
-
-def test_a_network_is_its_weights():
-    problem = lrlab.spec("polynomial-network", **SMALL["polynomial-network"]).build()
-    alpha, w = problem.truth.s, problem.truth.U.T
-    x = np.random.default_rng(0).standard_normal((5, 10))
-    answers = sum(a * (x @ row) ** 2 for a, row in zip(alpha, w, strict=True))
-    np.testing.assert_allclose(network.predict(problem.truth, x), answers)
-    assert {*np.sign(alpha)} == {-1.0, 1.0}
-    positive = lrlab.spec("polynomial-network", p=10, r=3, signs="positive").build()
-    assert (positive.truth.s > 0).all()
-
-
-@pytest.mark.parametrize("signs", ["mixed", "positive"])
-def test_gaussian_weights_are_those_of_the_paper(signs):
-    spec = lrlab.spec("polynomial-network", p=40, r=3, signs=signs, weights="gaussian", seed=1)
-    truth = spec.build().truth
-    U = np.random.default_rng(spec.streams().truth).standard_normal((40, 3))
-    L = (U * (np.array([1, -1, 1]) if signs == "mixed" else 1)) @ U.T
-    np.testing.assert_allclose(truth.dense(), L / np.linalg.norm(L), atol=1e-12)
-    np.testing.assert_allclose(spec.alpha, truth.s)
-    conditions = [
-        np.ptp(np.log(np.abs(spec.replace(p=100, r=5, signs="positive", seed=k).alpha))) for k in range(1000, 1200)
-    ]
-    assert 1.8 < np.exp(np.median(conditions)) < 2.1
-    with pytest.raises(InputError, match="condition must be 1 where weights=gaussian, .* got 3: take weights=orthon"):
-        spec.replace(condition=3.0)
-
-
-def test_features_are_whitened_and_uneven_rows_have_a_large_incoherence():
-    even, uneven = (
-        InductiveCompletion(n1=300, n2=300, d1=10, d2=10, features=name).build()
-        for name in ("orthonormal", "correlated")
-    )
-    for problem in (even, uneven):
-        np.testing.assert_allclose(problem.X.T @ problem.X, 300 * np.eye(10), atol=1e-10)
-    assert 1 < even.incoherence < uneven.incoherence
-    assert InductiveCompletion(n1=100, n2=80, features="canonical").build().incoherence == 10
 
 
 def test_unobserved_rows_are_predicted_from_features():
@@ -182,24 +142,6 @@ def test_solvers_are_given_an_assumed_rank_and_a_misfit_shows_that_it_is_too_sma
     assert "Rank 3 is the least up to 4 that was seen to fit." in large.summary()["message"]
     with pytest.raises(InputError, match=r"assumed_rank must be in 0\.\.min\(14, 12\) = 12, got 13"):
         spec.replace(assumed_rank=13)
-
-
-def test_regression_with_gaussian_factors_and_squared_errors_summed_over_a_hundred_points():
-    spec = catalog.spec(
-        "multilabel-regression", n=60, d=8, labels=30, rank=2, observed=0.3, weights="gaussian", seed=1042
-    )
-    problem = spec.build()
-    truth = problem.truth.dense()
-    rng = np.random.default_rng(spec.streams().truth)
-    U, V = rng.standard_normal((8, 2)), rng.standard_normal((30, 2))
-    np.testing.assert_allclose(truth, U @ V.T, atol=1e-12)
-    np.testing.assert_allclose(spec.singular_values, np.linalg.svd(truth)[1][:2])
-    scores = problem.score(lowrank.zero((8, 30), 1))
-    # E ||W^T x||^2 = ||W||^2 for x ~ N(0, I).
-    assert scores["test_squares"] == pytest.approx(100 * np.sum(truth**2), rel=0.2)
-    assert scores["test_error"] == pytest.approx(1.0)
-    with pytest.raises(InputError, match="condition must be 1 where weights=gaussian"):
-        spec.replace(condition=2.0)
 
 
 def test_what_misses_its_weakest_direction_is_no_success():

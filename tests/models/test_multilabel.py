@@ -1,20 +1,14 @@
 """The multi-label model: what is drawn, what is seen, and how predictions are scored."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, issparse
 from sklearn.metrics import roc_auc_score
 
 from lrlab import lowrank
-from lrlab.linalg import places_in
-from lrlab.models import multilabel
-from lrlab.models.label_rows import drawn_pattern, scattered
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
-from lrlab.protocol import Interrupted, Stop
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)
 SPARSE = SPEC.replace(d=200, density=0.1)
@@ -36,52 +30,12 @@ def test_labels_are_those_of_the_highest_scores(spec):
     assert score["precision_1"] == score["auc"] == 1 and score["precision_5"] == pytest.approx(spec.per_row / 5)
 
 
-def test_scores_have_variance_one_and_noise_adds_to_them():
-    spec = Multilabel(n=4000, d=40, labels=30, rank=4, density=0.5)
-    X, W = spec.build().X, spec.truth()
-    assert X[:, 1:].power(2).mean() == pytest.approx(1, abs=0.05)
-    assert ((X @ W.left) @ W.V.T).var() == pytest.approx(1, abs=0.1)
-    quiet, loud = (spec.replace(noise=noise).build().score(W) for noise in (0.1, 2.0))
-    assert quiet["precision_3"] > loud["precision_3"] + 0.1
-
-
-def test_sparse_features_stay_sparse_and_have_their_density():
-    problem = SPARSE.build()
-    assert issparse(problem.X) and issparse(problem.Y) and problem.mask is None
-    assert problem.X.nnz == pytest.approx(SPARSE.feature_entries, rel=0.02)
-
-
 def test_unobserved_zero_and_positive_labels_are_distinct():
     problem, whole = SPEC.replace(observed=0.3).build(), SPEC.build()
     observed, on = problem.mask.toarray(), whole.Y.toarray() > 0
     assert observed.sum() == pytest.approx(0.3 * observed.size, rel=0.01)
     assert ((problem.Y.toarray() > 0) == (on & observed)).all() and (on & ~observed).any() and (~on & observed).any()
     assert (problem.X == whole.X).all() and (problem.Y_test != whole.Y_test).nnz == 0
-
-
-def test_blocks_do_not_matter_to_what_is_drawn(monkeypatch):
-    monkeypatch.setattr(multilabel, "BLOCK", 50 * 200)
-    for spec in (SPARSE.replace(observed=0.4), SPEC.replace(observed=0.4)):
-        problem, W = spec.replace(noise=0.0).build(), spec.truth()
-        scores = dense(problem.X) @ W.dense()
-        observed = problem.mask.toarray()
-        highest = scores >= np.sort(scores, axis=1)[:, [-spec.per_row]]
-        assert ((problem.Y.toarray() > 0) == (highest & observed)).all()
-        assert problem.mask.nnz == pytest.approx(spec.observed_entries, abs=8)
-
-
-def test_the_same_seed_gives_the_same_data_and_another_seed_does_not():
-    first, again, other = SPEC.build(), SPEC.build(), SPEC.replace(seed=1).build()
-    assert (first.X == again.X).all() and (first.Y != again.Y).nnz == 0
-    assert (first.X != other.X).any() and (first.X[: len(first.X_test)] != first.X_test[: len(first.X)]).any()
-
-
-def test_drawing_can_be_interrupted():
-    def stop(fraction):
-        raise Interrupted(Stop.CANCELLED)
-
-    with pytest.raises(Interrupted):
-        SPEC.build(stop)
 
 
 def test_data_bytes_cover_what_is_held():
@@ -157,45 +111,3 @@ def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
     signed = problem.score(AtZero(*lowrank.from_dense(W)))
     assert signed["hamming"] == pytest.approx(((scores > 0) != Y_test).mean(), abs=1e-12)
     assert signed["auc"] == score["auc"]
-
-
-def test_an_estimate_is_scored_by_its_own_scores_and_restored_from_its_arrays():
-    problem = Multilabel(n=40, d=6, labels=5, rank=2, per_row=2).build()
-    W = lowrank.from_dense(np.random.default_rng(2).standard_normal((6, 5)))
-
-    class Squares(lowrank.LowRank):
-        def scores(self, X):
-            return (X @ self.dense()) ** 2
-
-    again = Squares.restored(Squares(*W).arrays())
-    assert all((a == b).all() for a, b in zip(again, W, strict=True))
-    table, wrong = problem.score(again), ((problem.X_test @ W.dense()) ** 2 > 0.5) != problem.Y_test.toarray()
-    assert table["hamming"] == wrong.mean()
-    assert table != problem.score(W)
-
-
-def test_patterns_of_many_rows_are_drawn_in_blocks_in_little_memory():
-    shape, share = (1500, 4000), 0.2
-    tracemalloc.start()
-    drawn = drawn_pattern(np.random.default_rng(5), shape, share)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert drawn.indices.dtype == drawn.indptr.dtype == np.int32 and drawn.has_canonical_format
-    assert abs(drawn.nnz - share * shape[0] * shape[1]) <= 3 and peak < 5 * drawn.nnz + 150 * 2**20
-    assert np.abs(drawn.sum(axis=0) / shape[0] - share).max() < 5 * np.sqrt(share / shape[0])
-    one, same = (draw(np.random.default_rng(6), (50, 40), 0.3) for draw in (drawn_pattern, scattered))
-    np.testing.assert_array_equal(one.toarray(), same.toarray())
-
-
-def test_entries_are_found_in_a_pattern(monkeypatch):
-    monkeypatch.setattr("lrlab.linalg.PLACES_TOGETHER", 30)
-    rng = np.random.default_rng(7)
-    table, pattern = (csr_array(rng.random((40, 9)) < share) for share in (0.3, 0.5))
-    places, rows = places_in(table, pattern), np.repeat(np.arange(40), np.diff(table.indptr))
-    known = places >= 0
-    np.testing.assert_array_equal(known, pattern.toarray()[rows, table.indices])
-    np.testing.assert_array_equal(pattern.indices[places[known]], table.indices[known])
-    assert (pattern.indptr[rows[known]] <= places[known]).all() and (
-        places[known] < pattern.indptr[rows[known] + 1]
-    ).all()
-    assert (places_in(table, csr_array((40, 9), dtype=bool)) == -1).all()

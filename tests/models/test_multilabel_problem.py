@@ -2,28 +2,16 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from lrlab import catalog, lowrank
-from lrlab.models.label_rows import highest
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import best_linear
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
-from lrlab.solvers.multilabel.label_losses import Signed
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=0, seen_per_row=2)
-
-
-@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 2**32 - 1))
-def test_the_highest_scores_of_each_row(rows, count, seed):
-    scores = np.random.default_rng(seed).random((rows, 5))
-    on = highest(scores, count).toarray()
-    assert (on.sum(axis=1) == count).all()
-    assert (np.where(on, scores, np.inf).min(axis=1) >= np.where(on, -np.inf, scores).max(axis=1)).all()
 
 
 @pytest.mark.parametrize("spec", [SPEC, SPEC.replace(density=0.3)])
@@ -56,30 +44,10 @@ def test_the_best_predictor_is_that_of_many_rows():
     assert excess == pytest.approx(gap.mean(), abs=5 * gap.std() / np.sqrt(spec.n))
 
 
-@pytest.mark.parametrize("change", [{}, {"labels": 3}, {"d": 3}, {"rank": 1, "noise": 0.0}, {"labels": 2, "rank": 2}])
-def test_the_excess_risk_is_a_distance(change):
-    spec = SPEC.replace(seen_per_row=0).replace(**change)
-    problem, rng = spec.build(), np.random.default_rng(0)
-    assert problem.score(problem.best)["excess_risk"] == pytest.approx(0, abs=1e-20)
-    Z = lowrank.from_dense(rng.standard_normal(spec.size))
-    expected = ((Z.dense() - problem.best.dense()) ** 2).sum() / (2 * spec.labels)
-    assert problem.score(Z)["excess_risk"] == pytest.approx(expected)
-    assert "excess_risk" not in problem.score(Signed(*Z)), "scores that are no 0 and 1"
-
-
 @pytest.mark.parametrize("change", [{"per_row": 2}, {"density": 0.5}])
 def test_there_is_none_where_the_best_is_unknown(change):
     problem = SPEC.replace(**change).build()
     assert problem.best is None and "excess_risk" not in problem.score(lowrank.zero(SPEC.size, 1))
-
-
-def test_the_trace_norm_shares_what_the_frobenius_norm_learns_label_by_label():
-    [alone, shared] = [
-        [run_job(make_job(SPEC.replace(**many, labels=L), name, max_iter=40)).metrics["excess_risk"] for L in (8, 64)]
-        for name in ("binary-relevance", "trace-norm-squared")
-        for many in [{"n": 4000, "d": 20, "rank": 2, "seen_per_row": 1, "noise": 0.3}]
-    ]
-    assert shared[0] < alone[0] and 3 * shared[1] < alone[1]
 
 
 @pytest.mark.parametrize(

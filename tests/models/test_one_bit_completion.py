@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.special import expit, ndtr
 
-import lrlab
 from lrlab import catalog
 from lrlab.lowrank import from_dense
 from lrlab.models.one_bit_completion import OneBitCompletion
@@ -58,13 +57,6 @@ def test_the_bound_is_that_of_the_information_of_bits():
         information = (J * density**2 / (ndtr(z) * ndtr(-z))) @ J.T
         squares.append(np.trace(J.T @ np.linalg.pinv(information, rcond=1e-10) @ J) / problem.truth.s[0] ** 2)
     assert theory.exact(spec)["bound_error"] == pytest.approx(np.sqrt(np.mean(squares)))
-
-
-def test_with_many_bits_the_factors_are_efficient():
-    spec = OneBitCompletion(n1=80, n2=80, rank=1, observed=1, noise=0.5)
-    bound = theory.exact(spec)["bound_error"]
-    errors = [lrlab.solve(spec.replace(seed=seed), "one-bit-factors").metrics["error"] for seed in range(5)]
-    assert 0.9 < np.sqrt(np.mean(np.square(errors))) / bound < 1.2
 
 
 def test_what_is_said_of_a_run():

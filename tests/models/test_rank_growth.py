@@ -9,12 +9,6 @@ from tests.thorough import a_third
 
 TABLE = lrlab.spec("inductive-completion", features="canonical", n1=80, n2=80, rank=2, observed=0.148, seed=31000)
 """Three times the degrees of freedom."""
-OTHERS = [
-    lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=2, m=348, seed=31000),
-    lrlab.spec("polynomial-network", p=40, r=2, m=237, condition=100, seed=31000),
-    lrlab.spec("inductive-completion", n1=100, n2=100, d1=30, d2=30, rank=2, observed=0.0348, seed=31000),
-    lrlab.spec("multilabel-regression", n=100, d=25, labels=30, rank=2, observed=0.106, condition=100, seed=31000),
-]
 
 
 def recovered(spec, solver):
@@ -30,25 +24,9 @@ def test_a_rank_assumed_up_to_three_times_too_large_is_no_obstacle(solver, assum
     assert sum(recovered(TABLE.replace(assumed_rank=assumed), solver)) >= 9
 
 
-@pytest.mark.parametrize("spec", OTHERS, ids=lambda spec: spec.model)
-def test_the_rank_is_found_in_every_model(spec):
-    ranks = [trial_spec(spec.replace(assumed_rank=6), trial).build().rank for trial in range(10)]
-    assert ranks.count(2) >= 9
-
-
-def test_the_same_rank_is_found_where_the_assumed_one_is_right_and_no_larger_one_where_it_is_too_small():
-    for spec in (TABLE, *OTHERS):
-        assert spec.replace(assumed_rank=2).build().rank == 2 and spec.replace(assumed_rank=1).build().rank == 1
-
-
 def test_noise_leaves_the_rank_to_numbers_held_out_and_too_much_of_it_to_the_one_that_is_assumed():
     spec = lrlab.spec("rank-one-sensing", d1=20, d2=20, rank=2, m=600, assumed_rank=5, seed=31000)
     assert spec.replace(noise=0.1).build().rank == 2 and spec.replace(noise=3.0).build().rank == 5
-
-
-def test_directions_that_carry_nothing_are_dropped():
-    spec = lrlab.spec("polynomial-network", p=40, r=1, m=120, assumed_rank=3, seed=31000)
-    assert all(trial_spec(spec, trial).build().rank == 1 for trial in range(10))
 
 
 @pytest.mark.parametrize("solver", ["gauss-newton", "tangent-descent", "scaled-gradient"])

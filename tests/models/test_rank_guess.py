@@ -37,9 +37,3 @@ def test_the_result_says_what_was_guessed_and_solvers_without_a_rank_guess_nothi
     small = lrlab.solve(spec.replace(assumed_rank=2), "altmin").summary()
     assert small["metrics"]["guessed_rank"] == 2 and "the guessed rank 2 is too small" in small["message"]
     assert "guessed_rank" not in lrlab.solve(spec, "nuclear-norm", max_iter=5).metrics
-
-
-def test_guesses_ask_for_no_more_unknowns_than_measurements():
-    spec = SENSING.replace(rank_guess="gap", m=80)
-    assert spec.unknowns(spec.largest_guess) <= 80 < spec.unknowns(spec.largest_guess + 1)
-    assert SENSING.replace(rank_guess="gap", m=1, noise=1).build().rank == 1

@@ -22,41 +22,12 @@ def test_places_come_in_proportion_to_popularity_and_each_once():
     assert (uneven_places.places(rng, uneven_places.popularity(TABLE, 3.0), 108) == np.arange(108)).all()
 
 
-def test_popular_rows_have_more_entries_and_rare_ones_cannot_be_recovered():
-    spec = PLAIN.replace(popularity=1.0)
-    operator = spec.build().operator
-    rows = np.bincount(operator.rows, minlength=60)
-    assert len(operator.rows) == spec.measurements and rows[:10].sum() > 2 * rows[-10:].sum()
-    alike, uneven = (lrlab.solve(s, "matrix-irls") for s in (PLAIN, PLAIN.replace(popularity=1.0, observed=0.12)))
-    assert alike.metrics["weakest_error"] < 1e-6
-    rare = np.bincount(uneven.problem.operator.rows, minlength=60) < 2
-    M, W = uneven.problem.truth.dense(), uneven.estimate.dense()
-    apart, size = (np.linalg.norm(table[rare], axis=1) for table in (W - M, M))
-    assert rare.any() and (apart > 1e-3 * size).all()
-
-
 def test_what_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="popularity must be 0 for tables of more than 4,000,000 entries, got 1"):
         PLAIN.replace(n1=3000, n2=3000, popularity=1.0)
 
 
-def test_features_let_rare_rows_be_recovered():
-    spec = lrlab.spec("inductive-completion", n1=200, n2=200, d1=20, d2=20, rank=2, observed=0.01, popularity=1.0)
-    trace = lrlab.solve(spec, "gauss-newton")
-    assert len(trace.problem.cold) > 20 and trace.metrics["weakest_error"] < 1e-6
-    assert trace.metrics["cold_error"] < 1e-6
-
-
 COHERENT = PLAIN.replace(n1=50, n2=40, coherence=1.0, observed=0.4)
-
-
-def test_coherent_tables_have_the_singular_values_that_are_given_and_rows_by_a_power_law():
-    W = COHERENT.replace(condition=10.0).factors()
-    assert [W.U.T @ W.U, W.V.T @ W.V] == [pytest.approx(np.eye(2), abs=1e-12)] * 2
-    assert W.s == pytest.approx(COHERENT.replace(condition=10.0, coherence=0.0).factors().s)
-    rows = np.mean([np.square(COHERENT.replace(seed=seed).factors().U).sum(axis=1) for seed in range(200)], axis=0)
-    slope = np.polyfit(np.log(np.arange(5, 51)), np.log(rows[4:]), 1)[0]
-    assert slope == pytest.approx(-2.0, abs=0.2)
 
 
 def test_places_by_leverage_come_in_proportion_to_that_of_row_and_column():

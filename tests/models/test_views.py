@@ -48,16 +48,6 @@ def test_a_table_of_films_has_names_and_films_of_a_genre_are_alike():
     assert alike[0, 3] > 0.9 > abs(alike[0, 1])
 
 
-def test_hidden_units_are_orthonormal_and_look_like_the_digits():
-    W = views.digits(64, 5)
-    assert np.allclose(W.T @ W, np.eye(5))
-    from lrlab.models.pictures import digit
-
-    for k in range(5):
-        own = [abs(np.corrcoef(digit(j, 8).ravel(), W[:, k])[0, 1]) for j in range(5)]
-        assert np.argmax(own) == k and own[k] > 0.7
-
-
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
