@@ -19,12 +19,6 @@ SPEC = lrlab.spec("one-bit-sensing", n=600, p=12, noise=0.3, seed=5)
 PHASE = lrlab.spec("one-bit-phase-retrieval", n=3000, p=20)
 
 
-# Seeds
-
-
-# Axes
-
-
 def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
     own = axes(FlippedLogistic)
     assert {"n", "p", "flip", "intercept", "noise", "ratio", "variance", "dense-rate", "sparse-rate"} <= set(own)
@@ -61,9 +55,6 @@ def test_bad_axes_and_values_are_refused(axis, value, sentence):
         place(SPEC, axis, value)
 
 
-# Draws
-
-
 def test_a_trial_returns_the_eigenvalues_of_the_paper_s_moments():
     task = pairwise.spectrum_draws(SPEC, "noise", [0.3], trials=1)[0]
     assert pickle.loads(pickle.dumps(task)) == task and hash(task)
@@ -98,9 +89,6 @@ def test_what_does_not_fit_into_memory_is_refused_beforehand(monkeypatch):
         pairwise.spectrum_draws(SPEC, "p", [12, 5000])
 
 
-# Predictions
-
-
 @pytest.mark.parametrize(
     ("spec", "axis", "values"),
     [
@@ -120,24 +108,10 @@ def test_predictions_agree_with_simulation(spec, axis, values):
     assert (points["population_second_deviation"] > 2 * points["second_deviation"].abs()).all()
 
 
-def test_the_population_curve_is_the_expected_moment():
-    # E[M]/4 from a sum over very many independent pairs, without any of the package's formulas.
-    spec = PHASE.replace(n=400_000, p=4, threshold=1.3)
-    problem = spec.build()
-    dx, differ = problem.X[1::2] - problem.X[::2], problem.y[1::2] != problem.y[::2]
-    values = np.linalg.eigvalsh(dx[differ].T @ dx[differ] / len(dx))
-    row = pairwise.predictions(spec, "threshold", [1.3]).iloc[0]
-    assert values[-1] == pytest.approx(row["population_top"], rel=0.01)
-    assert values[:3].mean() == pytest.approx(row["population_rest"], rel=0.01)
-
-
 def test_the_informative_moment_follows_the_sign_of_phi():
     rows = pairwise.informative(pairwise.predictions(PHASE, "threshold", [0.3, 0.6, 0.7, 1.2]))
     assert list(rows["moment"]) == ["M'", "M'", "M", "M"]
     assert (rows["population_top"] > rows["population_rest"]).all()
-
-
-# Figures
 
 
 def test_the_figure_shows_the_table_with_distinct_curves():

@@ -1,88 +1,25 @@
 """Links that people type: the grammar, its sentences, the check of the range, and the moments."""
 
-import ast
 import math
-import operator
 import os
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.special import erf
 
 from lrlab.parameters import InputError
 from lrlab.theory import formula
-from lrlab.theory.formula_link import READY, FormulaLink, checked
+from lrlab.theory.formula_link import FormulaLink, checked
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 
 Z = np.array([-3.7, -1.0, -0.25, 0.0, 0.5, 1.0, 2.25])
-CALLS = {
-    "abs": np.abs, "sign": np.sign, "sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "erf": erf,
-    "min": lambda *values: np.min(values, axis=0), "max": lambda *values: np.max(values, axis=0),
-}  # fmt: skip
-BINARY = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: np.power,
-}  # fmt: skip
-COMPARED = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}  # fmt: skip
-
-
-def by_python(node):
-    """Return the values of a syntax tree of Python at Z."""
-    if isinstance(node, ast.Expression):
-        return by_python(node.body)
-    if isinstance(node, ast.Constant):
-        return np.full(Z.shape, float(node.value))
-    if isinstance(node, ast.Name):
-        return Z
-    if isinstance(node, ast.UnaryOp):
-        return -by_python(node.operand) if isinstance(node.op, ast.USub) else by_python(node.operand)
-    if isinstance(node, ast.BinOp):
-        return BINARY[type(node.op)](by_python(node.left), by_python(node.right))
-    if isinstance(node, ast.Compare):
-        return COMPARED[type(node.ops[0])](by_python(node.left), by_python(node.comparators[0])).astype(float)
-    return CALLS[node.func.id](*(by_python(argument) for argument in node.args))
-
-
-NUMBERS = st.sampled_from(["0", "1", "2", ".5", "3.25", "1e-1", "2.", "7E0"])
-
-
-def larger(inner):
-    return st.one_of(
-        st.builds("{} {} {}".format, inner, st.sampled_from(["+", "-", "*", "/", "^"]), inner),
-        st.builds("({} {} {})".format, inner, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), inner),
-        st.builds("-{}".format, inner),
-        st.builds("({})".format, inner),
-        st.builds("{}({})".format, st.sampled_from(list(formula.FUNCTIONS)), inner),
-        st.builds("{}({},{})".format, st.sampled_from(["min", "max"]), inner, inner),
-    )
-
-
 EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 500
 """Texts that are drawn."""
-FORMULAS = st.recursive(st.one_of(NUMBERS, st.just("z")), larger, max_leaves=12)
 SOUP = st.lists(
     st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&²−·", "min", "max", "**", "__import__", "lambda"]),
     max_size=60,
 ).map("".join)
-
-
-@pytest.mark.slow
-@settings(max_examples=EXAMPLES, deadline=None)
-@given(FORMULAS)
-def test_a_formula_is_what_python_makes_of_it(text):
-    try:
-        parsed = formula.parse(text)
-    except InputError as refusal:
-        assert len(text) > formula.LONGEST, refusal
-        return
-    with np.errstate(all="ignore"):
-        expected = by_python(ast.parse(text.replace("^", "**"), mode="eval"))
-    np.testing.assert_allclose(parsed(Z), expected, rtol=1e-12, atol=1e-300)
 
 
 @pytest.mark.slow
@@ -146,16 +83,6 @@ def test_formulas_as_people_write_them(text, written_out):
     np.testing.assert_allclose(formula.parse(text)(Z), formula.parse(written_out)(Z), rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    "text", ["z" + "(z)" * 66, "2" + "z " * 99, "(" * 90 + "z", "-" * 150 + "z", "z(" * 90 + "z", "sin z " * 33]
-)
-def test_hostile_texts_end_in_a_value_or_in_one_sentence(text):
-    try:
-        assert formula.parse(text)(Z).shape == Z.shape
-    except InputError as refusal:
-        assert "close all brackets" in str(refusal)
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.4])
 @pytest.mark.parametrize(
     ("text", "known"),
@@ -180,16 +107,3 @@ def test_moments_of_links_with_a_closed_form():
     assert FormulaLink(text="abs(z) < 0.0001").moments.mu0 == pytest.approx(narrow, rel=1e-6)
     shifted = FormulaLink(text="2*(abs(z - 0.30037) < 0.00005) - 1").moments.mu0
     assert shifted == pytest.approx(2e-4 * math.exp(-(0.30037**2) / 2) / math.sqrt(2 * math.pi) - 1, abs=1e-9)
-
-
-def weighted(z, link, k):
-    return float(link(np.array(z))) * z**k * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
-
-
-@pytest.mark.parametrize("name", READY)
-def test_ready_links_have_a_direction(name):
-    link = FormulaLink(text=name)
-    for k, moment in enumerate(link.moments):
-        cuts = [-2, -1, 0, 0.5, 1, 1.5, 2]
-        assert moment == pytest.approx(quad(weighted, -9, 9, args=(link, k), points=cuts, limit=200)[0], abs=1e-6)
-    assert abs(link.moments.phi) > 0.05

@@ -13,8 +13,7 @@ from lrlab.models.custom_link import CustomLink
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.theory.links import LogisticLink, SignLink
-from lrlab.theory.m_estimators import fitted, overlap
-from lrlab.theory.predicted_overlap import least_squares_overlap
+from lrlab.theory.m_estimators import fitted
 from lrlab.theory.separability import existence_ratio
 from tests.thorough import a_third
 
@@ -64,15 +63,6 @@ def test_the_slope_of_the_maximum_is_that_of_sur_and_candes():
     assert at.rho * at.tau / strength == pytest.approx(1.4994, abs=2e-3)
     assert at.tau * math.sqrt(1 - at.rho**2) == pytest.approx(4.7436 / math.sqrt(5), abs=5e-3)
     assert at.step == pytest.approx(3.0269, abs=5e-3)
-
-
-@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
-def test_many_answers_leave_what_maximum_likelihood_leaves(spec):
-    link, far = spec.link_function, 1e5
-    first = (1 / overlap(link, far, LOGISTIC) - 1) * far
-    assert (1 / overlap(link, 1e4, LOGISTIC) - 1) * 1e4 == pytest.approx(first, rel=0.02)
-    # No method of this kind is far better than least squares on links as smooth as these.
-    assert overlap(link, far, LOGISTIC) == pytest.approx(least_squares_overlap(link.moments, far), abs=1e-3)
 
 
 @pytest.mark.parametrize("ratio", a_third([3, 5, 10]))

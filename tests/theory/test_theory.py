@@ -12,8 +12,7 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.theory import spiked
-from lrlab.theory.links import MEDIAN_ABS_NORMAL, LogisticLink, Moments, SignLink, ThresholdLink
-from lrlab.theory.predicted_overlap import marginal_mean_overlap
+from lrlab.theory.links import MEDIAN_ABS_NORMAL, LogisticLink, SignLink, ThresholdLink
 
 LINKS = [
     SignLink(0.0), SignLink(0.1), SignLink(2.0), LogisticLink(0.0, 0.1, 0.0), LogisticLink(0.5, 0.2, 1.5),
@@ -67,36 +66,3 @@ def test_thresholds_of_one_bit_sensing(n, noise, threshold_ratio):
     just_above = spiked.predict(SignLink(noise).moments, 1.001 * prediction.threshold)
     assert just_below.overlap == 0.0 < just_above.overlap < 0.01
     assert just_above.top == pytest.approx(just_below.top, rel=1e-3), "the eigenvalue leaves the bulk continuously"
-
-
-@pytest.mark.parametrize("spec", [
-    OneBitSensing(n=8000, p=200, noise=math.sqrt(0.1)),
-    OneBitPhaseRetrieval(n=20_000, p=200, threshold=1.0),
-    FlippedLogistic(n=60_000, p=200, flip=0.0),
-], ids=repr)  # fmt: skip
-def test_spiked_prediction_against_simulation(spec):
-    prediction = spiked.predict(spec.link_function.moments, spec.n / spec.p)
-    samples = []
-    for seed in range(6):
-        problem = spec.replace(seed=seed).build()
-        M = pair_moments(problem, "consecutive")[0 if prediction.moment == "M" else 1]
-        values, vectors = np.linalg.eigh(M)
-        samples.append((values[-1], values[-2], (vectors[:, -1] @ problem.truth) ** 2))
-    top, second, overlap = np.mean(samples, axis=0)
-    assert top == pytest.approx(prediction.top, rel=0.03)
-    assert second == pytest.approx(prediction.second, rel=0.03)
-    assert overlap == pytest.approx(prediction.overlap, abs=0.06)
-
-
-def test_bulk_edge_is_marchenko_pastur_when_every_pair_counts():
-    assert spiked.bulk_edge(1.0, 4.0) == pytest.approx((1 + math.sqrt(1 / 4.0)) ** 2)
-    assert spiked.predict(Moments(1.0, 0.0, 1.0), 10.0, "M").second == 0.0
-
-
-def test_marginal_mean_overlap_against_simulation():
-    spec = OneBitSensing(n=2000, p=500, noise=0.5)
-    samples = []
-    for seed in range(8):
-        problem = spec.replace(seed=seed).build()
-        samples.append(problem.score(problem.X.T @ problem.y)["overlap"])
-    assert np.mean(samples) == pytest.approx(marginal_mean_overlap(spec.link_function.moments, 4.0), abs=0.02)
