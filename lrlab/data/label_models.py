@@ -1,9 +1,8 @@
-"""Fitted multi-label solvers: models that predict labels of new rows, saved as numpy's .npz and never a pickle.
+"""Saves fitted multi-label solvers, which predict labels of new rows, as numpy's .npz without pickles.
 
-Arrays of such a file: `lrlab_model` (the version of this form), `solver`, `options` (JSON), `kind` (of the estimate),
-`sizes` (features, labels, the numbers by which files call the first of each, and whether features are sparse),
-`feature_names` and `label_names` if there are any, the arrays of the estimate as `estimate_...`, and `scaling` and
-`units` of the features.
+A file has arrays `lrlab_model` (version of the format), `solver`, `options` (JSON), `kind` (class of the estimate),
+`sizes` (number of features, number of labels, first index of each in files, 1 for sparse features), `feature_names`
+and `label_names` if known, `estimate_...` (arrays of the estimate), and `scaling` and `units` of the features.
 """
 
 import json
@@ -34,7 +33,7 @@ from lrlab.solvers.multilabel.label_losses import Signed
 
 VERSION = 2
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)}
-"""Classes of estimates; a file names its own, and no other class is ever constructed from a file."""
+"""Classes of estimates that a file can name; lrlab constructs no other class from a file."""
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names", "scaling", "units")
 WHOLE = "a whole file that `fit --save` has written"
@@ -43,9 +42,9 @@ PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """A solver's estimate, with the columns of the rows that it was fitted to (`columns`, a Dataset without rows).
+    """A solver's estimate, with the columns of its training rows (`columns`, a Dataset without rows).
 
-    scaling: that of features before the estimate gets them.
+    scaling: the scaling of features before the estimate gets them.
     """
 
     solver: str
@@ -55,7 +54,7 @@ class FittedModel:
     scaling: Scaling = field(default=Scaling(), repr=False)
 
     def scores(self, X: Matrix) -> Array:
-        """Return the scores (n, L) of rows as files have them, X (n, d)."""
+        """Return the scores (n, L) of unscaled rows X (n, d)."""
         return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
 
     def read(self, path: str | Path, labels: Any = None, file_format: str = "") -> Dataset:
@@ -63,7 +62,7 @@ class FittedModel:
         return read(path, labels, like=self.columns, unlabelled=True, file_format=file_format)
 
     def predict(self, X: Matrix, k: int) -> list[dict[str, Any]]:
-        """Return rows `row`, `place` (both from 1), `label`, `score`, `predicted`: the k best labels of each."""
+        """Return the k best labels of each row: `row`, `place` (both from 1), `label`, `score`, `predicted`."""
         names, scores = self.columns.names, self.scores(X)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
         rows = [
@@ -92,7 +91,7 @@ def save_model(path: str | PathLike[str] | IO[bytes], model: FittedModel) -> Non
 
 
 def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> FittedModel:
-    """Read a model; what is foreign, newer, damaged or larger than `limit_bytes` is refused by one InputError."""
+    """Read a model; one InputError for a foreign, newer or damaged file, or one larger than `limit_bytes`."""
     source = Source(Path(path), "model .npz", limit_bytes)
     arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
     version = arrays.get("lrlab_model")
@@ -108,7 +107,7 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Fit
 
 
 def _restored(source: Source, arrays: Mapping[str, Array]) -> FittedModel:
-    """Return the model of a file's arrays; ValueError and its like if they do not fit each other."""
+    """Return the model of a file's arrays; ValueError or similar if they do not fit each other."""
     parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
     if arrays["sizes"].shape != (5,) or arrays["sizes"].dtype.kind not in "iub":
         raise ValueError("sizes that no model has")
@@ -128,7 +127,7 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> FittedModel:
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
     columns = Dataset(X, csr_array((0, L)), None, feature_names, label_names, (first[0], first[1]))
     estimate = KINDS[str(arrays["kind"])].restored(parts)
-    # One empty row goes through all parts of the estimate: this fails unless they fit each other.
+    # Scoring one empty row fails unless all parts of the estimate fit each other.
     scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
     if scores.shape != (1, L) or not np.isfinite(scores).all():
         raise ValueError(f"scores of a shape {scores.shape} for {L} labels")

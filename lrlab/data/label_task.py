@@ -1,4 +1,4 @@
-"""Your rows with labels as the source of a problem: held-out rows score the predictors of all multi-label solvers."""
+"""Your rows with labels as a problem: held-out rows score the predictors of all multi-label solvers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from lrlab.protocol import Checkpoint, Stop, proceed
 from lrlab.solvers.multilabel.affine import Affine
 
 MOST_AREAS = 10**7
-"""Scores of held-out rows beyond which the AUC of labels is left out: sorting takes longer than an iteration."""
+"""Most scores of held-out rows for the AUC of labels: beyond that, sorting takes longer than an iteration."""
 NAMES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
 MACRO = {
     "macro_auc": Measure("AUC of a label", "mean area under the ROC curve over labels, on held-out rows", rising=True)
@@ -30,13 +30,13 @@ MACRO = {
 
 
 def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
-    """Return the arrays of rows: a Dataset, or two of them (to learn from, to test on), or labels y and features X."""
+    """Return the arrays of labels y and features X, or of a Dataset y, or of two (training and test rows)."""
     rows, test = y if isinstance(y, tuple) else (y, None)
     if not isinstance(rows, Dataset):
         rows = dataset_of(X, y)
     if rows.n < 2:
         # The words that scikit-learn's own checks look for.
-        raise InputError("rows", "at least 2, for some are held out", f"{rows.n} sample", "give more rows")
+        raise InputError("rows", "at least 2, to hold some out", f"{rows.n} sample", "give more rows")
     parts = [rows, *([test] if test else [])]
     if any(one.observed is not None for one in parts):
         parts = [
@@ -54,19 +54,19 @@ def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
 
 
 def default_rank(most: int) -> int:
-    """Return the rank if none is given: half of the largest possible one, and at most 100."""
+    """Return the default rank: half of the largest possible one, at most 100."""
     return min(max(1, most // 2), 100)
 
 
 class LabelPredictor(NamedTuple):
-    """A predictor of labels of rows (n, d) as they are given: the estimate of a solver, and the scaling of features."""
+    """A predictor of labels for your rows (n, d): the estimate of a solver, and the scaling of features."""
 
     estimate: Predictor
     scaling: Scaling
 
     @property
     def threshold(self) -> float:
-        """The score above which a label is predicted."""
+        """The score above which the predictor assigns a label."""
         return self.estimate.threshold
 
     def scores(self, X: Matrix) -> Array:
@@ -75,10 +75,10 @@ class LabelPredictor(NamedTuple):
 
 
 class LabelProblem(MultilabelProblem):
-    """Rows of which some are held out; unknown labels of these do not count.
+    """Training rows and held-out rows, whose unknown labels do not count.
 
-    mask_test (n_test, L): the pattern of held-out labels that are known, or None if all are. intercept: whether
-    predictors have an intercept for each label. scaling: that of X and X_test.
+    mask_test (n_test, L): the pattern of known held-out labels, None if all are known. intercept: whether predictors
+    have an intercept per label. scaling: the scaling of X and X_test.
     """
 
     mask_test: csr_array | None = None
@@ -88,7 +88,7 @@ class LabelProblem(MultilabelProblem):
     def between(
         cls, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
     ) -> "LabelProblem":
-        """Return the problem of learning from some rows the labels of others."""
+        """Return the problem of given rows to learn from and fresh rows to predict."""
         units = Scaling.of(given.X, scaling)
         X, X_test = (units.applied(data.X) for data in (given, fresh))
         problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
@@ -96,7 +96,7 @@ class LabelProblem(MultilabelProblem):
         return problem
 
     def score(self, estimate: Predictor) -> dict[str, float]:
-        """Return scores of held-out rows, `macro_auc` among them; of training rows if none are held out."""
+        """Return metrics on held-out rows including `macro_auc`, or on training rows if there are no others."""
         held_out = self.Y_test.shape[0] > 0
         X, Y, mask = (self.X_test, self.Y_test, self.mask_test) if held_out else (self.X, self.Y, self.mask)
         scores = measured(estimate, X, Y, mask)
@@ -105,19 +105,19 @@ class LabelProblem(MultilabelProblem):
         return scores
 
     def compared(self, estimate: LabelPredictor) -> Comparison:
-        """Return the AUC of held-out rows beside 1/2, with a bound on its sampling error: rows are independent."""
+        """Return the AUC within held-out rows, a bound on its sampling error, and the label-prevalence baseline."""
         scores = ranking.instance_auc(estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
-        # Two rows of either kind more, so that a perfect score of few rows is not certain.
+        # Two more rows of either kind keep a perfect score of few rows uncertain.
         mean = (scores.value * scores.count + 2.0) / (scores.count + 4.0) if scores.count else np.nan
         error = np.sqrt(mean * (1.0 - mean) / (scores.count + 4.0))
         return Comparison("AUC of a row", scores.value, 1.96 * float(error), self.baseline()["auc"], rising=True)
 
     def recovered(self, estimate: Predictor) -> LabelPredictor:
-        """Return the predictor of rows in the units of the given features."""
+        """Return the predictor of rows in your units."""
         return LabelPredictor(estimate, self.scaling)
 
     def baseline(self) -> dict[str, float]:
-        """Return the scores of label prevalences, the same for all rows."""
+        """Return the metrics of the label-prevalence baseline, the same for all rows."""
         d, L = self.X.shape[1], self.Y.shape[1]
         prevalences: Any = Affine.at(lowrank.zero((d, L), 1), label_shares(self.Y, self.mask))
         return self.score(prevalences)
@@ -125,7 +125,7 @@ class LabelProblem(MultilabelProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsSpec(DataSpec):
-    """Rows with features and labels, of which some are held out."""
+    """Rows with features and labels, some held out."""
 
     free: ClassVar[tuple[str, ...]] = ("rank",)
     sizes: ClassVar[tuple[str, ...]] = ("n", "d", "labels", "observed")
@@ -135,14 +135,14 @@ class LabelsSpec(DataSpec):
     n: Annotated[int, Parameter(meaning="number of rows", low=1, high=1e9)] = 2
     d: Annotated[int, Parameter(meaning="number of features", low=1, high=1e9)] = 1
     labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=1, high=1e9)] = 1
-    per_row: Annotated[int, Parameter(meaning="labels of a row, about", low=0, high=1e9, hidden=True)] = 0
+    per_row: Annotated[int, Parameter(meaning="labels per row, about", low=0, high=1e9, hidden=True)] = 0
     spread: Annotated[str, Parameter(meaning="effect of features of unlike size", hidden=True)] = ""
-    chosen: Annotated[str, Parameter(meaning="choice by held-out rows", hidden=True)] = ""
-    intercept: Annotated[bool, Parameter(meaning="whether each label has an intercept, which is not penalized")] = True
+    chosen: Annotated[str, Parameter(meaning="choice of held-out rows", hidden=True)] = ""
+    intercept: Annotated[bool, Parameter(meaning="unpenalized intercept per label")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
 
     def check(self) -> None:
-        """Refuse ranks that no such table has."""
+        """Raise InputError for a rank above the size of the table."""
         least = min(self.d, self.labels)
         if int(self.values()["rank"]) > least:
             expected = f"in 1..min(features, labels) = {least}"
@@ -150,21 +150,21 @@ class LabelsSpec(DataSpec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of the rows as they are given, scaled, and as the problem holds them, and a block of scores."""
+        """Memory of the given rows, the scaled rows, the problem's copy, and a block of scores."""
         return 3 * self.given_bytes + 2**26
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Say what held-out rows have chosen, and what features of unlike size cost."""
+        """Return the choice of held-out rows, and a remark on features of unlike size."""
         return " ".join(filter(None, [self.chosen, self.spread]))
 
     def ending(self, stop: Stop | None) -> str:
-        """Return what a limit of iterations means: accuracy on new rows is often best after a few."""
+        """Return the ending; metrics on new rows are often best after a few iterations."""
         if stop is not Stop.MAX_ITER:
             return super().ending(stop)
         return "Ended after the chosen number of iterations." if self.chosen else "Stopped at the iteration limit."
 
     def tables(self) -> tuple[Dataset, Dataset]:
-        """Return the rows to learn from and those that are held out."""
+        """Return training rows and held-out rows."""
         rows = Dataset(*(table_of(self.arrays, name) for name in ("X", "Y", "observed")))
         return rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held))
 
@@ -187,7 +187,7 @@ class LabelsSpec(DataSpec):
 
 
 def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the rows with a random fraction of their known labels, without replacement."""
+    """Return the rows with a random fraction of their known labels."""
     if fraction == 1:
         return data
     if not 0 < fraction < 1:

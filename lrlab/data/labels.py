@@ -1,4 +1,4 @@
-"""Which columns of a file are labels: an XML file, a list of names, or a count at either end."""
+"""Chooses the label columns of a file by an XML file, a list of names, or a count at either end."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ COUNT = re.compile(r"(?:(first|last):)?([0-9]{1,9})", re.ASCII)
 
 
 class LabelChoice(NamedTuple):
-    """Names of labels, or a count of columns at one end; `optional` if the file may come without labels."""
+    """Names of labels, or a count of columns at one end; `optional` if the file may lack labels."""
 
     names: tuple[str, ...] = ()
     count: int = 0  # type: ignore[assignment]
@@ -24,14 +24,14 @@ class LabelChoice(NamedTuple):
     optional: bool = False
 
     def places(self, columns: Sequence[str]) -> list[int]:
-        """Return the places of the labels among a file's columns, in the order of the choice."""
+        """Return the places of the labels in a file's columns, in the order of the choice."""
         index = {name: place for place, name in enumerate(columns)}
         forms = [next((form for form in _forms(name) if form in index), "") for name in self.names]
         if self.optional and not any(forms):
             return []
         for name, form in zip(self.names, forms, strict=True):
             if not form or forms.count(form) > 1:
-                # The search is slow among millions.
+                # Searching millions of names is slow.
                 remedy = nearest(name, tuple(columns[:5000])) or "remove the label, or add its column to the data file"
                 raise InputError("labels", "the name of a column of the data file, each once", name, remedy)
         edge = self.count if self.first else max(0, len(columns) - self.count)
@@ -44,13 +44,13 @@ class LabelChoice(NamedTuple):
 
 
 def _forms(name: str) -> tuple[str, ...]:
-    """Return a name as it stands and, as in ARFF, without quotes and escapes."""
+    """Return a name, and the name without the quotes and escapes of ARFF."""
     bare = name[1:-1] if len(name) > 1 and name[0] == name[-1] and name[0] in "'\"" else name
     return name, re.sub(r"\\(.)", r"\1", name), re.sub(r"\\(.)", r"\1", bare)
 
 
 def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
-    """Return which columns are labels, read from a file if that is named; None if nothing is said."""
+    """Return the choice of label columns, from a file if `labels` names one; None without labels."""
     if labels is None:
         return None
     if isinstance(labels, bool) or not isinstance(labels, str | Path | int | Iterable):
@@ -81,7 +81,7 @@ def _listed(path: Path, limit_bytes: int) -> list[str]:
         return [line.strip() for line in source.lines() if line.strip()]
     source.require_few(raw.count(b">"), "tags", MAX_NAMES)
     if b"<!DOCTYPE" in raw:
-        # Entities that a document type declares may grow without bound.
+        # Entities in a document type may grow without bound.
         raise source.refuse(1, "no document type", "<!DOCTYPE", "remove the DOCTYPE declaration")
     try:
         root = ElementTree.fromstring(raw)

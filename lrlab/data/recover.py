@@ -1,4 +1,4 @@
-"""lrlab.recover: any solver on your own measurements, matrix or labels."""
+"""lrlab.recover: any solver on your measurements, matrix or labels."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from lrlab.data.matrix import MatrixSpec
 from lrlab.data.responses import REFINEMENT, ResponsesSpec
 from lrlab.data.spec import DataSpec, Packed, held, spec_class
 from lrlab.data.tuning import FIRST as LABEL_SOLVERS
-from lrlab.data.tuning import METRIC, tuned
+from lrlab.data.tuning import METRIC, Candidate, tuned
 from lrlab.engine import solve
 from lrlab.models.completion import InductiveCompletion
 from lrlab.models.multilabel import Multilabel
@@ -36,9 +36,9 @@ KINDS: Mapping[Any, tuple[type[DataSpec], Any]] = {
     PhaseRetrieval: (MagnitudesSpec, checked.magnitudes),
     Multilabel: (LabelsSpec, label_arrays),
 }
-"""By the base of a model's specs: the kind of your data, and what makes arrays of them."""
+"""Kind of your data, and the function that makes arrays of them, by the base of a model's specs."""
 FIRST = {ResponsesSpec: REFINEMENT, LabelsSpec: LABEL_SOLVERS[0]}
-"""The default solver of a kind if it is not gauss-newton."""
+"""Default solvers of kinds other than gauss-newton."""
 
 
 def recover(
@@ -46,30 +46,30 @@ def recover(
 ) -> Trace:
     """Run a solver on your data, and return its trace.
 
-    model says what they are, and decides which solvers there are:
+    model: the model of the data, which decides the available solvers:
 
-    - one-bit-sensing, flipped-logistic, one-bit-phase-retrieval, custom-link: y (n,) of two values, X (n, p)
+    - one-bit-sensing, flipped-logistic, one-bit-phase-retrieval, custom-link: y (n,) with two values, X (n, p)
     - rank-one-sensing: y (m,) = x^T W z, X (m, d1), Z (m, d2); polynomial-network: y (m,) = x^T L x, X (m, p)
     - inductive-completion: y a matrix (n1, n2) with nan, masked or, if it is sparse, absent entries, or three vectors
-      (rows, columns, values); features X (n1, d1) of rows and Z (n2, d2) of columns, if there are any
+      (rows, columns, values); optional features X (n1, d1) of rows and Z (n2, d2) of columns
     - phase-retrieval: y (m,) = |A x| and X = A (m, p), or patterns y (count, h, w) = |fft2(mask x image)| and masks X
-      of the same shape; norm and centered say another convention, nan pixels are left out
-    - multilabel: labels y (n, L) of 0 and 1, nan if unknown, and features X (n, d); without a solver the better one of
-      leml and binary-relevance on held-out rows; tune_by: a metric by which settings are chosen there
+      with the same shape; norm and centered set another convention, and the fit ignores nan pixels
+    - multilabel: labels y (n, L) of 0 and 1, nan if unknown, and features X (n, d); without a solver, leml and
+      binary-relevance compete on held-out rows; tune_by: a metric that chooses settings there
 
-    It may be left out if y is a matrix with missing entries, of two values, or of patterns, or if there is a Z. If
-    `rank` (`r` of polynomial-network) is left out, it is chosen on held-out numbers. options: those of the solver and
-    its limits; held_out (0.2), the fraction of the measurements that is held out and scores the estimates; seed; of
-    responses: scaling, and what the model says of the link; of matrices: biases (means of rows and columns).
+    You need no model if y is a matrix with missing entries, has two values or holds patterns, or if you give Z.
+    Without `rank` (`r` of polynomial-network), held-out measurements choose it. options: options of the solver and its
+    limits; held_out (0.2), the fraction of the measurements that lrlab holds out to score the estimates; seed. For
+    responses also scaling, and the model's options for the link; for matrices biases (means of rows and columns).
 
-    The trace is as of `lrlab.solve`, without what needs a ground truth; `trace.estimate` is what was recovered in the
-    units of the given numbers, `trace.link` the link of responses. InputError in one sentence for what cannot be used.
+    The trace is that of `lrlab.solve` without metrics that need a ground truth. `trace.estimate` is in your units;
+    `trace.link` is the link of responses. Raises InputError in one sentence for unusable data.
     """
     return in_units(solve.run(job_of(y, X, Z, model=model, solver=solver, **options)))
 
 
 def in_units(trace: Trace) -> Trace:
-    """Return a trace of your data with its estimate, and the intervals, in the units of the given numbers."""
+    """Return a trace of your data with its estimate and intervals in your units."""
     if trace.estimate is None:
         return trace
     known = trace.intervals
@@ -99,37 +99,28 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
 
 
 def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ranked: bool) -> Job:
-    """Return the job on labels, with the solver or the settings that are best on held-out rows if none are given."""
+    """Return the job on labels; held-out rows choose the solver or settings that you do not give."""
     if solver and not tune_by:
-        # The accuracy on new rows is often best after 2 to 5 iterations.
+        # Metrics on new rows are often best after 2 to 5 iterations.
         return make_job(spec, solver, **{"max_iter": 5, **settings})
     limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
     for name in (solver,) if solver else LABEL_SOLVERS:
-        # A solver refuses settings before anything is run.
+        # This raises errors in the settings before any run.
         make_job(spec, name, **settings)
-    found = tuned(
-        spec.tables()[0],
-        solver,
-        settings,
-        rank=spec.rank if ranked else 0,
-        scaling=spec.scaling,
-        intercept=spec.intercept,
-        metric=tune_by,
-        iterations=int(limits.get("max_iter", 0)),
-        seed=spec.seed,
-    )
+    most, rank = int(limits.get("max_iter", 0)), spec.rank if ranked else 0
+    given = Candidate(solver, tuple(settings.items()), rank, spec.scaling, most)
+    found = tuned(spec.tables()[0], given, intercept=spec.intercept, metric=tune_by, seed=spec.seed)
     own = "".join(f", {name} {value:.3g}" for name, value in found.options if isinstance(value, float))
-    words = (
-        f"{tune_by or METRIC} {found.score:.4g} on held-out rows chose {found.solver}, {found.iterations} iterations"
-    )
-    spec = spec.replace(scaling=found.scaling, chosen=f"{words}{own}.", **({"rank": found.rank} if found.rank else {}))
+    score = f"{tune_by or METRIC} {found.score:.4g} on held-out rows"
+    words = f"{score} chose {found.solver}, {found.iterations} iterations{own}."
+    spec = spec.replace(scaling=found.scaling, chosen=words, **({"rank": found.rank} if found.rank else {}))
     return make_job(spec, found.solver, **{**dict(found.options), **limits, "max_iter": found.iterations})
 
 
 def data_spec(
     y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object
 ) -> DataSpec:
-    """Return the spec of data for a solver (of all if none is named); options that are not of the spec are ignored."""
+    """Return the spec of data, for a solver if you name one; ignores options that the spec does not have."""
     kind, arrays_of, base = kind_of(model)
     made, arrays = spec_class(kind, base), arrays_of(y, X, Z)
     options = kind.completed(arrays, solver or first_solver(kind, X, Z), options)
@@ -145,13 +136,13 @@ def data_spec(
 
 
 def first_solver(kind: type[DataSpec], X: Any = None, Z: Any = None) -> str:
-    """Return the solver of a kind of data with arrays X and Z if none is named."""
+    """Return the default solver of a kind of data with arrays X and Z."""
     featured = kind is MatrixSpec and not (X is None and Z is None)
     return "altmin" if featured else FIRST.get(kind, "gauss-newton")
 
 
 def kind_of(model: str) -> tuple[type[DataSpec], Any, type[Spec]]:
-    """Return the kind of data of a model, what makes arrays of them, and the class of the model's specs."""
+    """Return a model's kind of data, the function that makes arrays of them, and the class of the model's specs."""
     base = catalog.MODELS.get(model, Spec)
     for of, (kind, arrays_of) in KINDS.items():
         if issubclass(base, of):
@@ -161,7 +152,7 @@ def kind_of(model: str) -> tuple[type[DataSpec], Any, type[Spec]]:
 
 
 def choices(made: type[DataSpec]) -> dict[str, Parameter]:
-    """Return the parameters of a spec that you may set."""
+    """Return the parameters of a spec that you can set."""
     of_kind = {name for name, p in declared(made.kind).items() if not p.hidden}
     return {
         name: p

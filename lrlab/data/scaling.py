@@ -1,4 +1,4 @@
-"""Scales features before solvers see them: columns of standard deviation 1, rows of unit length, or as they are."""
+"""Scales features for solvers: columns of standard deviation 1, rows of unit length, or unchanged."""
 
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ FAR_APART = 1e4
 
 
 class Scaling(NamedTuple):
-    """A scaling of features: name, one of `SCALINGS` but auto; units (d,), by which features are divided, or empty.
+    """A scaling of features: its name, one of `SCALINGS` except auto, and the divisors `units` (d,) or none.
 
-    Nothing is subtracted, so that sparse features stay sparse; intercepts make up for it.
+    It does not center, so that sparse features stay sparse; intercepts replace centering.
     """
 
     name: str = "none"
@@ -27,23 +27,23 @@ class Scaling(NamedTuple):
 
     @staticmethod
     def of(X: Matrix, name: str) -> "Scaling":
-        """Return the scaling that training rows X (n, d) give."""
+        """Return the scaling for training rows X (n, d)."""
         if name != "auto":
             return Scaling(name, deviations(X)) if name == "deviations" else Scaling(name)
         filled = X.count_nonzero(axis=0) if issparse(X) else np.count_nonzero(X, axis=0)
         if filled.sum() > X.shape[0] * X.shape[1] / 2:
             return Scaling("deviations", deviations(X))
-        # An income loses its unit beside rare words too, which have none.
+        # Among rare words, only numbers such as an income have a unit.
         words = (np.asarray(X.sum(axis=0)).ravel() == filled) & (mean_squares(X) == filled / X.shape[0])
         numbers = (filled > X.shape[0] / 2) & ~words
         return Scaling("deviations", np.where(numbers, deviations(X), 1.0)) if numbers.any() else Scaling()
 
     def applied(self, X: Matrix) -> Matrix:
-        """Return rows (n, d) scaled; a row of zeros stays so."""
+        """Return scaled rows (n, d); a row of zeros stays zero."""
         if self.name == "deviations":
             return csr_array(X.multiply(1.0 / self.units)) if issparse(X) else X / self.units
         if self.name == "rows":
-            # scikit-learn takes a second to import, which other scalings do not need.
+            # Importing scikit-learn takes a second, which other scalings do not need.
             from sklearn.preprocessing import normalize
 
             return csr_array(normalize(X)) if issparse(X) else normalize(X)
@@ -51,7 +51,7 @@ class Scaling(NamedTuple):
 
 
 def spread_remark(X: Matrix) -> str:
-    """Return a sentence if features that vary differ so much in size that the smaller ones hardly count."""
+    """Return a sentence if the sizes of features differ so much that the smaller ones hardly count."""
     sizes = deviations(X, of_constants=np.nan)
     if np.isnan(sizes).all() or (ratio := float(np.nanmax(sizes) / np.nanmin(sizes))) <= FAR_APART:
         return ""
@@ -67,5 +67,5 @@ def deviations(X: Matrix, of_constants: float = 1.0) -> Array:
         return np.where(varying(X), X.std(axis=0), of_constants)
     mean, squares = np.asarray(X.mean(axis=0)).ravel(), mean_squares(X)
     variance = squares - mean**2
-    # Rounding leaves a small difference of squares for a constant.
+    # For a constant, rounding leaves a small difference of squares.
     return np.where(variance > 1e-12 * squares, np.sqrt(np.maximum(variance, 0.0)), of_constants)

@@ -1,8 +1,7 @@
-"""Chooses the solver of labels, or the settings of one, on held-out rows: scikit-learn's folds and samplers."""
+"""Chooses the solver of labels, or its settings, on held-out rows, with scikit-learn's folds and samplers."""
 
 import math
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,46 +15,46 @@ from lrlab.models.multilabel_problem import GAINS, PLACES
 from lrlab.parameters import Value, require_known
 
 FIRST = ("leml", "binary-relevance")
-"""Solvers of which the better one is the default."""
+"""Solvers that compete if you name none."""
 DEFAULTS: tuple[tuple[str, dict[str, Value], int], ...] = (
     ("binary-relevance", {"loss": "logistic"}, 1),
     ("leml", {"regularization": 30.0}, 3),
 )
-"""What is compared if no solver is named, with the most iterations of each; the first one if none is better."""
+"""Settings that compete if you name no solver, with the most iterations of each. The first wins a tie."""
 MARGIN = 0.005
-"""Lead on held-out rows by which the second one of DEFAULTS replaces the first: few rows compare badly."""
+"""Lead on held-out rows that the second of DEFAULTS needs: few rows compare badly."""
 MOST_LOGISTIC = 10**8
-"""Stored features times labels up to which logistic regressions are compared: they take minutes beyond that."""
+"""Most stored features times labels for logistic regressions, which take minutes beyond that."""
 SETTINGS, ITERATIONS = 20, 10
-"""Settings that a metric tries, and the most iterations of each."""
+"""Number of settings that lrlab tries by a metric, and the most iterations of each."""
 RANGES = {"regularization": (1e-3, 1e4), "rate": (1e-2, 1.0), "margin": (0.1, 3.0)}
-"""Ranges of settings; those of WSABIE were tuned by hand in Yu et al. (2014), section 5."""
-
-
-def first_places(scores: Any, Y: Any, known: Any, threshold: float, name: str, **places: Any) -> float:
-    """Return one of `ranking.row_measures`.
-
-    Unknown labels are ranked among the others: if labels are unknown at random, as many of the positives in the first k
-    places are known as of all of them, and settings compare as they would if all were.
-    """
-    return ranking.row_measures(scores, Y, 0.0, **places)[name]
-
-
-METRICS: Mapping[str, Any] = {
-    **{f"precision@{k}": partial(first_places, name=f"precision_{k}", precisions=(k,)) for k in PLACES},
-    **{f"ndcg@{k}": partial(first_places, name=f"ndcg_{k}", gains=(k,)) for k in GAINS},
-    "auc": lambda scores, Y, known, threshold: ranking.instance_auc(scores, Y, known).value,
-    "macro_auc": lambda scores, Y, known, threshold: ranking.label_auc(scores, Y, known).value,
-    "hamming": lambda scores, Y, known, threshold: -ranking.hamming(scores, Y, threshold, known),
-}
-"""Metrics by which settings are chosen; larger is better."""
+"""Ranges of settings. Yu et al. (2014), section 5, tuned WSABIE by hand."""
 METRIC = "macro_auc"
+METRICS = (*(f"precision@{k}" for k in PLACES), *(f"ndcg@{k}" for k in GAINS), "auc", METRIC, "hamming")
+"""Metrics that can choose settings."""
+
+
+def metric_of(name: str, scores: Any, Y: Any, known: Any, threshold: float) -> float:
+    """Return a metric of METRICS, its negative if smaller is better.
+
+    precision@k and ndcg@k rank unknown labels too. If labels are unknown at random, the first k ranks have the same
+    known fraction as all positives, and settings compare as if all labels were known.
+    """
+    if name == METRIC:
+        return ranking.label_auc(scores, Y, known).value
+    kind, _, k = name.partition("@")
+    if k:
+        places = {"precisions" if kind == "precision" else "gains": (int(k),)}
+        return ranking.row_measures(scores, Y, 0.0, **places)[f"{kind}_{k}"]
+    return (-1 if name == "hamming" else 1) * ranking.row_measures(scores, Y, threshold, known, areas=name == "auc")[
+        name
+    ]
 
 
 class Candidate(NamedTuple):
-    """Settings that were tried: the score on held-out rows, and the iterations at which it is best."""
+    """Settings to try; after a trial the score on held-out rows, and the iterations that give it."""
 
-    solver: str
+    solver: str = ""
     options: tuple[tuple[str, Value], ...] = ()
     rank: int = 0
     scaling: str = "auto"
@@ -64,7 +63,7 @@ class Candidate(NamedTuple):
 
 
 def folds(rows: Dataset, seed: int, wanted: int) -> list[tuple[Dataset, Dataset]]:
-    """Return rows in two parts, a fifth of them in the second one, until so many are held out in all."""
+    """Return pairs of training rows and a fifth of held-out rows, as many pairs as hold out `wanted` rows in all."""
     from sklearn.model_selection import KFold
 
     parts = KFold(min(5, rows.n), shuffle=True, random_state=seed).split(np.arange(rows.n))
@@ -73,17 +72,17 @@ def folds(rows: Dataset, seed: int, wanted: int) -> list[tuple[Dataset, Dataset]
 
 
 def tried(one: Candidate, parts: list[tuple[Dataset, Dataset]], metric: str, seed: int, intercept: bool) -> Candidate:
-    """Return a candidate with its mean score on held-out rows, at the iterations where that is best."""
+    """Return a candidate with its best mean score on held-out rows, and the number of iterations that gives it."""
     scores = np.array([list(_scores(one, part, metric, seed, intercept)) for part in parts])
     known = ~np.isnan(scores)
-    # An AUC needs labels of both kinds, which a fold need not have.
+    # A fold without labels of both kinds has no AUC.
     means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     place = int(np.argmax(means))
     return one._replace(iterations=place + 1, score=float(means[place]))
 
 
 def _scores(one: Candidate, part: tuple[Dataset, Dataset], metric: str, seed: int, intercept: bool) -> Iterator[float]:
-    """Yield the score of each iterate; one that has ended stays as it is."""
+    """Yield the score of each iterate, the last one again after the solver has ended."""
     rank = one.rank or default_rank(min(part[0].d, part[0].L))
     problem = LabelProblem.between(*part, rank, intercept=intercept, scaling=one.scaling)
     entry, last = catalog.solver(one.solver, Multilabel.model), math.nan
@@ -91,68 +90,52 @@ def _scores(one: Candidate, part: tuple[Dataset, Dataset], metric: str, seed: in
     for _ in range(one.iterations):
         if (iterate := next(iterates, None)) is not None:
             scores = iterate.estimate.scores(problem.X_test)
-            last = float(METRICS[metric](scores, problem.Y_test, problem.mask_test, iterate.estimate.threshold))
+            last = metric_of(metric, scores, problem.Y_test, problem.mask_test, iterate.estimate.threshold)
         yield last
 
 
-def sampled(
-    solver: str, options: Mapping[str, Value], rank: int, scaling: str, rows: Dataset, seed: int
-) -> list[Candidate]:
-    """Return the settings of a fit that is not tuned, and random values, by logarithms, of those that are not given."""
+def sampled(first: Candidate, rows: Dataset, seed: int) -> list[Candidate]:
+    """Return a candidate, and copies with random values of settings that you do not give, uniform in the logarithm."""
     from scipy.stats import loguniform, randint
     from sklearn.model_selection import ParameterSampler
 
-    known = catalog.solver(solver, Multilabel.model).options
-    free: dict[str, Any] = {"scaling": ["auto", "rows"] if scaling == "auto" else [scaling]}
+    known = catalog.solver(first.solver, Multilabel.model).options
+    free: dict[str, Any] = {"scaling": ["auto", "rows"] if first.scaling == "auto" else [first.scaling]}
     most = min(rows.d, rows.L)
-    if "fitted_rank" in known and not rank and most > 1:
+    if "fitted_rank" in known and not first.rank and most > 1:
         free["rank"] = randint(max(1, most // 5), most + 1)
     for name, (low, high) in RANGES.items():
-        if name in known and name not in options:
+        if name in known and name not in dict(first.options):
             free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
-    first = Candidate(solver, tuple(options.items()), rank, scaling)
     if len(free) == 1 and len(free["scaling"]) == 1:
         return [first]
     count = max(2, min(SETTINGS, rows.n // 5))
     drawn = ParameterSampler(free, count, random_state=seed) if len(free) > 1 else [{"scaling": "rows"}]
     others = []
     for one in drawn:
-        given = {name: float(value) for name, value in one.items() if name not in ("rank", "scaling")}
-        at = int(one.get("rank", rank))
-        others.append(first._replace(options=tuple({**options, **given}.items()), rank=at, scaling=str(one["scaling"])))
+        values = {name: float(value) for name, value in one.items() if name in RANGES}
+        options = tuple({**dict(first.options), **values}.items())
+        rank = int(one.get("rank", first.rank))
+        others.append(first._replace(options=options, rank=rank, scaling=str(one["scaling"])))
     return [first, *others]
 
 
-def tuned(
-    rows: Dataset,
-    solver: str = "",
-    options: Mapping[str, Value] | None = None,
-    *,
-    rank: int = 0,
-    scaling: str = "auto",
-    intercept: bool = True,
-    metric: str = "",
-    iterations: int = 0,
-    seed: int = 0,
-) -> Candidate:
-    """Return the settings to fit rows with: those that are best on held-out rows by a metric.
+def tuned(rows: Dataset, given: Candidate, *, intercept: bool = True, metric: str = "", seed: int = 0) -> Candidate:
+    """Return the best settings for rows on held-out rows, and their best number of iterations.
 
-    With neither a solver nor a metric, the defaults are compared. iterations: the most of each; the best number is
-    chosen.
+    given: the settings that you give, and the most iterations. metric: one of METRICS; without it DEFAULTS compete.
     """
-    given = dict(options or {})
     if metric:
         require_known(metric, METRICS, what="metric")
-        names = (solver,) if solver else FIRST
-        drawn = [one for name in names for one in sampled(name, given, rank, scaling, rows, seed)]
+        given = given._replace(iterations=given.iterations or ITERATIONS)
+        names = (given.solver,) if given.solver else FIRST
+        candidates = [one for name in names for one in sampled(given._replace(solver=name), rows, seed)]
         parts = folds(rows, seed, 500)
-        drawn = [one._replace(iterations=iterations or ITERATIONS) for one in drawn]
-        return max((tried(one, parts, metric, seed, intercept) for one in drawn), key=lambda one: one.score)
+        return max((tried(one, parts, metric, seed, intercept) for one in candidates), key=lambda one: one.score)
     large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
-    candidates = [
-        Candidate(name, tuple({**own, **given}.items()), rank, scaling, min(most, iterations or most))
-        for name, own, most in (DEFAULTS[1:] if large else DEFAULTS)
-    ]
-    parts = folds(rows, seed, 200)
-    first, *others = (tried(one, parts, METRIC, seed, intercept) for one in candidates)
-    return next((one for one in others if one.score > first.score + MARGIN), first)
+    parts, results = folds(rows, seed, 200), list[Candidate]()
+    for name, settings, most in DEFAULTS[1:] if large else DEFAULTS:
+        options = tuple({**settings, **dict(given.options)}.items())
+        one = given._replace(solver=name, options=options, iterations=min(most, given.iterations or most))
+        results.append(tried(one, parts, METRIC, seed, intercept))
+    return next((one for one in results[1:] if one.score > results[0].score + MARGIN), results[0])

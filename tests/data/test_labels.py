@@ -18,7 +18,7 @@ import lrlab
 from lrlab.__main__ import main
 from lrlab.data.dataset import Dataset
 from lrlab.data.npz import save_npz
-from lrlab.data.tuning import METRICS
+from lrlab.data.tuning import metric_of
 
 LOW = lrlab.spec("multilabel", n=240, d=12, labels=10, rank=2, per_row=3, noise=0.3, seed=4).build()
 rng = np.random.default_rng(6)
@@ -54,7 +54,7 @@ def test_tuning_tunes_what_is_compared(metric):
     plain = lrlab.recover((given, fresh), solver="leml-squared", max_iter=5)
     tuned = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
     score = {
-        name: METRICS[metric](trace.estimate.scores(fresh.X), fresh.Y, None, trace.estimate.threshold)
+        name: metric_of(metric, trace.estimate.scores(fresh.X), fresh.Y, None, trace.estimate.threshold)
         for name, trace in (("plain", plain), ("tuned", tuned))
     }
     assert score["tuned"] > score["plain"] - 0.02
