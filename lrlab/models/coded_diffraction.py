@@ -15,7 +15,7 @@ from lrlab.models import phase_retrieval, signals
 from lrlab.models.phase_retrieval import PhaseRetrievalProblem
 from lrlab.models.pictures import NAMES, picture
 from lrlab.operators.coded import CodedFourier
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice, number
 from lrlab.protocol import Checkpoint, Spec, child, proceed
 from lrlab.theory.photon_bound import least_image_error
 
@@ -39,22 +39,14 @@ class CodedDiffraction(Spec):
         r" y_{\ell i} = \sqrt{N_{\ell i} / c}, \quad \ell = 1, \dots, L, \quad \|x\| = 1"
     )
 
-    side: Annotated[int, Parameter(meaning="pixels along a side of the image", low=8, high=512, scale="log")] = 64
-    masks: Annotated[int, Parameter(meaning="number of masks, each with its pattern", symbol="L", low=1, high=64)] = 8
-    oversampling: Annotated[
-        int, Parameter(meaning="pixels of the detector along a side for each of the image", low=1, high=4)
-    ] = 1
+    side: Annotated[int, number(8, 512, "pixels along a side of the image", scale="log")] = 64
+    masks: Annotated[int, number(1, 64, "number of masks, each with its pattern", symbol="L")] = 8
+    oversampling: Annotated[int, number(1, 4, "detector pixels per image pixel, along a side")] = 1
     code: Annotated[
-        str,
-        Parameter(
-            meaning="pixels of the masks: phase, one of 1, −1, i, −i; octanary, these times √½ (4 of 5) or √3 (1 of 5)",
-            choices=("phase", "octanary"),
-        ),
+        str, choice("phase", "octanary", help="mask pixels: 1, −1, i, −i; octanary scales each by √½ (4 of 5) or √3")
     ] = "phase"
-    photons: Annotated[
-        float, Parameter(meaning="mean count c of a detector's pixel in each pattern; 0: no noise", low=0, high=1e9)
-    ] = 0.0
-    truth: Annotated[str, Parameter(meaning="the image", choices=NAMES[:-1])] = "phantom"
+    photons: Annotated[float, number(0, 1e9, "mean photon count c per detector pixel and pattern; 0: no noise")] = 0.0
+    truth: Annotated[str, choice(*NAMES[:-1], help="the image")] = "phantom"
 
     field, data, entry_bytes = "complex", "magnitude", 16
 

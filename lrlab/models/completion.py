@@ -14,7 +14,7 @@ from lrlab.models import uneven_places
 from lrlab.models.completion_problem import FRESH, CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY
 from lrlab.models.table_spec import Observed, TableSpec
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.theory.spiked import BlockNoise
 
 
@@ -31,36 +31,19 @@ class InductiveCompletion(TableSpec):
         r" \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
     )
 
-    n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=100_000, scale="log")] = 500
-    n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=100_000, scale="log")] = 500
-    d1: Annotated[int, Parameter(meaning="features of a row", symbol="d₁", low=1, high=2000, scale="log")] = 100
-    d2: Annotated[int, Parameter(meaning="features of a column", symbol="d₂", low=1, high=2000, scale="log")] = 100
+    n1: Annotated[int, number(2, 100_000, "rows of the table", symbol="n₁", scale="log")] = 500
+    n2: Annotated[int, number(2, 100_000, "columns of the table", symbol="n₂", scale="log")] = 500
+    d1: Annotated[int, number(1, 2000, "features per row", symbol="d₁", scale="log")] = 100
+    d2: Annotated[int, number(1, 2000, "features per column", symbol="d₂", scale="log")] = 100
     features: Annotated[
         str,
-        Parameter(
-            meaning="orthonormal at random; correlated, with rows of unequal weight; canonical: none, plain completion "
-            "(d1 and d2 are then n1 and n2)",
-            choices=("orthonormal", "correlated", "canonical"),
-        ),
+        choice("orthonormal", "correlated", "canonical", help="random features, correlated ones, or none (canonical)"),
     ] = "orthonormal"
     coherence: Annotated[
-        float,
-        Parameter(
-            meaning="row i of the left and of the right singular vectors has a size of about i^-α; without features",
-            symbol="α",
-            low=0,
-            high=2,
-            added=True,
-        ),
+        float, number(0, 2, "rows of the singular vectors have sizes of about i^-α", symbol="α", added=True)
     ] = 0.0
     places: Annotated[
-        str,
-        Parameter(
-            meaning="places are drawn alike, or in proportion to the sum of the leverages of row and column in the "
-            "true table, which nobody knows; without features",
-            choices=("alike", "leverage"),
-            added=True,
-        ),
+        str, choice("alike", "leverage", help="entries sampled uniformly, or by the table's leverages", added=True)
     ] = "alike"
 
     usual_places = {**TableSpec.usual_places, "places": "alike"}
@@ -147,17 +130,14 @@ class MultilabelRegression(TableSpec):
         r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
     )
 
-    n: Annotated[int, Parameter(meaning="number of points", low=2, high=100_000, scale="log")] = 400
-    d: Annotated[int, Parameter(meaning="features of a point", low=1, high=2000, scale="log")] = 20
-    labels: Annotated[int, Parameter(meaning="answers of a point", symbol="L", low=1, high=10_000, scale="log")] = 50
+    n: Annotated[int, number(2, 100_000, "number of points", scale="log")] = 400
+    d: Annotated[int, number(1, 2000, "features per point", scale="log")] = 20
+    labels: Annotated[int, number(1, 10_000, "responses per point", symbol="L", scale="log")] = 50
     observed: Observed = 0.03
     weights: Annotated[
         str,
-        Parameter(
-            meaning="W: of uniformly distributed singular vectors, with the condition as given and answers of mean "
-            "square 1; or U Vᵀ of independent standard normal U and V, not scaled",
-            choices=("orthonormal", "gaussian"),
-            added=True,
+        choice(
+            "orthonormal", "gaussian", help="W with the given condition number, or UVᵀ of normal factors", added=True
         ),
     ] = "orthonormal"
 

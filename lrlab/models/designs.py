@@ -7,23 +7,15 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
-from lrlab.parameters import Parameter
+from lrlab.parameters import choice, number
 
 Design = Annotated[
-    str,
-    Parameter(
-        meaning="distribution of the rows of X, all entries of variance 1: independent Gaussian, Gaussian with"
-        " correlation^|j-k| between entries j and k, Student's t, or signs",
-        choices=("gaussian", "correlated", "student", "rademacher"),
-        added=True,
-    ),
+    str, choice("gaussian", "correlated", "student", "rademacher", help="distribution of the rows of X", added=True)
 ]
 Correlation = Annotated[
-    float, Parameter(meaning="between neighbouring entries of a correlated design", low=-0.99, high=0.99, added=True)
+    float, number(-0.99, 0.99, "correlation of neighboring entries, if design=correlated", added=True)
 ]
-Freedom = Annotated[
-    float, Parameter(meaning="degrees of freedom of a Student design", symbol="ν", low=2.5, high=100, added=True)
-]
+Freedom = Annotated[float, number(2.5, 100, "degrees of freedom, if design=student", symbol="ν", added=True)]
 
 
 def draw(design: str, rng: Generator, out: Array, correlation: float, freedom: float) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 from lrlab.model_entry import ModelEntry
 from lrlab.models.index_family import FAMILY
 from lrlab.models.single_index import Noise, SingleIndexSpec
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.theory.links import Link, LogisticLink
 
 
@@ -23,10 +23,8 @@ class FlippedLogistic(SingleIndexSpec):
     )
 
     noise: Noise = 0.0
-    flip: Annotated[float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5)] = (
-        0.0
-    )
-    intercept: Annotated[float, Parameter(meaning="added to ⟨x, b⟩", symbol="ζ", low=-5, high=5)] = 0.0
+    flip: Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ")] = 0.0
+    intercept: Annotated[float, number(-5, 5, "added to ⟨x, b⟩", symbol="ζ")] = 0.0
 
     @property
     def link_function(self) -> Link:  # noqa: D102

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Array, Indices
 from lrlab.models.low_rank import Rank
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, number
 from lrlab.protocol import Spec
 
 BLOCK = 2**22
@@ -21,25 +21,12 @@ BLOCK = 2**22
 class LabelRows(Spec):
     """Rows with features and labels, drawn or given: their sizes, as solvers and forecasts of memory ask for them."""
 
-    n: Annotated[int, Parameter(meaning="number of rows", low=2, high=1_000_000, scale="log")] = 2000
-    d: Annotated[
-        int,
-        Parameter(meaning="features of a row, the first of them the constant 1", low=2, high=1_000_000, scale="log"),
-    ] = 100
-    labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=2, high=100_000, scale="log")] = 50
+    n: Annotated[int, number(2, 1_000_000, "number of rows", scale="log")] = 2000
+    d: Annotated[int, number(2, 1_000_000, "features per row; the first is the constant 1", scale="log")] = 100
+    labels: Annotated[int, number(2, 100_000, "number of labels", symbol="L", scale="log")] = 50
     rank: Rank = 5
-    observed: Annotated[
-        float,
-        Parameter(
-            meaning="share of the entries of the label table that is observed, whether 0 or 1",
-            low=1e-4,
-            high=1,
-            scale="log",
-        ),
-    ] = 1.0
-    density: Annotated[
-        float, Parameter(meaning="share of the features that is not zero; 1 is dense", low=1e-5, high=1, scale="log")
-    ] = 1.0
+    observed: Annotated[float, number(1e-4, 1, "fraction of the labels that is observed", scale="log")] = 1.0
+    density: Annotated[float, number(1e-5, 1, "fraction of nonzero features; 1 is dense", scale="log")] = 1.0
 
     def check(self) -> None:
         """Refuse ranks that no such table has."""

@@ -15,7 +15,7 @@ from lrlab.models import matrix_views
 from lrlab.models.low_rank_measures import MEASURES
 from lrlab.models.low_rank_problem import OUTLIER, LowRankProblem, orthonormal
 from lrlab.models.low_rank_theory import noise_bound, theory_lines
-from lrlab.parameters import InputError, Parameter, gaussian_noise
+from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Spec, proceed
 from lrlab.theory.spiked import BlockNoise
 
@@ -25,18 +25,11 @@ EXCESS, NEGLIGIBLE = 1.2, 1e-6
 """A misfit of so many times what noise leaves, plus what slow convergence leaves, is one of a wrong rank."""
 
 Noise = Annotated[float, gaussian_noise("each measurement")]
-Rank = Annotated[int, Parameter(meaning="rank of the matrix", symbol="k", low=1, high=1000)]
+Rank = Annotated[int, number(1, 1000, "rank of the matrix", symbol="k")]
 Condition = Annotated[
-    float,
-    Parameter(
-        meaning="largest over smallest singular value of the matrix, evenly spaced in their logarithm",
-        symbol="κ",
-        low=1,
-        high=1e6,
-        scale="log",
-    ),
+    float, number(1, 1e6, "condition number; singular values are log-spaced", symbol="κ", scale="log")
 ]
-Precision = Annotated[str, Parameter(meaning="arithmetic of data and solvers", choices=("double", "single"))]
+Precision = Annotated[str, choice("double", "single", help="arithmetic of data and solvers")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,34 +38,11 @@ class LowRankSpec(Spec):
 
     problem: ClassVar[type[LowRankProblem]]
 
-    assumed_rank: Annotated[
-        int,
-        Parameter(
-            meaning="largest rank of solvers, who take the least one up to it of which a matrix fits; 0: the true rank",
-            low=0,
-            high=1000,
-            added=True,
-        ),
-    ] = 0
+    assumed_rank: Annotated[int, number(0, 1000, "largest rank that solvers try; 0: the true rank", added=True)] = 0
     rank_guess: Annotated[
-        str,
-        Parameter(
-            meaning="rank that solvers are given: none, the true one, or the least up to the assumed one that fits; by "
-            "the largest gap, as a ratio, between singular values of the moment; or the one that predicts a tenth of "
-            "the numbers, held out, best",
-            choices=("none", "gap", "held-out"),
-            added=True,
-        ),
+        str, choice("none", "gap", "held-out", help="rank given to solvers: the true one, or an estimate", added=True)
     ] = "none"
-    outliers: Annotated[
-        float,
-        Parameter(
-            meaning="share of the measurements to which 10 times their root mean square is added, of either sign",
-            low=0,
-            high=0.5,
-            added=True,
-        ),
-    ] = 0.0
+    outliers: Annotated[float, number(0, 0.5, "fraction of gross errors of 10 times the signal", added=True)] = 0.0
 
     @property
     @abstractmethod

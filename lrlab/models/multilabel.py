@@ -18,7 +18,7 @@ from lrlab.models import matrix_views, views
 from lrlab.models.label_rows import LabelRows, highest, scattered
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, number
 from lrlab.protocol import Checkpoint, child, proceed
 
 FRESH = 1000
@@ -43,30 +43,12 @@ class Multilabel(LabelRows):
     )
 
     per_row: Annotated[
-        int,
-        Parameter(
-            meaning="labels of each row: those of its highest scores; 0 takes all whose score is positive",
-            low=0,
-            high=1000,
-            scale="log",
-        ),
+        int, number(0, 1000, "relevant labels per row; 0: all labels with a positive score", scale="log")
     ] = 3
     seen_per_row: Annotated[
-        int,
-        Parameter(
-            meaning="labels of each row that are seen, drawn for itself; 0 leaves it to `observed`",
-            symbol="s",
-            low=0,
-            high=100_000,
-            scale="log",
-        ),
+        int, number(0, 100_000, "observed labels per row; 0: see `observed`", symbol="s", scale="log")
     ] = 0
-    noise: Annotated[
-        float,
-        Parameter(
-            meaning="standard deviation of noise added to each score, whose own is about 1", symbol="σ", low=0, high=10
-        ),
-    ] = 0.5
+    noise: Annotated[float, number(0, 10, "standard deviation of the noise in scores of size 1", symbol="σ")] = 0.5
 
     def check(self) -> None:
         """Refuse ranks and numbers of labels that no such table has."""

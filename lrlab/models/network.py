@@ -16,7 +16,7 @@ from lrlab.models.completion_problem import relative
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal
 from lrlab.operators.rank_one import SymmetricRankOne
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import child
 from lrlab.theory.spiked import BlockNoise
 
@@ -63,23 +63,15 @@ class PolynomialNetwork(LowRankSpec):
         r"y_i = x_i^\top L\, x_i + \sigma e_i, \qquad L = \sum_{j=1}^r \alpha_j w_j w_j^\top \in \mathbb R^{p \times p}"
     )
 
-    m: Annotated[int, Parameter(meaning="training samples", low=1, high=1_000_000, scale="log")] = 3000
-    p: Annotated[int, Parameter(meaning="number of inputs", low=1, high=10_000, scale="log")] = 100
-    r: Annotated[int, Parameter(meaning="number of hidden units, the rank of L", low=1, high=1000)] = 5
+    m: Annotated[int, number(1, 1_000_000, "training samples", scale="log")] = 3000
+    p: Annotated[int, number(1, 10_000, "number of inputs", scale="log")] = 100
+    r: Annotated[int, number(1, 1000, "hidden units, the rank of L")] = 5
     condition: Condition = 1.0
-    signs: Annotated[str, Parameter(meaning="signs of the output weights alpha", choices=("mixed", "positive"))] = (
-        "mixed"
-    )
+    signs: Annotated[str, choice("mixed", "positive", help="signs of the output weights α")] = "mixed"
     noise: Noise = 0.0
     precision: Precision = "double"
     weights: Annotated[
-        str,
-        Parameter(
-            meaning="hidden weights: orthonormal, with the condition as given, or independent Gaussian numbers, whose "
-            "condition is random; or handwritten digits, made orthonormal, of p pixels",
-            choices=("orthonormal", "gaussian", "digits"),
-            added=True,
-        ),
+        str, choice("orthonormal", "gaussian", "digits", help="hidden weights; digits are p-pixel images", added=True)
     ] = "orthonormal"
 
     def check(self) -> None:

@@ -16,7 +16,7 @@ from lrlab.models import views
 from lrlab.models.bit_problem import LARGEST, SCORED_ENTRIES, OneBitCompletionProblem
 from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Checkpoint, Spec, proceed
 from lrlab.theory.low_rank_bound import least_error
 
@@ -36,24 +36,14 @@ class OneBitCompletion(Spec):
         r" \qquad \operatorname{rank} M = k, \quad \max |M_{ij}| = 1"
     )
 
-    n1: Annotated[int, Parameter(meaning="rows of the table", symbol="n₁", low=2, high=5000, scale="log")] = 100
-    n2: Annotated[int, Parameter(meaning="columns of the table", symbol="n₂", low=2, high=5000, scale="log")] = 100
+    n1: Annotated[int, number(2, 5000, "rows of the table", symbol="n₁", scale="log")] = 100
+    n2: Annotated[int, number(2, 5000, "columns of the table", symbol="n₂", scale="log")] = 100
     rank: Rank = 1
-    observed: Annotated[
-        float, Parameter(meaning="share of the entries of which a bit is observed", low=1e-4, high=1, scale="log")
-    ] = 0.5
-    link: Annotated[
-        str, Parameter(meaning="law of e: standard normal (probit) or logistic", choices=("probit", "logistic"))
-    ] = "probit"
-    noise: Annotated[float, Parameter(meaning="scale of the noise", symbol="σ", low=1e-3, high=100, scale="log")] = 0.3
+    observed: Annotated[float, number(1e-4, 1, "fraction of the entries with a bit", scale="log")] = 0.5
+    link: Annotated[str, choice("probit", "logistic", help="law of e: standard normal (probit) or logistic")] = "probit"
+    noise: Annotated[float, number(1e-3, 100, "scale of the noise", symbol="σ", scale="log")] = 0.3
     truth: Annotated[
-        str,
-        Parameter(
-            meaning="the table: of uniform factors, or what persons think of films, each of one of k genres (of two "
-            "opposite ones where k = 1)",
-            choices=("random", "films"),
-            added=True,
-        ),
+        str, choice("random", "films", help="the table: random, or ratings of movies in k genres", added=True)
     ] = "random"
 
     view_words = "Drawn ratings of invented films by invented persons, blue for the worst to red: the first of each."

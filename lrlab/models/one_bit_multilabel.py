@@ -12,7 +12,7 @@ from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
-from lrlab.parameters import InputError, Parameter, gaussian_noise
+from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Spec, proceed
 
 
@@ -33,36 +33,18 @@ class OneBitMultilabel(Spec):
         r" \qquad W = [w_1, \dots, w_{d_2}],\ \operatorname{rank} W = k"
     )
 
-    m: Annotated[int, Parameter(meaning="samples of a batch", low=2, high=1_000_000, scale="log")] = 20_000
-    d1: Annotated[int, Parameter(meaning="features of a sample", symbol="d₁", low=1, high=10_000, scale="log")] = 100
-    d2: Annotated[int, Parameter(meaning="number of labels", symbol="d₂", low=1, high=10_000, scale="log")] = 50
+    m: Annotated[int, number(2, 1_000_000, "samples per batch", scale="log")] = 20_000
+    d1: Annotated[int, number(1, 10_000, "features per sample", symbol="d₁", scale="log")] = 100
+    d2: Annotated[int, number(1, 10_000, "number of labels", symbol="d₂", scale="log")] = 50
     rank: Rank = 3
-    batches: Annotated[
-        int, Parameter(meaning="batches of the stream, one an iteration", symbol="T", low=1, high=1000, scale="log")
-    ] = 10
+    batches: Annotated[int, number(1, 1000, "batches, one per iteration", symbol="T", scale="log")] = 10
     observation: Annotated[
-        str,
-        Parameter(
-            meaning="stream: a fresh batch for every iteration, of each sample one label at random; full: one batch, "
-            "read again for ever, with all its labels",
-            choices=("stream", "full"),
-        ),
+        str, choice("stream", "full", help="new batches with one label per sample, or one batch with all labels")
     ] = "stream"
     noise: Annotated[float, gaussian_noise("⟨x, wⱼ⟩ before its sign is taken", "ξ")] = 0.0
-    flip: Annotated[
-        float, Parameter(meaning="share of the signs that is flipped, at random", symbol="p", low=0, high=0.5)
-    ] = 0.0
+    flip: Annotated[float, number(0, 0.5, "probability that a sign is flipped", symbol="p")] = 0.0
 
-    test_rows: Annotated[
-        int,
-        Parameter(
-            meaning="samples, with all their labels, on which predictions are tested",
-            low=1,
-            high=100_000,
-            scale="log",
-            added=True,
-        ),
-    ] = 1000
+    test_rows: Annotated[int, number(1, 100_000, "test samples", scale="log", added=True)] = 1000
 
     def check(self) -> None:
         """Refuse ranks that no such matrix has."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from lrlab.model_entry import ModelEntry
 from lrlab.models.index_family import FAMILY
 from lrlab.models.single_index import Noise, SingleIndexSpec
-from lrlab.parameters import Parameter
+from lrlab.parameters import number
 from lrlab.theory.links import Link, ThresholdLink
 
 
@@ -23,7 +23,7 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
     )
 
     noise: Noise = 0.0
-    threshold: Annotated[float, Parameter(meaning="magnitude above which y = +1", symbol="θ", low=0, high=5)] = 1.0
+    threshold: Annotated[float, number(0, 5, "magnitude above which y = +1", symbol="θ")] = 1.0
 
     @property
     def link_function(self) -> Link:  # noqa: D102

@@ -12,7 +12,7 @@ from lrlab.arrays import Array, Vector, frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
-from lrlab.parameters import Parameter, gaussian_noise
+from lrlab.parameters import choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 BLOCK_BYTES = 16 * 2**20
@@ -32,14 +32,10 @@ class PhaseRetrieval(PicturedSpec):
         r" \quad q = 1 \text{ (magnitude) or } 2 \text{ (intensity)}, \quad \|x\| = 1"
     )
 
-    m: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 768
-    p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 128
-    field: Annotated[
-        str, Parameter(meaning="numbers that signal and projections are made of", choices=("real", "complex"))
-    ] = "complex"
-    data: Annotated[
-        str, Parameter(meaning="what is measured: |⟨a, x⟩|, or its square", choices=("magnitude", "intensity"))
-    ] = "magnitude"
+    m: Annotated[int, number(2, 1_000_000, "number of measurements", scale="log")] = 768
+    p: Annotated[int, number(2, 10_000, "length of the signal", scale="log")] = 128
+    field: Annotated[str, choice("real", "complex", help="type of signal and projections")] = "complex"
+    data: Annotated[str, choice("magnitude", "intensity", help="|⟨a, x⟩|, or its square")] = "magnitude"
     noise: Annotated[float, gaussian_noise("each answer; an answer below 0 is then set to 0")] = 0.0
     truth: Truth = "random"
     picture: Picture = ""

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, choice
 from lrlab.protocol import Spec
 
 LARGEST_SIDE = 64
@@ -34,14 +34,9 @@ ELLIPSES = (
 )
 
 
-Truth = Annotated[str, Parameter(meaning="the signal: random, or a picture of p pixels", choices=("random", *NAMES))]
+Truth = Annotated[str, choice("random", *NAMES, help="the signal: random, or an image of p pixels")]
 Entries = Annotated[
-    str,
-    Parameter(
-        meaning="non-zero entries of a random signal: Gaussian, or equal but for their signs",
-        choices=("gaussian", "equal"),
-        added=True,
-    ),
+    str, choice("gaussian", "equal", help="non-zero entries: Gaussian, or equal up to sign", added=True)
 ]
 Picture = Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)]
 

@@ -15,7 +15,7 @@ from lrlab.models.pictures import NAMES
 from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, choice, number
 
 
 class RankOneProblem(LowRankProblem):
@@ -40,23 +40,16 @@ class RankOneSensing(LowRankSpec):
     summary = "Each measurement is xᵀWy with random vectors x and y, where others take a whole random matrix."
     equation = r"b_i = x_i^\top W y_i + \sigma e_i, \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
 
-    m: Annotated[int, Parameter(meaning="number of measurements", low=1, high=1_000_000, scale="log")] = 1000
-    d1: Annotated[int, Parameter(meaning="rows of the matrix", symbol="d₁", low=1, high=10_000, scale="log")] = 50
-    d2: Annotated[int, Parameter(meaning="columns of the matrix", symbol="d₂", low=1, high=10_000, scale="log")] = 50
+    m: Annotated[int, number(1, 1_000_000, "number of measurements", scale="log")] = 1000
+    d1: Annotated[int, number(1, 10_000, "rows of the matrix", symbol="d₁", scale="log")] = 50
+    d2: Annotated[int, number(1, 10_000, "columns of the matrix", symbol="d₂", scale="log")] = 50
     rank: Rank = 5
-    operator: Annotated[
-        str, Parameter(meaning="gaussian: xᵀWy; dense: ⟨A, W⟩ with Gaussian A", choices=("gaussian", "dense"))
-    ] = "gaussian"
+    operator: Annotated[str, choice("gaussian", "dense", help="xᵀWy, or ⟨A, W⟩ with Gaussian A")] = "gaussian"
     condition: Condition = 1.0
     noise: Noise = 0.0
     precision: Precision = "double"
     truth: Annotated[
-        str,
-        Parameter(
-            meaning="the matrix: random, or the one of its rank that is nearest to a picture",
-            choices=("random", *NAMES[:-1]),
-            added=True,
-        ),
+        str, choice("random", *NAMES[:-1], help="a random matrix, or an image of this rank", added=True)
     ] = "random"
 
     view_words = "The matrix as grey levels."

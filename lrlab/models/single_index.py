@@ -12,7 +12,7 @@ from lrlab import metrics
 from lrlab.arrays import Array, frozen
 from lrlab.models import designs
 from lrlab.models.pictures import Entries, Picture, PicturedSpec, Truth
-from lrlab.parameters import InputError, Parameter, gaussian_noise
+from lrlab.parameters import InputError, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 from lrlab.theory.links import Link
 
@@ -22,9 +22,7 @@ SCORED_ROWS = 4096
 
 Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before it is quantised")]
 
-Flip = Annotated[
-    float, Parameter(meaning="probability that an answer is flipped", symbol="pₑ", low=0, high=0.5, added=True)
-]
+Flip = Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ", added=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +31,9 @@ class SingleIndexSpec(PicturedSpec):
 
     undetermined = "scale"
 
-    n: Annotated[int, Parameter(meaning="number of measurements", low=2, high=1_000_000, scale="log")] = 3000
-    p: Annotated[int, Parameter(meaning="length of the signal", low=2, high=10_000, scale="log")] = 20
-    sparsity: Annotated[
-        int, Parameter(meaning="non-zero entries of the signal; 0 means all of them", symbol="s", low=0, high=10_000)
-    ] = 0
+    n: Annotated[int, number(2, 1_000_000, "number of measurements", scale="log")] = 3000
+    p: Annotated[int, number(2, 10_000, "length of the signal", scale="log")] = 20
+    sparsity: Annotated[int, number(0, 10_000, "non-zero entries of the signal; 0: all", symbol="s")] = 0
     truth: Truth = "random"
     picture: Picture = ""
     entries: Entries = "gaussian"

@@ -11,13 +11,13 @@ from scipy.special import bdtr
 from lrlab.arrays import Array
 from lrlab.models import uneven_places
 from lrlab.models.low_rank import Condition, LowRankSpec, Noise, Rank
-from lrlab.parameters import InputError, Parameter, Value
+from lrlab.parameters import InputError, Value, number
 
 LARGEST_TABLE = 10**8
 WORTH_SAYING = 0.1
 """Expected number of rows with fewer entries than the rank from which on it is said beforehand."""
 
-Observed = Annotated[float, Parameter(meaning="share of the entries that is observed", low=1e-4, high=1, scale="log")]
+Observed = Annotated[float, number(1e-4, 1, "fraction of the entries that is observed", scale="log")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,24 +29,10 @@ class TableSpec(LowRankSpec):
     condition: Condition = 1.0
     noise: Noise = 0.0
     popularity: Annotated[
-        float,
-        Parameter(
-            meaning="row i and column j are observed in proportion to (i j)^-a; 0: all alike",
-            symbol="a",
-            low=0,
-            high=3,
-            added=True,
-        ),
+        float, number(0, 3, "entries are observed in proportion to (i j)^-a", symbol="a", added=True)
     ] = 0.0
     block: Annotated[
-        float,
-        Parameter(
-            meaning="the last rows, of this share, have no observed entries in the last columns, of this share",
-            symbol="β",
-            low=0,
-            high=0.95,
-            added=True,
-        ),
+        float, number(0, 0.95, "side of the unobserved last block, as a fraction", symbol="β", added=True)
     ] = 0.0
 
     @property
