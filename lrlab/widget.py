@@ -21,7 +21,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.trace import Trace
 
 ASSETS = Path(__file__).parent / "ui" / "assets"
-FILES = ("arrays.js", "ticks.js", "save.js", "plot.js")
+FILES = ("arrays.js", "save.js", "plot.js")
 """The scripts of a figure, in an order in which each finds the ones it needs."""
 SERVED = re.compile(r' *<button[^>]* data-format="pdf".*?</button>\n')
 """The file of a figure that a server writes."""

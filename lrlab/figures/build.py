@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.figures.ticks import log_ticks
-
 WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
 """Names with an underscore that are names, not paths."""
 ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
@@ -143,28 +141,22 @@ class Figure:
 
         return go.Figure(self.to_dict())
 
-    def readable(self) -> Any:
-        """Return plotly's own figure, checked, for where the scripts of pages are not."""
-        drawn = self.plotly()
-        drawn.update_layout(log_ticks(self.data, self.layout))
-        return drawn
-
     def mimebundle(self, *words: str) -> dict[str, Any]:
         """Return what a notebook shows: plotly's own figure below lines of words."""
         lines = [line for text in words for line in wrap(escape(text, quote=False), TITLE_CHARACTERS)]
         place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
-        drawn, room = self.readable(), 18 * len(lines)
+        drawn, room = self.plotly(), 18 * len(lines)
         drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + room)
         drawn.layout.height = (drawn.layout.height or 400) + room
         return dict(drawn._repr_mimebundle_())
 
     def to_html(self, **settings: Any) -> str:
         """Return a page, or a part of one, see plotly's `Figure.to_html`."""
-        return str(self.readable().to_html(**settings))
+        return str(self.plotly().to_html(**settings))
 
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         # A notebook shows plotly's own figure.
-        return self.readable()._repr_mimebundle_(*given, **named)
+        return self.plotly()._repr_mimebundle_(*given, **named)
 
     def _number(self, row: int, col: int) -> int:
         return (row - 1) * self._columns + col

@@ -145,7 +145,7 @@ def compare(
     measure: one of the model's, by default its first. time: "iteration" or "seconds". Traces of one solver are told
     apart by the settings in which they differ. InputError where models differ, or there is no such measure.
     """
-    return comparison(traces, measure, time, log_x=log_x, log_y=log_y).readable()
+    return comparison(traces, measure, time, log_x=log_x, log_y=log_y).plotly()
 
 
 def comparison(

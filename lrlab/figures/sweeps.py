@@ -12,7 +12,7 @@ from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
-from lrlab.figures.ends import ALONE, name_ends
+from lrlab.figures.ends import name_ends
 from lrlab.figures.map_layers import Scale
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import styles
@@ -233,7 +233,7 @@ def lines(data: SweepData, view: View) -> Lines:
     figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
     if show in (SHARE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    name_ends(figure, list(titles.values()), ALONE)
+    name_ends(figure, list(titles.values()))
     said = [] if halves is None else midpoint_words(sweep, halves)
     said += _constant(points, x.title.rpartition(", ")[2]) if show == SHARE else []
     own = predicted is not None and bool((predicted["kind"] == "limit").any())
@@ -316,7 +316,7 @@ def map(
     results = results_of(table, [name for name in (x, y) if name])
     names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
     require_known(show or first_shown(results.sweep), names, what="show")
-    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).readable()
+    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).plotly()
 
 
 def _figure(results: SweepResults, show: str, *, apart: bool, theory: bool) -> Figure:

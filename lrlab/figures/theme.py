@@ -65,7 +65,9 @@ def pale(colour: str) -> str:
 
 
 NUMBERS = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
-"""Of axes and colour bars: 200,000 in full, and 5·10⁻¹⁴ as a power."""
+"""Format of axes and color bars: 200,000 in full, and 5·10⁻¹⁴ as a power."""
+LOG_TICKS = {"nticks": 3, "tickformat": ",~g"}
+"""Ticks of logarithmic axes: plotly labels 1, 2, 5 up to two decades and powers of ten beyond, as full values."""
 AXIS = {
     "automargin": True,
     **NUMBERS,
@@ -187,4 +189,7 @@ def style(
     for title, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
         if title is not None:
             update(title_text=title)
+    for name, axis in figure.layout.items():
+        if name[1:5] == "axis" and axis.get("type") == "log":
+            axis.update(LOG_TICKS)
     return figure.update_layout(height=height, uirevision=revision, autosize=True)

@@ -6,7 +6,6 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
 from lrlab import catalog, metrics, presets
@@ -88,7 +87,7 @@ def test_colours_differ_for_colour_blind_eyes(sight, palette):
 
 
 def test_style_is_transparent_and_keeps_the_zoom():
-    figure = theme.style(go.Figure(go.Scatter(y=[1, 2])), height=300)
+    figure = theme.style(Figure().add_scatter(y=[1, 2]), height=300)
     layout = figure.to_dict()["layout"]
     assert layout["height"] == 300
     assert layout["uirevision"] == "constant"

@@ -38,7 +38,7 @@ def test_lines_say_how_each_series_begins_and_ends():
     points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
     assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
     empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True, False))
-    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "wide end")
+    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
 
 
 def finished(scores):

@@ -4,7 +4,7 @@ import math
 
 from lrlab.catalog import family
 from lrlab.figures import build, convergence, theme
-from lrlab.figures.ends import ALONE, name_ends
+from lrlab.figures.ends import name_ends
 from lrlab.figures.numbers import rounded
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure
@@ -48,7 +48,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
         drawn.update_yaxes(range=[-16, math.log10(figure.get("most", 1e3))])
     elif figure.get("most"):
         drawn.update_yaxes(range=[0, figure.get("most")])
-    return name_ends(drawn, figure.labels, 0.6 * ALONE)
+    return name_ends(drawn, figure.labels)
 
 
 def sentence(figure: Figure, at: float) -> str:

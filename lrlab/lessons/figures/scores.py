@@ -12,7 +12,7 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.figures import build, theme
 from lrlab.figures.convergence import prediction
-from lrlab.figures.ends import ALONE, name_ends
+from lrlab.figures.ends import name_ends
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import require_series
@@ -159,7 +159,7 @@ def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:
     elif most:
         drawn.update_yaxes(range=[0, 1.03 * most])
     theme.style(drawn.update_layout(showlegend=True), figure.slider.label, title, height=HEIGHT)
-    return drawn if isinstance(low, str) else name_ends(drawn, figure.labels, 0.6 * ALONE)
+    return drawn if isinstance(low, str) else name_ends(drawn, figure.labels)
 
 
 def sentence(figure: Figure, at: float) -> str:

@@ -11,7 +11,7 @@ const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + new URL(imp
 // What the page sends once: the address of the library, and the template of all figures.
 let start;
 const started = new Promise((resolve) => (start = resolve));
-// The template and the functions of ticks.js, as soon as there is a library to draw with.
+// The template and the functions of arrays.js, as soon as there is a library to draw with.
 let shared;
 let loading = null;
 
@@ -24,7 +24,7 @@ function library() {
 }
 
 async function load() {
-  const [ticks, arrays] = [import(beside("ticks.js")), import(beside("arrays.js"))];
+  const arrays = import(beside("arrays.js"));
   const { address, template } = await started;
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
@@ -33,7 +33,7 @@ async function load() {
     script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
     document.head.appendChild(script);
   });
-  shared = { template: JSON.parse(template), ...(await ticks), ...(await arrays) };
+  shared = { template: JSON.parse(template), ...(await arrays) };
 }
 
 function pageColours(node) {
@@ -69,16 +69,9 @@ function toned(value, tones) {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, toned(part, tones)]));
 }
 
-// Of a trace that is the end of a curve its name where that was placed for such a width. Small letters in the colours of
-// curves would be too faint: a third is the colour of text.
-function named(one, ink, narrow) {
-  if (!/end$/.test(one.meta)) return one;
-  if (narrow && one.meta === "wide end") return { ...one, mode: "markers" };
-  const [mine, other] = [one.textfont.color, ink].map((text) => text.match(/^#(..)(..)(..)$/)?.slice(1));
-  if (!mine || !other) return one;
-  const mixed = mine.map((part, k) => Math.round((2 * parseInt(part, 16) + parseInt(other[k], 16)) / 3));
-  return { ...one, textfont: { ...one.textfont, color: `rgb(${mixed})` } };
-}
+// A narrow figure shows ends of curves without their names, which stand at its right edge.
+const NAMED = 440;
+const unnamed = (one) => (one.meta === "end" ? { ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] } : one);
 
 // The figure of the script of the page, or the newer one that came by the live channel, which has no frames.
 function choose(state) {
@@ -123,8 +116,10 @@ function draw(node) {
 }
 
 // The figure at a frame, with this layout. Frames are Plotly's own: name, traces, data, layout.
-function framed({ figure, frames }, layout, at, narrow, tones) {
-  const data = figure.data.map((one) => named(toned(one, tones), layout.font.color, narrow));
+function framed({ figure, frames }, layout, at, width, tones) {
+  const named = width >= NAMED || !figure.data.some((one) => one.meta === "end");
+  const data = figure.data.map((one) => toned(named ? one : unnamed(one), tones));
+  if (!named) layout = { ...layout, margin: { ...layout.margin, r: undefined } };
   const frame = frames?.[at];
   frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...toned(frame.data[k], tones) }));
   const notes = frame?.layout?.annotations ?? [];
@@ -136,7 +131,7 @@ function framed({ figure, frames }, layout, at, narrow, tones) {
 async function paint(node, state) {
   if (!state.figure || !node.isConnected) return;
   const [narrow, at] = [node.clientWidth < NARROW, state.at];
-  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), at, narrow, tonesOf(node));
+  const { data, layout } = framed(state, themed((narrow && state.narrow) || state.figure.layout, node), at, node.clientWidth, tonesOf(node));
   mark(state, data);
   // A zoom stays where the axes grow with a run: Plotly would drop it for the new range.
   for (const [axis, range] of Object.entries(state.zoom ?? {})) layout[axis] = { ...layout[axis], range, autorange: false };
@@ -148,16 +143,14 @@ async function paint(node, state) {
     modeBarButtonsToRemove: ["sendChartToCloud", "toImage", "select2d", "lasso2d", "autoScale2d"],
   };
   // Plotly writes the user's zoom into the layout it is given; a copy keeps ours clean.
-  const { fitTicks, withTicks } = shared;
-  await window.Plotly.react(node, data, withTicks(structuredClone(layout), state.ticks ?? {}), config);
-  state.ticks = await fitTicks(node, state.ticks);
+  await window.Plotly.react(node, data, structuredClone(layout), config);
   state.control?.say(at);
 }
 
 // A file shows what the page shows: the zoom, without the series that are hidden.
 async function saved(node, format, millimetres) {
   const state = node.lrlab;
-  const { save, INK, NARROW_FILE } = await import(beside("save.js"));
+  const { save, INK, NARROW_FILE, PIXELS } = await import(beside("save.js"));
   const narrow = millimetres < NARROW_FILE;
   const chosen = (narrow && state.narrow) || state.figure.layout;
   const layout = { ...chosen, template: shared.template, font: { ...chosen.font, color: INK } };
@@ -165,7 +158,7 @@ async function saved(node, format, millimetres) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const figure = framed(state, layout, state.at, narrow);
+  const figure = framed(state, layout, state.at, millimetres * PIXELS);
   figure.data = figure.data.map((trace, k) => ({ ...trace, visible: node.data[k]?.visible }));
   await save(figure, { name: state.name, title: state.title, format, millimetres });
 }
@@ -323,10 +316,7 @@ export default function (component) {
       state.ready = true;
       node.on("plotly_click", (event) => clicked(node, event));
       node.on("plotly_doubleclick", () => (state.reset = true));
-      node.on("plotly_relayout", (event) => {
-        zoomed(state, event);
-        if (JSON.stringify(shared.logTicks(node)) !== JSON.stringify(state.ticks)) draw(node);
-      });
+      node.on("plotly_relayout", (event) => zoomed(state, event));
       offerFiles(root, node);
       state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
       window.addEventListener("lrlab-frame", state.follow);

@@ -1,8 +1,6 @@
 // Saves a figure as SVG, PDF or PNG in a width for print, on white, whatever the colours and the size of the page.
 
-const query = new URL(import.meta.url).search;
-const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + query, import.meta.url);
-const PIXELS = 96 / 25.4;
+export const PIXELS = 96 / 25.4;
 export const INK = "#1c2430";
 // That of the page, and its name where it is installed.
 const FONT = '"Source Sans", "Source Sans Pro", sans-serif';
@@ -19,7 +17,6 @@ function onWhite(layout, width, height) {
 
 // The page has figures in its own width: that of the file is drawn anew, out of sight.
 async function drawn(host, figure, width) {
-  const { fitTicks } = await import(beside("ticks.js"));
   const single = !Object.keys(figure.layout).some((name) => /^[xy]axis\d/.test(name));
   const height = single ? Math.round(Math.min(figure.layout.height, TALLEST * width)) : figure.layout.height;
   const layout = onWhite(figure.layout, width, height);
@@ -29,7 +26,6 @@ async function drawn(host, figure, width) {
   // Below a narrow figure the legend takes many lines.
   const missing = single ? Math.round(LOWEST * width - node._fullLayout._size.h) : 0;
   if (missing > 0) await window.Plotly.relayout(node, { height: height + missing });
-  await fitTicks(node, {});
   const size = { width, height: height + Math.max(0, missing) };
   const url = await window.Plotly.toImage(node, { format: "svg", ...size });
   window.Plotly.purge(node);
