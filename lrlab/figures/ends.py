@@ -11,7 +11,7 @@ from lrlab.figures.build import Figure
 
 CHARACTER, LINE, DOT, MARGINS = 6.6, 17.0, 7.0, 130.0
 """Width of a letter, height of a line, diameter of a dot, and height of both margins, in pixels."""
-LONGEST = 24
+LONGEST = 20
 """Most characters of a name; the legend shows names in full."""
 
 
@@ -34,7 +34,7 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
     )
     gap = LINE / (float(figure.layout.height or 400) - MARGINS) * (high - low)
     labels = iter(apart(ends[:, 1], gap, low, high))
-    titles = [shorten(one.name.partition(" (")[0], LONGEST, placeholder=" …") for one in curves]
+    titles = [short_name(one.name) for one in curves]
     for curve, title, end in zip(curves, titles, last, strict=True):
         shown = np.concatenate([end, [[right, next(labels)]]]) if len(end) else end
         x, y = np.where(logs, 10.0 ** np.where(logs, shown, 0.0), shown).T
@@ -52,6 +52,14 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
             meta="end",
         )
     return figure.update_layout(margin_r=round(CHARACTER * max(map(len, titles), default=0) + 2 * DOT))
+
+
+def short_name(title: str) -> str:
+    """Return a name that fits beside a figure; "Approximate message passing (GAMP)" is GAMP."""
+    name, _, abbreviation = title.rstrip(")").partition(" (")
+    if len(name) > LONGEST and abbreviation and " " not in abbreviation:
+        return abbreviation
+    return shorten(name, LONGEST, placeholder=" …")
 
 
 def apart(heights: Array, gap: float, low: float, high: float) -> Array:
