@@ -1,4 +1,4 @@
-"""The store that all pages of a server share: one file, or a temporary one where that cannot be used."""
+"""The store that all pages of a server share: one file, or a temporary file if that one cannot be used."""
 
 import atexit
 import os
@@ -7,24 +7,25 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from lrlab.parameters import InputError
 from lrlab.store.store import Store
 
 LOCK_WAIT_SECONDS = 5.0
-"""Seconds to wait for another process that writes: people wait in front of the page."""
+"""Seconds to wait for another process that writes: somebody waits in front of the page."""
 
 
 class SharedStore:
     """The store of a server.
 
-    path: its file. warning: empty; or the sentence why the file that was wanted cannot be used: `path` is then a
-    temporary one, gone with this process.
+    path: its file. open(): returns the store, for the calling thread. warning: empty, or the sentence why the wanted
+    file cannot be used; `path` is then a temporary file, removed at the end of this process.
     """
 
     def __init__(self, wanted: Path) -> None:
-        """Check the file once, which is made if there is none."""
+        """Check the file once, and make it if it is missing."""
         self.path, self.warning = wanted, ""
         try:
             Store(wanted, lock_wait_seconds=LOCK_WAIT_SECONDS).close()
@@ -33,11 +34,7 @@ class SharedStore:
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
             self.path = Path(folder) / "temporary.sqlite"
             self.warning = f"{str(error).rstrip('.')}. Until then sweeps are stored only while this server runs."
-            Store(self.path).close()
-
-    def open(self, lock_wait_seconds: float | None = LOCK_WAIT_SECONDS) -> Store:
-        """Return the store, for the calling thread."""
-        return Store(self.path, checked=True, lock_wait_seconds=lock_wait_seconds)
+        self.open = partial(Store, self.path, lock_wait_seconds=LOCK_WAIT_SECONDS)
 
 
 def default_path() -> Path:
@@ -58,7 +55,7 @@ def get_shared_store() -> SharedStore:
     with _opening:
         if path not in _shared:
             if "LRLAB_STORE" not in os.environ:
-                # Where that fails, the store says that it cannot be written there.
+                # If this fails, the store's warning says so.
                 with suppress(OSError):
                     path.parent.mkdir(parents=True, exist_ok=True)
             _shared[path] = SharedStore(path)

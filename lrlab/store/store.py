@@ -1,7 +1,7 @@
-"""Stores finished trials in an SQLite file, each under the values and the code version that its numbers depend on.
+"""Stores finished trials in an SQLite file, by the values and the version of the code that give their numbers.
 
-A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its trials are numbered from 0, as in
-`runs.trial.trial_spec`, which gives each its own seed.
+A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its trials are numbered from 0;
+`runs.trial.trial_spec` gives each trial its seed.
 """
 
 import json
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
 EXPORTED_ROWS = 20_000
-"""Trials that are in memory at once while they are exported."""
+"""Trials in memory at once during an export."""
 DTYPES = {int: "Int64", bool: "boolean", float: "float64", str: "string"}
 
 
 class TrialGroup(NamedTuple):
-    """Trials of one solver on one model with the same settings and code; stale if the code has changed since."""
+    """Trials of one solver on one model, with the same settings and code."""
 
     model: str
     solver: str
@@ -42,7 +42,7 @@ class TrialGroup(NamedTuple):
 
     @property
     def stale(self) -> bool:
-        """Whether today's code would compute them anew."""
+        """Whether the code has changed since."""
         return not code_version.current(self.model, self.solver, self.version)
 
 
@@ -71,37 +71,36 @@ class Store(Connection):
             }
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
-        """Store finished trials, all of them or none; one that is there already stays as it is."""
+        """Store finished trials, all of them or none. A trial that the store has stays as it is."""
         # By identity: to hash a job takes as long as to store a trial.
-        cells: dict[int, list[tuple[Trial, TrialResult]]] = {}
-        for item in results.items():
-            cells.setdefault(id(item[0].job), []).append(item)
-        if not cells:
+        jobs = {id(trial.job): trial.job for trial in results}
+        if not jobs:
             return
         with self.writing() as connection:
-            for trials in cells.values():
-                cell = self._cell(connection, trials[0][0].job)
-                rows = [(cell, trial.number, *result[:-1], numbers(result.scores)) for trial, result in trials]
-                connection.executemany(
-                    f"INSERT OR IGNORE INTO trials (cell, {RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows
-                )
+            cells = {number: self._cell(connection, job) for number, job in jobs.items()}
+            connection.executemany(
+                f"INSERT OR IGNORE INTO trials (cell, {RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (cells[id(trial.job)], trial.number, *result[:-1], json.dumps(result.scores, default=float))
+                    for trial, result in results.items()
+                ],
+            )
 
     def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
+        """Return the number of a cell, which is added if the store lacks it."""
+        model, solver = job.spec.model, job.solver
+        texts = code_version.text(job.spec.values()), code_version.text(code_version.settings(job))
         key = code_version.key(job)
-        if row := connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone():
-            return int(row[0])
-        settings = code_version.text(code_version.settings(job))
-        version = code_version.version(job.spec.model, job.solver)
-        made = connection.execute(
-            f"INSERT INTO cells (key, spec, {GROUP}) VALUES (?, ?, ?, ?, ?, ?)",
-            (key, code_version.spec_text(job.spec), job.spec.model, job.solver, settings, version),
+        connection.execute(
+            "INSERT OR IGNORE INTO cells (key, spec, settings, model, solver, version) VALUES (?, ?, ?, ?, ?, ?)",
+            (key, *texts, model, solver, code_version.version(model, solver)),
         )
-        return int(made.lastrowid or 0)
+        return int(connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone()[0])
 
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
-        """Return the stored results of other items than trials, by key; those that are not there are left out.
+        """Return the stored results of items that are not trials, by key, as far as the store has them.
 
-        A key is made of the item's values and of the code's version, see `presets.resumed`.
+        A key is a hash of the item's values and of the code's version, see `presets.resumed`.
         """
         with self.reading() as connection:
             look_up = "SELECT key, result FROM items WHERE key = ?"
@@ -109,13 +108,13 @@ class Store(Connection):
             return {row[0]: json.loads(row[1]) for row in rows if row}
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
-        """Store results of other items as JSON, all of them or none."""
+        """Store results of items that are not trials as JSON, all of them or none."""
         rows = [(key, json.dumps(result, default=lambda value: value.item())) for key, result in results.items()]
         with self.writing() as connection:
             connection.executemany("INSERT OR IGNORE INTO items (key, result) VALUES (?, ?)", rows)
 
     def groups(self) -> list[TrialGroup]:
-        """Return what is stored, summed up."""
+        """Return the stored trials in groups."""
         with self.reading() as connection:
             rows = connection.execute(
                 f"SELECT {GROUP}, count(*), sum((SELECT count(*) FROM trials WHERE cell = id)) FROM cells"
@@ -126,7 +125,7 @@ class Store(Connection):
             ]
 
     def prune(self) -> int:
-        """Remove the trials that are stale, give their room back, and return their number."""
+        """Remove the stale trials, shrink the file, and return their number."""
         stale = [group for group in self.groups() if group.stale]
         if not stale:
             return 0
@@ -141,14 +140,14 @@ class Store(Connection):
         return sum(group.trials for group in stale)
 
     def rows(self) -> Iterator[dict[str, Value]]:
-        """Yield all trials as tidy rows: the cell's values, the trial's seed; `base_seed` is the sweep's."""
+        """Yield a row per trial: the cell's values and the trial's seed; `base_seed` is the sweep's seed."""
         with self.reading() as connection:
             rows = connection.execute(
                 f"SELECT id, spec, {GROUP}, {RESULT} FROM cells JOIN trials ON cell = id"
                 " ORDER BY model, solver, id, trial"
             )
             for (_, spec, model, solver, settings, version), trials in groupby(rows, itemgetter(*range(6))):
-                values = {**code_version.added_defaults(model), **json.loads(spec)}
+                values = json.loads(spec)
                 cell = {"model": model, "solver": solver, **values, "base_seed": values["seed"], **json.loads(settings)}
                 stale = not code_version.current(model, solver, version)
                 for *_, number, seed, stop, iterations, seconds, metrics in trials:
@@ -156,25 +155,20 @@ class Store(Connection):
                     yield {**cell, "seed": seed, "trial": number, **json.loads(metrics), **ending}
 
 
-def numbers(scores: Mapping[str, float]) -> str:
-    """Return scores as JSON, with Python's words for what is not finite."""
-    return json.dumps({name: float(value) for name, value in scores.items()})
-
-
 def export(store: Store, out: Path) -> int:
     """Write all trials of a store to a .csv or .parquet file, and return their number; InputError if it cannot."""
-    if out.suffix.lower() not in (".csv", ".parquet"):
+    kind = out.suffix.lower()
+    if kind not in (".csv", ".parquet"):
         raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so")
-    if out.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+    if kind == ".parquet" and find_spec("pyarrow") is None:
         raise InputError("export", "a .csv file without pyarrow", out, "install pyarrow, or name a .csv file")
     if store.path and out.resolve() == store.path.resolve():
         raise InputError("export", "another file than the store", out, "name another")
-    write = write_csv if out.suffix.lower() == ".csv" else write_parquet
-    # What is there under the name stays until the new table is whole.
+    # An older file of that name stays until the new table is complete.
     unfinished = out.with_name(f".{out.name}.{os.getpid()}")
     try:
         try:
-            written = write(tables(store), unfinished)
+            written = (write_csv if kind == ".csv" else write_parquet)(tables(store), unfinished)
             unfinished.replace(out)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -185,7 +179,7 @@ def export(store: Store, out: Path) -> int:
 
 def tables(store: Store) -> Iterator["pd.DataFrame"]:
     """Yield all trials in tables with the same columns, a row per trial; the first table is empty."""
-    # Imported here: pages open a store without it.
+    # Imported here: pages open a store without pandas.
     import pandas as pd
 
     kinds: dict[str, set[type]] = {}
@@ -201,7 +195,7 @@ def tables(store: Store) -> Iterator["pd.DataFrame"]:
 
 
 def write_csv(tables: Iterator["pd.DataFrame"], out: Path) -> int:
-    """Write a CSV, and return how many rows it has."""
+    """Write a CSV file, and return its number of rows."""
     written = 0
     with out.open("w", newline="", encoding="utf-8") as file:
         for k, table in enumerate(tables):
@@ -211,7 +205,7 @@ def write_csv(tables: Iterator["pd.DataFrame"], out: Path) -> int:
 
 
 def write_parquet(tables: Iterator["pd.DataFrame"], out: Path) -> int:
-    """Write a Parquet file, and return how many rows it has."""
+    """Write a Parquet file, and return its number of rows."""
     import pyarrow
     from pyarrow import parquet
 

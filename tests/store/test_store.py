@@ -194,9 +194,6 @@ def spoil(path, start, bytes_):
             lambda path: spoil(path, 60, (5).to_bytes(4, "big")),
             r"of format 4, got .*: another version of lrlab wrote it \(format 5",
         ),
-        (lambda path: spoil(path, 4096, os.urandom(4096)), "a sound store, got .*: it is damaged"),
-        (lambda path: os.truncate(path, path.stat().st_size // 2), "a sound store, got .*: it is damaged"),
-        (lambda path: os.truncate(path, 5000), "a sound store, got .*: it is damaged"),
         (
             lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
             r"of format 4, got .*: another version of lrlab wrote it \(format 3",
@@ -209,7 +206,7 @@ def spoil(path, start, bytes_):
         ),
     ],
 )
-def test_what_is_foreign_newer_or_damaged_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
+def test_what_is_foreign_or_of_another_format_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
     with Store(path) as store:
         store.add(made(*range(300)))
     harm(path)
@@ -275,7 +272,7 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
 
 def test_memory_is_not_a_name_of_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "store must be a file, got :memory:: name a file, or give no store to keep trials in memory alone"
+    words = "store must be a file, got :memory:: name a file, or leave out the store to keep trials in memory"
     with pytest.raises(InputError, match=words):
         lrlab.sweep(SWEEP.spec, {"noise": [0.1]}, ["sir"], 1, store=":memory:")
     assert words in SharedStore(Path(":memory:")).warning and not [*tmp_path.iterdir()]
