@@ -1,4 +1,4 @@
-"""What theorems say of a spec, as numbers: bounds and exact expectations, by name, for lines of figures."""
+"""Numbers of theorems for a spec: bounds and exact expectations, by name, for lines in figures."""
 
 import math
 from collections.abc import Callable
@@ -48,7 +48,7 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # Their Corollary 3.6, and Lemma 3.4, without constants.
     "corollary-rate": lambda spec: max(1.0, 1.0 / gap_bound(spec)) * math.sqrt(spec.p / spec.n),
     "gap-bound": lambda spec: gap_bound(spec),
-    # The same of sparse signals, s log p in place of p; eq. 3.12 with the power 5/2; Theorem 3.8. Without constants.
+    # For sparse signals, s log p replaces p; eq. 3.12 with the power 5/2; Theorem 3.8. Without constants.
     "sparse-error": lambda spec: sparse_error(spec),
     "sparse-bound": lambda spec: sparse_bound(spec),
     "minimax-sparse": lambda spec: minimax_sparse(spec),
@@ -69,13 +69,13 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
     # Both sides of their Lemma 2 over ||w - w'||, exactly: the plane of w and w' has eigenvalues angle +- sin(angle).
     "sign-matrix": lambda spec, distance: 4.0 / math.pi * (angle(distance) + math.sin(angle(distance))) / distance,
     "sign-length": lambda spec, distance: 4.0 / math.pi * angle(distance) / distance,
-    # Yu et al. 2014, section 3.1: what a stored table of rows takes over what the fast products take, per label pair.
+    # Yu et al. 2014, section 3.1: multiplications with a stored table of rows over those of fast products.
     "multiplications": lambda spec, features: multiplications(spec, features),
-    # Yu et al. 2014, Theorem 6 as "trace-ball" is of Theorem 4, P in the place of 1/L; and its exact limit.
+    # Yu et al. 2014, Theorem 6: as "trace-ball", but P replaces 1/L; and its exact limit.
     "frequent-label": lambda spec, largest: math.sqrt(3.0 * largest),
     "frequent-label-exact": lambda spec, largest: frequent_label(spec, largest),
 }
-"""The same at a place that is no parameter of the spec: after t iterations, at a distance, or at a frequency."""
+"""Bounds that also depend on a place: the iteration t, a distance, or a frequency."""
 
 
 def dense_error(spec: Any, ratio: float) -> float:
@@ -93,7 +93,7 @@ def frequent_label(spec: Any, largest: float) -> float:
 
     p_l is `largest` in the first row and the same in all others, 1 in sum. The first row adds a term of rank one to the
     Gram matrix of the others, whose eigenvalues follow the law of Marchenko and Pastur; the largest one leaves these
-    where R(1/P) + P exceeds their edge, R being the R-transform of that law.
+    if R(1/P) + P exceeds their edge, R being the R-transform of that law.
     """
     rest, rows = 1.0 - largest, spec.labels - 1.0
     if largest <= rest / rows * (1.0 + math.sqrt(rows / spec.d)):

@@ -1,8 +1,8 @@
-"""Claims of a paper in preset files, and the verdicts on them: tables [[claims]], also beside printed numbers.
+"""Claims of a paper, the tables [[claims]] of preset files, and printed numbers; and the verdicts on both.
 
 A claim has the paper's words (`paper`), a panel, and a `rule` with its keys: see `rules` and `rules_slopes`. A `remark`
-has a text and a rule of its own, and stands where that rule holds. Every claim of a file has a verdict: where the
-series, panel or data set that it names was not run, it is not decided.
+has a text and its own rule, and appears if that rule holds. Every claim of a file has a verdict: if the run omits a
+series, panel or data set of the claim, the claim is not decided.
 """
 
 import math
@@ -21,15 +21,15 @@ from lrlab.presets.rules_numbers import NUMBER_RULES
 from lrlab.presets.rules_slopes import EXPONENT, SLOPE_RULES
 
 RULES = {**rules.RULES, **SLOPE_RULES}
-"""Those of claims in files."""
+"""Rules of claims in files."""
 ALL_RULES = {**RULES, "exponent": EXPONENT, **NUMBER_RULES}
-"""Those of printed exponents and numbers, too, which have no table [[claims]]."""
+"""These, and the rules of printed exponents and numbers, which need no table [[claims]]."""
 
 
 SERIES = ("series", "lower", "higher")
 """Keys of a rule that name series."""
 NUMBERS, RANKING = "the numbers of the table", "the order of the methods in the table"
-"""What printed numbers claim."""
+"""Claims of printed numbers."""
 
 
 def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
@@ -53,9 +53,9 @@ def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = ""
 
 
 def judge(rule: Toml, samples: Samples) -> Judged:
-    """Return what a rule says of the samples.
+    """Return the judgement of a rule on the samples.
 
-    A rule says something of all series that it names: with some of them not run it can fail, and is otherwise open.
+    If a series of the rule is missing, the rule can fail, but not hold.
     """
     absent = [name for name in named(rule) if name not in samples.values]
     if not absent:
@@ -71,7 +71,7 @@ def judge(rule: Toml, samples: Samples) -> Judged:
 
 
 def _single(rule: Toml, samples: Samples) -> bool:
-    """Tell whether a series has one trial at some place, without a sampling error."""
+    """Return whether a series has a single trial at some place, without a sampling error."""
     return any(
         len(values) < 2 and not samples.error(name, place)
         for name in rule.get("printed", named(rule))
@@ -80,12 +80,12 @@ def _single(rule: Toml, samples: Samples) -> bool:
 
 
 def named(rule: Toml) -> list[str]:
-    """Return the series that a rule names."""
+    """Return the series in a rule."""
     return [label for key in SERIES for label in rule.get(key, ())]
 
 
 def check(preset: Preset) -> None:
-    """Raise InputError, with the path, for a claim that names what is not there."""
+    """Raise InputError, with the path, for a claim with an unknown panel, rule or series."""
     panels = tuple(panel["title"] for panel in preset.panels)
     labels = (*preset.labels, *(line["label"] for line in preset.content.get("lines", ()) if "bound" in line))
     for number, claim in enumerate(preset.content.get("claims", ())):
@@ -102,7 +102,7 @@ def check(preset: Preset) -> None:
 
 
 def complete(preset: Preset, result: Result) -> Result:
-    """Return a result with a verdict on each claim whose panel was not run: not decided."""
+    """Return a result with the verdict *not decided* on each claim of an omitted panel."""
     shown = {panel.title for panel in result.panels}
     claimed = [(_panel(preset, claim), claim["paper"]) for claim in preset.content.get("claims", ())]
     # Panels of fits have printed numbers.
@@ -117,7 +117,7 @@ def complete(preset: Preset, result: Result) -> Result:
 
 
 def caption(judged: Sequence[Verdict]) -> str:
-    """Return the sentences of verdicts, to stand behind a caption."""
+    """Return the sentences of verdicts, to append to a caption."""
     return "".join(f" {verdict.sentence}" for verdict in judged)
 
 
@@ -127,10 +127,10 @@ def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
 
 
 def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
-    """Return the verdicts on printed numbers, by series and place: on those of each method, and on their order.
+    """Return the verdicts on printed numbers, by series and place: on the numbers of each method, and on their order.
 
-    best: 1 if large numbers are better, -1 if small ones are, 0 if neither. The numbers of all methods are judged
-    together if those of one could agree by chance, because the table has few places.
+    best: 1 if large numbers are better, -1 if small ones are, 0 if neither. One verdict covers all methods if the table
+    has so few places that the numbers of one method could agree by chance.
     """
     own = {name: {at: value for at, value in row.items() if value == value} for name, row in numbers.items()}
     own = {name: row for name, row in own.items() if row}

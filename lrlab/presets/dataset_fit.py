@@ -1,4 +1,4 @@
-"""Fits a solver to a data set in files, with settings chosen on held-out rows, as tables of papers have them."""
+"""Fits a solver to a data set in files, with settings chosen on held-out rows, for the tables of papers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,18 +16,17 @@ from lrlab.presets.published import Files
 from lrlab.runs.trace import Row
 
 MOST_SECONDS = 3600.0
-"""Most time of a run."""
+"""Longest run."""
 BLOCKS = 20
-"""Blocks of the test rows, whose scores say how sure a difference between solvers is."""
+"""Number of blocks of test rows: the spread of their scores gives the error of a difference between solvers."""
 
 
 @dataclass(frozen=True)
 class DatasetFit:
-    """A solver on a data set: rank `share` of the number of labels (0: the solver has none), share of labels observed.
+    """A solver on a data set, with unscaled features and no intercepts, as in papers.
 
-    Features are taken as they are, and predictors have no intercepts, as in papers.
-    tune_by: the metric by which held-out rows choose regularization and iterations. trial: seeds the split, the draw of
-    the observed labels and the solver.
+    share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
+    chooses regularization and iterations on held-out rows. trial: seed of split, observed labels and solver.
     """
 
     data: str
@@ -42,10 +41,10 @@ class DatasetFit:
 
 
 def fit_dataset(task: DatasetFit) -> dict[str, Any]:
-    """Return the test scores of the tuned solver, what the split chose, and how long the last fit took.
+    """Return the test scores of the tuned solver, its regularization, and the seconds of the last fit.
 
-    The rank is at most the number of features. `refused` is the sentence by which the solver refuses the data, or "".
-    trace: the scores after each iteration. blocks: those of the last one on each of BLOCKS blocks of the test rows.
+    The rank is at most the number of features. refused: the solver's sentence if it rejects the data, or "". trace: the
+    scores after each iteration. blocks: the final scores on each of BLOCKS blocks of the test rows.
     """
     about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
     try:
@@ -73,13 +72,13 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
 
 
 def blocks_of(estimate: Any, problem: MultilabelProblem) -> list[Row]:
-    """Return the scores of an estimate on each of some blocks of the test rows."""
+    """Return the scores of an estimate on each block of the test rows."""
     parts = np.array_split(np.arange(problem.X_test.shape[0]), BLOCKS)
     return [named(measured(estimate, problem.X_test[part], problem.Y_test[part])) for part in parts if len(part)]
 
 
 def named(row: Row) -> Row:
-    """Return scores by the names that papers print: precision in percent, the others as fractions."""
+    """Return scores by their names in papers: precision in percent, the others as fractions."""
     at = {name: name.replace("_", "@") if name[-1].isdigit() else name for name in row}
     left_out = ("objective", "residual")
     return {
@@ -90,7 +89,7 @@ def named(row: Row) -> Row:
 
 
 def rows_of(task: DatasetFit) -> tuple[Dataset, Dataset]:
-    """Return the rows to learn from and to test on."""
+    """Return the training rows and the test rows."""
     train, test, labels = task.files
     training = rows.read(train, labels, beside=test)
     return training, rows.read(test, labels, like=training)

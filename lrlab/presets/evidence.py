@@ -1,8 +1,8 @@
-"""What claims are judged by: the number of every trial of each series at each place, and intervals made of these.
+"""The evidence for claims: the number of every trial, by series and place, and intervals made from these numbers.
 
-Of six trials or more an interval is the distribution-free one of the median (the signs of the deviations are a binomial
-draw), of fewer Student's of the mean, of numbers above 0 on the scale of their logarithms. A number that is known to a
-sampling error, as a score on so many test rows, has one even of one trial. Where there is neither, there is none.
+Six or more trials give the distribution-free interval of the median (signs of deviations are binomial); fewer give
+Student's interval of the mean; positive numbers enter as logarithms. A number with a known sampling error, such as
+a score on test rows, has an interval even from one trial. Otherwise one trial has no interval.
 """
 
 import math
@@ -18,29 +18,29 @@ from lrlab.arrays import Array
 
 CONFIDENCE = 0.95
 RANKED = 6
-"""Trials from which on the order of the numbers alone gives an interval."""
+"""Fewest trials whose order gives an interval."""
 ARRANGEMENTS = 40
-"""Fewest ways to give the numbers of trials to series: with fewer a chance order is more likely than one in forty."""
+"""Fewest ways to assign the trials to series: with fewer, a random order has probability above 1/40."""
 LARGEST = 700.0
-"""Largest logarithm of a number."""
+"""Largest logarithm that `exp` takes."""
 Place = float | str
 Numbers = Mapping[Place, Array]
 
 
 class Interval(NamedTuple):
-    """Ends of an interval; infinite where nothing bounds it."""
+    """Ends of an interval; infinite without a bound."""
 
     low: float
     high: float
 
     @property
     def known(self) -> bool:
-        """Whether it is bounded on one side at least."""
+        """Whether it is bounded on at least one side."""
         return self.low > -math.inf or self.high < math.inf
 
     @property
     def exp(self) -> "Interval":
-        """The interval of numbers whose logarithms are in this one."""
+        """The interval of the numbers with these logarithms."""
         return Interval(*(math.exp(end) if end < LARGEST else math.inf for end in self))
 
 
@@ -50,9 +50,9 @@ EVERYTHING = Interval(-math.inf, math.inf)
 class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
-    errors: standard errors that they have beside the spread of the trials, by series and place. durations: of times,
-    how long a trial ran, where the number is infinite because it did not get there. blocks: scores on the same blocks
-    of test rows for all series, whose spread gives the errors of numbers and of differences.
+    errors: sampling errors in addition to the spread of the trials, by series and place. durations: for times to a
+    level, the length of a run that missed it, whose time is infinite. blocks: scores on the same blocks of test rows
+    for all series; their spread gives the errors of numbers and of paired differences.
     """
 
     values: Mapping[str, Numbers]
@@ -61,12 +61,12 @@ class Samples(NamedTuple):
     blocks: Mapping[str, Numbers] = {}
 
     def error(self, series: str, place: Place) -> float:
-        """Return the standard error of a number beside the spread of the trials."""
+        """Return the sampling error of a number, without the spread of the trials."""
         blocks = self.blocks.get(series, {}).get(place)
         return self.errors.get(series, {}).get(place, 0.0) if blocks is None else _error_of_mean(blocks)
 
     def _error_of_gap(self, low: str, high: str, place: Place, relative: bool) -> float:
-        """Return the standard error of a difference; of one trial both numbers have to be known to an error."""
+        """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
         scales = [self.centre(name, place) if relative else 1.0 for name in (low, high)]
         blocks = [self.blocks.get(name, {}).get(place) for name in (low, high)]
         if all(one is not None for one in blocks):
@@ -77,7 +77,7 @@ class Samples(NamedTuple):
         return math.hypot(*errors) if several or all(errors) else 0.0
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
-        """Return the places that all series have, of those that a rule names (`at`, `from` and `to`, or `columns`)."""
+        """Return the places common to all series that a rule selects (`at`, `from` and `to`, or `columns`)."""
         first, *others = (self.values.get(name, {}) for name in series)
         low, high = rule.get("from", -math.inf), rule.get("to", math.inf)
         return [
@@ -93,7 +93,7 @@ class Samples(NamedTuple):
         return middle(self.values[series][place])
 
     def interval(self, series: str, place: Place, among: int = 1) -> Interval:
-        """Return the interval of the number of a series at a place; of so many intervals, all with 95% confidence."""
+        """Return the interval of a series at a place, corrected for a number of simultaneous intervals."""
         values, error = self.values[series][place], self.error(series, place)
         if np.all(values > 0):
             own = interval(np.log(values), error=error / middle(values), among=among)
@@ -101,9 +101,9 @@ class Samples(NamedTuple):
         return interval(values, error=error, among=among)
 
     def contrast(self, low: str, high: str, place: Place, among: int = 1) -> Interval:
-        """Return the interval by how much one series exceeds another, trial by trial: of the logarithm of the ratio.
+        """Return the paired interval of log(high / low), or of high - low if some numbers are not positive.
 
-        Of the difference where numbers are not above 0. A trial without a number could have any.
+        A trial without a number could have any.
         """
         below, above = (self._bounded(name, place) for name in (low, high))
         positive = all((ends[1] > 0).all() for ends in (below, above))
@@ -113,14 +113,14 @@ class Samples(NamedTuple):
         count = min(below.shape[1], above.shape[1])
         with np.errstate(invalid="ignore"):
             least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
-        # Between two infinite numbers there is no difference.
+        # Two infinite numbers have an unknown difference.
         least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
         return interval(least, most, self._error_of_gap(low, high, place, positive), among)
 
     def room(self, series: str, place: Place, among: int) -> float:
-        """Return how far one more trial may lie from the mean of these, at any of so many places with 95% confidence.
+        """Return the half-width of the prediction interval of one more trial, with 95% confidence at `among` places.
 
-        One more draw of what a sampling error is of, too; infinite for one trial without such an error.
+        It includes the sampling error of both, and is infinite for one trial without such an error.
         """
         values, error = self.values[series][place], self.error(series, place)
         tail = (1.0 - CONFIDENCE) / (2.0 * among)
@@ -131,7 +131,7 @@ class Samples(NamedTuple):
         return math.hypot(quantile * float(values.std(ddof=1)) * math.sqrt(1.0 + 1.0 / len(values)), sampled)
 
     def _bounded(self, series: str, place: Place) -> Array:
-        """Return the least and the largest number that each trial can have had: two rows."""
+        """Return the smallest and the largest possible number of each trial: two rows."""
         values = self.values[series][place]
         unknown = ~np.isfinite(values)
         if not unknown.any():
@@ -145,7 +145,7 @@ def _error_of_mean(values: Array) -> float:
 
 
 def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:
-    """Return the samples of a table with a row per trial and the columns series, trial, x and y; infinite where nan."""
+    """Return the samples of a table with a row per trial and columns series, trial, x and y; nan becomes infinite."""
     numbers: dict[str, dict[Place, Array]] = {}
     ordered = rows.sort_values([x, "trial"]) if pd.api.types.is_numeric_dtype(rows[x]) else rows
     for (series, place), own in ordered.groupby(["series", x], sort=False)[y]:
@@ -155,16 +155,16 @@ def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Sample
 
 def middle(values: Array) -> float:
     """Return the median; nan without a number."""
-    # Of few numbers this is ten times as fast as np.median.
+    # For few numbers, this is ten times as fast as np.median.
     ordered = sorted(values.tolist())
     half = len(ordered) // 2
     return (ordered[half] + ordered[-half - 1]) / 2.0 if ordered else math.nan
 
 
 def interval(values: Array, upper: Array | None = None, error: float = 0.0, among: int = 1) -> Interval:
-    """Return the interval of the centre of numbers; `upper` bounds each from above where `values` are lower bounds.
+    """Return the interval of the center of numbers; with `upper`, each number lies between values and upper.
 
-    among: of so many intervals, all of which are to hold with 95% confidence (Bonferroni).
+    among: number of intervals that hold jointly with 95% confidence (Bonferroni).
     """
     ends, tail = (values, values if upper is None else upper), (1.0 - CONFIDENCE) / (2.0 * among)
     count, outside = len(values), ranked(len(values), tail)
@@ -195,26 +195,26 @@ def _student(values: Array, sign: float, tail: float) -> float:
 
 @lru_cache(maxsize=1024)
 def student(freedom: int, tail: float) -> float:
-    """Return how many standard errors half an interval has, with so much outside at either end."""
+    """Return the half-width of Student's interval in standard errors; tail: probability beyond either end."""
     return float(stdtrit(freedom, 1.0 - tail))
 
 
 @lru_cache(maxsize=1024)
 def normal(tail: float) -> float:
-    """Return the same where the standard error is known."""
+    """Return the half-width if the standard error is known."""
     return -float(ndtri(tail))
 
 
 @lru_cache(maxsize=1024)
 def ranked(count: int, tail: float) -> int:
-    """Return how many of so many numbers lie outside the interval of their median, at either end; -1 for too few."""
+    """Return how many sorted numbers the interval of the median omits at either end; -1 for too few numbers."""
     return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
 
 
 def decisive(samples: Samples, groups: Sequence[Sequence[str]], places: Iterable[Place]) -> bool:
-    """Tell whether trials are so many that an order of groups of series would be rare by chance.
+    """Return whether a random order of groups of series would be rare with so many trials.
 
-    So it is where sampling errors are known, too, for these do not come from the trials.
+    With known sampling errors it always is, as these errors do not come from the trials.
     """
     named, ways = [name for group in groups for name in group], 1
     for place in places:

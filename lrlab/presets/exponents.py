@@ -1,7 +1,7 @@
-"""Exponents of series along an axis beside those of formulas, which bound them from above.
+"""Measured exponents of series along an axis, compared with formulas that bound them from above.
 
-A series has the exponents by axis: `claimed` of times, `memory` of memory, along the axes of `logarithms` with the
-logarithm of the size as a factor, too. `paper` are the words of the formula, `why` is said if it does not hold.
+A series has exponents by axis: `claimed` for times, `memory` for memory. Along the axes in `logarithms` the formula has
+the logarithm of the size as a further factor. `paper` quotes the formula; `why` explains a formula that does not hold.
 """
 
 import math
@@ -23,7 +23,7 @@ KEYS = {"processor": "claimed", "megabytes": "memory"}
 def exponents(
     preset: Preset, panel: Toml, axis: str, rows: pd.DataFrame, values: pd.DataFrame
 ) -> tuple[list[dict[str, Any]], str, list[Verdict]]:
-    """Return the exponents of a panel's series as rows of the table and in words, with verdicts on the claimed ones."""
+    """Return the exponents of a panel's series as rows of the table and in words, and the verdicts on formulas."""
     every = [*preset.series, *preset.content.get("left_out", ())]
     shown = [one for one in every if one["label"] in panel.get("only", [one["label"]])]
     if not any("claimed" in one or "memory" in one for one in every):
@@ -49,10 +49,10 @@ def exponents(
 
 
 def _verdict(one: Toml, axis: str, samples: Samples, bound: float, memory: bool) -> tuple[Verdict, float]:
-    """Return the verdict on an exponent of a series, and the exponent with what a logarithm adds."""
+    """Return the verdict on an exponent of a series, and the formula's exponent with the share of its logarithm."""
     label, formula = one["label"], f"{axis}^{bound:g}"
-    # The text of a series is on its time.
-    said = f"memory of the data and of what the method holds: at most {formula}" if memory else one.get("paper", label)
+    # The paper's words in a series are about time.
+    said = f"memory of the data and of the method: at most {formula}" if memory else one.get("paper", label)
     if axis in one.get("logarithms", ()):
         formula, bound = f"{formula} log({axis})", bound + of_logarithm(samples, label)
     claim = {"paper": said, "rule": "exponent", "series": [label], "claimed": bound, "axis": axis}
@@ -63,7 +63,7 @@ def _verdict(one: Toml, axis: str, samples: Samples, bound: float, memory: bool)
 
 
 def of_logarithm(samples: Samples, series: str) -> float:
-    """Return what a factor log(size) adds to an exponent over the sizes of a series: .19 from 100 to 500."""
+    """Return how much a factor log(size) adds to an exponent over the sizes of a series: 0.19 from 100 to 500."""
     logarithms = {place: np.array([math.log(float(place))]) for place in samples.values.get(series, ())}
     slope, _ = exponent(Samples({series: logarithms}), series)
     return slope if slope == slope else 0.0

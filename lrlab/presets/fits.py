@@ -1,12 +1,11 @@
-"""Tables of solvers that are tuned and fitted on published data sets, the paper's numbers beside ours.
+"""Tables of solvers on published data sets, tuned on a validation split, next to the paper's numbers.
 
-The rows of [paper] say what is fitted and what the paper printed, "" for nothing: data, series, share (the rank over
-the number of labels), observed (share of the labels that the solver observes), then measures. settings.max_iter limits
-the iterations; tune_by is the metric of the validation split. A series whose numbers do not depend on the rank has
-full_rank. A panel shows a metric along an axis (share, observed or data) in the rows that have the values of `rows`;
-series of full rank have all shares. The user names the folder with the data; panels name the sets that it lacks. A
-folder with none of them has its own sets fitted alike, without numbers of the paper; fits that a solver refuses are
-left out, and named. Along the axis `seconds` a panel shows all iterations of the first trial.
+Each row of [paper] is a fit with printed numbers, "" for none: data, series, share (rank over the number of labels),
+observed (fraction of observed labels), then metrics. settings.max_iter limits the iterations; tune_by is the metric of
+the validation split. A series with full_rank does not depend on the rank, and counts for all shares. A panel shows a
+metric along an axis (share, observed, data, or seconds: all iterations of the first trial) in the rows selected by
+`rows`. The user provides the folder with the data; captions name missing sets and fits that a solver rejects. If the
+folder has none of the paper's sets, lrlab fits the sets that it has.
 """
 
 import math
@@ -33,7 +32,7 @@ from lrlab.sweeps.toml import require_settings
 
 AXES = {
     "share": "rank / number of labels",
-    "observed": "share of the labels that are observed",
+    "observed": "fraction of labels observed",
     "data": "data set",
     "seconds": "seconds of the solver",
 }
@@ -46,11 +45,11 @@ TITLES = {
     "seconds": "seconds of the solver",
 }
 PLACE = ["data", "series", "share", "observed"]
-"""Columns that say what is fitted."""
+"""Columns that identify a fit."""
 
 
 def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | Sets | None = None) -> Plan:
-    """Return the fits of all rows whose data set is in the folder, or among the given files, each once."""
+    """Return the fits of all rows with a data set in the folder, or in the given files, each once."""
     settings = _checked(preset)
     files = dict(data) if isinstance(data, dict) else located(data, preset.data)
     rows = [row for row in rows_of_paper(preset, files) if row["data"] in files]
@@ -79,7 +78,7 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
 
 
 def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
-    """Check what only fits have, and return the settings of each series by its label."""
+    """Check the keys of fits, and return the settings of each series by label."""
     source, content = preset.source, preset.content
     with source.locate(("model",)):
         require_known(content["model"], ("multilabel",), what="model")
@@ -146,7 +145,7 @@ def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, tr
 
 
 def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each row of the paper and measure: ours (mean), its spread, and the paper's number."""
+    """Return a row per fit and metric: our mean, its spread, and the paper's number."""
     lines, at, none = [], dict(iter(table.groupby(PLACE))), pd.DataFrame(columns=table.columns)
     for row in rows:
         place = {key: row[key] for key in PLACE}
@@ -161,7 +160,7 @@ def compared(preset: Preset, rows: Sequence[Toml], table: pd.DataFrame) -> pd.Da
 def _panel(
     preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFrame, notes: str
 ) -> tuple[Panel, list[dict[str, Any]]] | None:
-    """Return a panel, and the verdicts on it as rows of the table; None where it has no points."""
+    """Return a panel, and its verdicts as rows of the table; None without points."""
     rows = _rows_of(preset, panel, points)
     if rows.empty:
         return None
@@ -185,17 +184,17 @@ def _drawn(preset: Preset, panel: Toml, rows: pd.DataFrame, points: pd.DataFrame
 
 
 def printed(preset: Preset) -> dict[str, Figure]:
-    """Return the panels of numbers that the paper printed, by their titles: of all these, and of no others."""
+    """Return figures of all numbers in the paper, and no others, by the titles of their panels."""
     nothing = pd.DataFrame(columns=[*PLACE, "trace"])
     points = compared(preset, rows_of_paper(preset, {}), nothing)
     shown = [(panel, _rows_of(preset, panel, points)) for panel in preset.panels]
-    # Series without numbers stay: those that have some look as they do beside ours.
+    # Series without numbers stay, so that all series keep the style that they have next to ours.
     drawn = [(panel, rows) for panel, rows in shown if rows["paper"].notna().any()]
     return {panel["title"]: _drawn(preset, panel, rows, points, nothing) for panel, rows in drawn}
 
 
 def _rows_of(preset: Preset, panel: Toml, points: pd.DataFrame) -> pd.DataFrame:
-    """Return the points that a panel shows; a series of full rank has all shares."""
+    """Return the points of a panel; a series of full rank has all shares."""
     full, chosen = _of_full_rank(preset, points), points["measure"] == panel["measure"]
     for key, value in panel.get("rows", {}).items():
         chosen &= (points[key] == value) | (full & (key == "share"))
@@ -207,7 +206,7 @@ def _of_full_rank(preset: Preset, points: pd.DataFrame) -> pd.Series:
 
 
 def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the measure of each row after every iteration of its first trial, over seconds, and the paper's number."""
+    """Return the metric after every iteration of each row's first trial, over seconds, and the paper's number."""
     lines = []
     for row in rows.to_dict("records"):
         place, empty = [row[key] for key in PLACE], {"series": row["series"], "spread": np.nan, "trials": 1}
@@ -219,7 +218,7 @@ def _over_time(rows: pd.DataFrame, points: pd.DataFrame, table: pd.DataFrame) ->
 
 
 def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame) -> list[Verdict]:
-    """Return the verdicts on the claims on a panel, then on its printed numbers."""
+    """Return the verdicts on the claims of a panel, then on its printed numbers."""
     measure, axis = panel["measure"], panel["axis"]
     published = rows[rows["data"].isin(preset.data)].dropna(subset=["ours"])
     if published.empty:
@@ -227,24 +226,24 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame
     placed = published.assign(x=published[axis] if axis in PLACE else "at the end")
     columns = [*PLACE, "trial", measure, *(["blocks"] if "blocks" in table else [])]
     ran = placed[[*PLACE, "x"]].merge(table[columns].dropna(subset=[measure]), on=PLACE)
-    # The paper's rows repeat a series of full rank for each share: it is one fit a trial.
+    # The paper repeats a series of full rank for each share, but it is one fit per trial.
     ran = ran.drop_duplicates(["series", "x", "trial"])
     samples = samples_of(ran, "x", measure)
     errors: dict[str, dict[Any, float]] = {}
     numbers: dict[str, dict[Any, float]] = {}
     for row in placed.to_dict("records"):
-        # Of hidden labels each trial draws others: what one tells of the next its test rows do not say.
+        # Each trial hides other labels: with one trial, the test rows do not tell that spread.
         if row["trials"] > 1 or row["observed"] == 1:
             errors.setdefault(row["series"], {})[row["x"]] = sampling_error(measure, row["ours"], row["data"])
         numbers.setdefault(row["series"], {})[row["x"]] = row["paper"]
     samples = samples._replace(errors=errors, blocks=_blocks(ran, measure, errors))
-    # 1 if larger is better, -1 if smaller is: the metrics by which fits are tuned are those of which it is known.
+    # 1 if larger is better, -1 if smaller is: known for the metrics that tune fits.
     best = (-1 if measure == "hamming" else 1) if measure in METRICS else 0
     return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(numbers, samples, best)]
 
 
 def _blocks(ran: pd.DataFrame, measure: str, errors: Mapping[str, Any]) -> dict[str, dict[Any, np.ndarray]]:
-    """Return the scores on blocks of the test rows, mean over the trials, of fits whose errors these tell."""
+    """Return the scores on blocks of the test rows, mean over the trials, of fits with known errors."""
     blocks: dict[str, dict[Any, np.ndarray]] = {}
     for (series, x), own in ran.groupby(["series", "x"]) if "blocks" in ran else ():
         if x in errors.get(series, {}) and all(
@@ -256,10 +255,10 @@ def _blocks(ran: pd.DataFrame, measure: str, errors: Mapping[str, Any]) -> dict[
 
 
 def sampling_error(measure: str, value: float, data: str) -> float:
-    """Return the standard error of a mean over the test rows of a set, from above, if no blocks of them are known.
+    """Return an upper bound of the standard error of a mean over the test rows of a set, for results without blocks.
 
-    A score of a row between 0 and 1 has a variance of at most m (1 - m). How many labels of a row are predicted wrongly
-    is taken to vary as much as a geometric number. 0 of a set whose size is not known.
+    A score between 0 and 1 with mean m has variance at most m (1 - m). The number of wrong labels per row is assumed to
+    vary at most as a geometric number. 0 for a set of unknown size.
     """
     if (shape := SHAPES.get(data)) is None:
         return 0.0
@@ -271,7 +270,7 @@ def sampling_error(measure: str, value: float, data: str) -> float:
 
 
 def rows_of_paper(preset: Preset, files: Sets) -> list[dict[str, Any]]:
-    """Return the rows of the paper, and, for sets that it does not have, rows at the same places with no numbers."""
+    """Return the rows of the paper, and the same rows without numbers for other sets."""
     paper = preset.content["paper"]
     rows = [dict(zip(paper["columns"], row, strict=True)) for row in paper["rows"]]
     places = dict.fromkeys(tuple(row[key] for key in PLACE[1:]) for row in rows)
@@ -281,7 +280,7 @@ def rows_of_paper(preset: Preset, files: Sets) -> list[dict[str, Any]]:
 
 
 def panels_of(preset: Preset, files: Sets) -> list[Toml]:
-    """Return the panels; if the folder has none of the paper's sets, the same of the sets that it has."""
+    """Return the panels; if the folder has none of the paper's sets, the same panels of its own sets."""
     own = [name for name in files if name not in preset.data]
     if len(own) < len(files) or not own:
         return list(preset.panels)
@@ -298,9 +297,9 @@ def panels_of(preset: Preset, files: Sets) -> list[Toml]:
 
 
 def _caption(rows: pd.DataFrame) -> str:
-    words = ["Filled: computed here, regularisation and iterations chosen by one validation split, alike for all."]
+    words = ["Filled: computed here, regularization and iterations chosen by one validation split for all."]
     if rows["paper"].notna().any():
         words.append("Open: printed in the paper.")
     if rows["trials"].max() > 1:
-        words.append("Bars: standard deviation over draws of the observed labels.")
+        words.append("Bars: standard deviation over random sets of observed labels.")
     return " ".join(words)

@@ -1,7 +1,7 @@
 """Other forms of a preset: the reduced run, and the run at another position of its slider.
 
 A reduced run takes minutes if the whole one takes hours. The table [quick] of a file says what remains: `trials` per
-point; `points` of each axis, evenly spread, and the points at which a claim is judged; `max_iter` of all runs; and
+point; `points` of each axis, evenly spread, and the points in claims; `max_iter` of all runs; and
 `only`, by name: labels of series, columns and panels, or values of an axis, a grid or a column of the table [paper].
 Without that table, DEFAULT applies. Searches for the fewest measurements end at a coarser factor. All claims remain: a
 claim on an omitted part is not decided.
@@ -87,7 +87,7 @@ def _with_content(preset: Preset, content: dict[str, Any]) -> Preset:
 
 
 def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Any:
-    """Return evenly spread values of an axis, including its ends and the values at which claims are judged."""
+    """Return evenly spread values of an axis, including its ends and all values in claims."""
     points = rule.get("points", len(values))
     if not isinstance(values, list) or len(values) <= points:
         return values

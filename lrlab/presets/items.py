@@ -1,4 +1,4 @@
-"""What presets compute beside runs: numbers of what is simulated, fewest measurements, and costs of runs."""
+"""Items of presets other than plain runs: quantities of simulated data, fewest measurements, costs of runs."""
 
 import math
 import tracemalloc
@@ -15,18 +15,18 @@ from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 
 CLOSE, QUICK_CLOSE = 1.05, 1.3
-"""The factor up to which a number of measurements is searched, and that of a reduced run."""
+"""Ratio of the ends of a finished search for the fewest measurements, in a full and in a reduced run."""
 MEASUREMENTS = "measurements"
-"""The column of what a search returns."""
+"""Column with the result of a search."""
 COSTS = {"processor": "processor seconds", "megabytes": "peak memory, MB"}
-"""The columns of `cost`, with their words."""
+"""Columns of `cost`, with their titles."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A simulated problem whose quantity is computed, at a place that is no parameter of the spec, if it has one.
+    """A quantity of a simulated problem; at: its place on an axis that is not a parameter of the spec, or None.
 
-    The spec carries the seed of all trials.
+    All trials share the seed in the spec.
     """
 
     spec: Spec
@@ -37,11 +37,11 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Search:
-    """A search for the fewest measurements with which a metric of a solver's last iterate is below a level.
+    """A search for the fewest measurements with recovery: the metric of its last iterate is below a level.
 
-    along: what is searched, from `first` on, by doubling until a run recovers and at most to `last`, then between the
-    last two, up to the factor `close`. Each run has data of its own, so that the median over trials is where about half
-    of the runs recover.
+    The search doubles the parameter `along`, from `first` to at most `last`, until a run recovers. Then it bisects
+    until the ends differ by the factor `close`. Each run has new data, so the median over trials estimates the point of
+    50% success.
     """
 
     spec: Spec
@@ -56,7 +56,7 @@ class Search:
     close: float = CLOSE
 
     def recovers(self, value: float) -> bool:
-        """Tell whether the run at a value recovers."""
+        """Return whether the run at a value recovers."""
         job = make_job(rounded(self.spec, self.along, value), self.solver, **dict(self.settings))
         return run_trial(Trial(job, self.number)).scores.get(self.metric, math.inf) < self.below
 
@@ -65,13 +65,13 @@ Item = Trial | Drawing | Search
 
 
 def drawing(preset: Preset, one: Placed, metric: str, value: float, number: int) -> Drawing | Search:
-    """Return what is computed of a series, which is no single run, at a value of its axis."""
+    """Return the quantity or the search of a series at a value of its axis."""
     series, spec = one.series, one.at(value)
     if "quantity" in series:
         return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
     search, path = series["fewest"], ("series", preset.series.index(series))
     settings = settings_of(preset, ("panels", preset.panels.index(one.panel)), path, spec.model)
-    # Refused here, with the path of the key, and not in the middle of a search.
+    # A wrong setting is an error here, with the path of its key, and not in the middle of a search.
     with preset.source.locate(path):
         make_job(rounded(spec, search["along"], search["to"]), series["solver"], **settings)
     ends, close = (search["along"], search["from"], search["to"]), QUICK_CLOSE if preset.quick else CLOSE
@@ -79,7 +79,7 @@ def drawing(preset: Preset, one: Placed, metric: str, value: float, number: int)
 
 
 def computed(item: Item) -> TrialResult | dict[str, Any]:
-    """Return the result of a run, the parts of a quantity, or the number that a search ends with."""
+    """Return the result of a run, the parts of a quantity, or the result of a search."""
     if isinstance(item, Trial):
         return run_trial(item)
     if isinstance(item, Search):
@@ -90,7 +90,7 @@ def computed(item: Item) -> TrialResult | dict[str, Any]:
 
 
 def fewest(search: Search) -> float:
-    """Return the fewest measurements from which runs recover; infinite if they do not up to the last."""
+    """Return the fewest measurements with recovery; infinite if no run recovers."""
     low, high = search.first, search.first
     while not search.recovers(high):
         if high >= search.last:
@@ -104,20 +104,20 @@ def fewest(search: Search) -> float:
 
 
 class Peak(Newest):
-    """The newest iterate, and the most memory, in bytes, that was allocated until it was there, its score left out."""
+    """The newest iterate, and the peak of allocated memory in bytes, without scoring."""
 
     size: int = 0
 
     def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
-        """Take an iterate in the place of the one before."""
+        """Replace the iterate, and read the peak."""
         super().hold(iteration, seconds, iterate)
         self.size = tracemalloc.get_traced_memory()[1]
 
 
 def cost(trial: Trial) -> list[dict[str, float]]:
-    """Return the processor seconds of the solver of a trial, and the peak memory of a second run in megabytes.
+    """Return the processor seconds of a trial's solver, and the peak memory of a second run in megabytes.
 
-    The data is simulated before the time begins, and counts for the memory.
+    The seconds exclude the simulation of the data; the memory includes the data.
     """
     seconds, peak = run_trial(trial).seconds, Peak()
     tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Quantities of theorems on many labels (Yu et al. 2014; Qiu et al. 2017), see `quantities`."""
+"""Quantities in theorems about many labels (Yu et al. 2014; Qiu et al. 2017), see `quantities`."""
 
 import math
 from typing import Any
@@ -20,19 +20,19 @@ SLOPE = math.sqrt(2.0 / math.pi)
 
 
 def generalisation_gaps(spec: Any) -> Parts:
-    """Return sqrt(n) (L(Z) - L_n(Z)) of the empirical minimisers of Claims 7 and 8 (Yu et al. 2014, appendix C).
+    """Return sqrt(n) (L(Z) - L_n(Z)) at the empirical minimizers in Claims 7 and 8 (Yu et al. 2014, appendix C).
 
-    One label of each row is seen, losses are linear, balls have radius 1. frobenius, trace: over either ball where the
-    features are d signs over sqrt(d); line: over both where they are signs along one direction.
+    Each row shows one label, losses are linear, balls have radius 1. frobenius, trace: over the ball of that norm, with
+    d random signs over sqrt(d) as features; line: over both balls, with random signs along one direction.
     """
     rng = np.random.default_rng(spec.streams().data)
     return _gaps(spec, rng, rng.integers(spec.labels, size=spec.n))
 
 
 def frequency_gaps(spec: Any, largest: float) -> Parts:
-    """Return the same where a row shows the first label with probability `largest`, and all others alike.
+    """Return the gaps if a row shows the first label with probability `largest`, and the others uniformly.
 
-    This is P of Theorem 6, from 1 / labels to 1.
+    `largest` is P in Theorem 6, from 1 / labels to 1.
     """
     rng = np.random.default_rng(spec.streams().data)
     others = rng.integers(1, spec.labels, size=spec.n)
@@ -40,7 +40,7 @@ def frequency_gaps(spec: Any, largest: float) -> Parts:
 
 
 def _gaps(spec: Any, rng: np.random.Generator, label: Indices) -> Parts:
-    """Return the gaps where row i shows label[i]."""
+    """Return the gaps if row i shows label[i]."""
     signs = rng.integers(0, 2, size=(spec.n, spec.d)) * 2.0 - 1.0
     X = csr_array((np.ones(spec.n), (label, np.arange(spec.n))), shape=(spec.labels, spec.n)) @ signs
     line = np.bincount(label, signs[:, 0], minlength=spec.labels)
@@ -61,15 +61,15 @@ def least_misfit(problem: Any, rank: int) -> float:
 
 
 def rank_fits(spec: Any) -> Parts:
-    """Return closed: the least squared misfit of rank k, for features whose Gram matrix is not singular."""
+    """Return closed: the smallest squared residual norm of rank k, for a nonsingular Gram matrix of features."""
     return {"closed": least_misfit(spec.build(), spec.rank)}
 
 
 def rank_distances(spec: Any, weight: float) -> Parts:
-    """Return leml: by what share the squared misfit of LEML with a weight lambda exceeds the least one."""
+    """Return leml: the relative excess of LEML's squared residual norm with a weight lambda over the smallest one."""
     problem = spec.build()
     job = make_job(spec, "leml-squared", regularization=weight, inner="exact", tol=1e-10, max_iter=1000)
-    # The last iterate alone is scored.
+    # Only the last iterate is scored.
     Z: Any = run_job(job, newest=Newest()).estimate
     gap = problem.Y.toarray() - (problem.X @ Z.left) @ Z.V.T
     least = least_misfit(problem, spec.rank)
@@ -77,10 +77,10 @@ def rank_distances(spec: Any, weight: float) -> Parts:
 
 
 def perturbation(spec: Any, distance: float) -> Parts:
-    """Return what Theorem 2 (Qiu et al. 2017) bounds, for a W' at a spectral distance from W, of a drawn batch.
+    """Return the quantities in Theorem 2 (Qiu et al. 2017), for a W' at a spectral distance from W and a random batch.
 
-    norm: ||(sqrt(d2) / (lambda m)) (A'(sign A(W)) - A'(sign A(W'))) - (W - W')||; ratio: the same over the larger of
-    ||W - W'|| and its root. W' has columns of length 1 and rank 2k at most.
+    norm: ||(sqrt(d2) / (lambda m)) (A'(sign A(W)) - A'(sign A(W'))) - (W - W')||; ratio: norm over the larger of
+    ||W - W'|| and its square root. W' has columns of length 1 and rank at most 2k.
     """
     problem = spec.build()
     W = problem.truth
@@ -94,7 +94,7 @@ def perturbation(spec: Any, distance: float) -> Parts:
 
 
 def at_distance(W: LowRank, rng: np.random.Generator, distance: float) -> LowRank:
-    """Return W + t D with its columns normalised, D a drawn matrix of the rank of W, at ||W - W'|| = `distance`."""
+    """Return W + t D with normalized columns and ||W - W'|| = `distance`, D a random matrix of the rank of W."""
     U, V = (rng.standard_normal((side, len(W.s))) for side in W.shape)
     D = lowrank.columns_normalised(lowrank.from_product(U, V))
 
@@ -108,10 +108,10 @@ def at_distance(W: LowRank, rng: np.random.Generator, distance: float) -> LowRan
 
 
 def sign_moments(spec: Any, distance: float) -> Parts:
-    """Return both sides of Lemma 2 (Qiu et al. 2017) over ||w - w'||, as means over m draws where the signs differ.
+    """Return both sides of Lemma 2 (Qiu et al. 2017) over ||w - w'||, as means over m samples with different signs.
 
     matrix: ||E gg^T |sign<g, w> - sign<g, w'>|^2||; length: E ||g||^2 |..|^2 / d1. The signs differ with probability
-    angle / pi; then g has, in the plane of w and w', a direction between them, and a length of its own.
+    angle / pi; then the part of g in the plane of w and w' points between them, with an independent length.
     """
     rng, angle = np.random.default_rng(spec.streams().data), 2.0 * math.asin(distance / 2.0)
     plane = orthonormal(rng, spec.d1, 2)
@@ -126,10 +126,10 @@ def sign_moments(spec: Any, distance: float) -> Parts:
 
 
 PLACES = {
-    "weight": "weight of the trace norm, λ",
+    "weight": "regularization strength of the nuclear norm, λ",
     "distance": "distance  ‖W − W′‖₂ or ‖w − w′‖",
     "frequency": "largest probability of a label to be observed, P",
     "features_per_row": "nonzero features per row",
     "threads": "threads",
 }
-"""Titles of places, by name, that are no parameters of a spec."""
+"""Titles of axes that are not parameters of a spec, by name."""

@@ -1,15 +1,16 @@
 """Presets of kind `lines`: a metric along an axis, with bands, bounds, traces and slopes.
 
-A series is a metric of finished runs (`solver`), with `below` the fraction of runs in which it is below that and with
-`fewest` the fewest measurements from which it is (`items.Search`), or a number of what is simulated (`quantity` and its
-`part`, see `quantities`); some have an axis of their own, of PLACES. Points are medians with quartiles; fractions, also
-those of `success`, have 95% Wilson intervals, and a run without an estimate or at a local minimum has failed. `ratio`
-of a panel divides two series trial by trial. With `against` = "iteration" or "seconds" every iterate is shown, and
-claims are on the end of runs, or the time until a `level`; with `steps` they are on every iteration. Any other
-`against` is a bound, whose value at each spec is the place on the axis.
-`quantity` of a panel is `iteration`, the seconds of one, or `accuracy`, those until figure.measure is below
-figure.level. The metrics `processor` and `megabytes` are costs of runs. Lines: see `theory_lines`, exponents of series:
-see `exponents`.
+A series is a metric of finished runs (`solver`), or a `part` of a `quantity` of simulated data (see `quantities`),
+which may have an axis in PLACES. With `below`, a series is the fraction of runs below a level, and with `fewest` the
+fewest measurements for that (`items.Search`). Points are medians with quartiles. Fractions, also with `success`, have
+95% Wilson intervals; a run without an estimate or at a local minimum counts as a failure. `ratio` of a panel divides
+two series trial by trial.
+
+With `against` = "iteration" or "seconds" a figure shows every iterate, and claims judge the end of runs, or the time
+until a `level`; with `steps` they judge every iteration. Any other `against` is a bound: its value at a spec is the
+position on the axis. `quantity` of a panel is `iteration` (seconds of an iteration) or `accuracy` (seconds until
+figure.measure is below figure.level). The metrics `processor` and `megabytes` are costs of runs. See also
+`theory_lines` and `exponents`.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,16 +42,16 @@ from lrlab.sweeps.statistics import summarise
 from lrlab.sweeps.toml import make_success
 
 STATISTICS = {False: "Dots: medians of the trials, with quartiles.", True: "Fractions: with 95% Wilson intervals."}
-"""What is drawn of numbers, and of fractions."""
+"""Caption of points: of numbers, and of fractions."""
 TIMED = {"iteration": "seconds per iteration", "accuracy": "seconds until the accuracy is reached"}
-"""Quantities of panels, which are times of runs."""
+"""Quantities of panels, with their titles."""
 QUARTILES = [0.25, 0.5, 0.75]
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
-    """Return what all panels need, each item once; all solvers see the same data in a trial.
+    """Return the items of all panels, each once; all solvers see the same data in a trial.
 
-    The first trial of every point comes before any second one: a growing figure has all of its lines at once.
+    The first trial of every point comes before any second one, so that a growing figure has all lines early.
     """
     if "against" in preset.content["figure"]:
         with preset.source.locate(("figure", "against")):
@@ -96,7 +97,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 
 def _function(preset: Preset, placed: Sequence[Placed], items: Sequence[Any]) -> Callable[[Any], Any]:
-    """Return what computes an item."""
+    """Return the function that computes an item."""
     looks = [look_of(preset, one.panel) for one in placed]
     if iterates(preset) or any("quantity" in look for look in looks):
         return run_traced
@@ -106,18 +107,18 @@ def _function(preset: Preset, placed: Sequence[Placed], items: Sequence[Any]) ->
 
 
 def iterates(preset: Preset) -> bool:
-    """Tell whether every iterate is shown."""
+    """Return whether the figure shows every iterate."""
     figure = preset.content["figure"]
     return bool(figure.get("steps")) or figure.get("against") in TIMES
 
 
 def look_of(preset: Preset, panel: Toml) -> Toml:
-    """Return the keys of the figure with those of a panel."""
+    """Return the keys of the figure, updated by a panel."""
     return {**preset.content["figure"], **panel}
 
 
 def rate_of(preset: Preset, one: Placed) -> Success | None:
-    """Return when a run of a series is a success, None if a metric is shown."""
+    """Return the definition of success in a series, None if it shows a metric."""
     if "fewest" in one.series or "quantity" in one.series:
         return None
     if "below" in one.series:
@@ -126,7 +127,7 @@ def rate_of(preset: Preset, one: Placed) -> Success | None:
 
 
 def _check(preset: Preset, placed: Sequence[Placed]) -> None:
-    """Raise InputError, with the path, for what there is not: a metric, quantity, part, bound, or enough values."""
+    """Raise InputError, with the path, for an unknown metric, quantity, part or bound, or too few values."""
     source, figure, by_iteration = preset.source, preset.content["figure"], iterates(preset)
     if not placed:
         raise source.located(InputError("series", "given", "nothing", "add at least one table [[series]]"), ())
@@ -178,7 +179,7 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
         points = points.assign(x=points[look.get("against", STEPS)])
     else:
         tables = [_values(preset, one, rows[rows["series"] == one.series["label"]]) for one in placed]
-        # While trials arrive some series have none.
+        # While trials arrive, some series have none.
         drawn = [(one, table) for one, table in zip(placed, tables, strict=True) if len(table)]
         without_estimate = sum(int(table["failed"].sum()) for _, table in drawn)
         if "ratio" in panel:
@@ -227,7 +228,7 @@ def _axis_title(look: Toml, one: Placed) -> str:
 
 
 def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return series, trial, x, value and whether it failed of each trial of a series."""
+    """Return series, trial, x, value and failed for each trial of a series."""
     look, rate = look_of(preset, one.panel), rate_of(preset, one)
     if "quantity" in one.panel and len(rows):
         rows = times_of_runs(rows, one.axis, one.panel["quantity"], look)
@@ -238,7 +239,7 @@ def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
     value = rows[column] if column in rows else pd.Series(np.nan, rows.index, dtype=float)
     failed = value.isna()
     if rate:
-        # Left out, a trial without an estimate would flatter; so would one that the truth fits better.
+        # A trial without an estimate counts as a failure, and so does a local minimum, which the truth fits better.
         below = value < rate.below if rate.below is not None else value > rate.above
         value = (below & ~failed & (rows["stop"] != Stop.LOCAL_MINIMUM.name)).astype(float)
     x = rows[one.axis] if one.axis in rows else pd.Series(dtype=float)
@@ -249,7 +250,7 @@ def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _points(table: pd.DataFrame, rate: bool) -> pd.DataFrame:
-    """Return a row per series and value x: its statistics, y and the ends of its bar."""
+    """Return a row per series and x: statistics, y and the ends of its bar."""
     own = summarise(table, ["series", "x"], "value", above=0.5 if rate else None)
     parts = ("share", "low", "high") if rate else ("median", "lower_quartile", "upper_quartile")
     if own.empty:
@@ -259,7 +260,7 @@ def _points(table: pd.DataFrame, rate: bool) -> pd.DataFrame:
 
 
 def _ratio(labels: Sequence[str], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the ratio of two series in the same trial at each place."""
+    """Return the ratio of two series in the same trial, at each x."""
     both = {str(table["series"].iloc[0]): table.set_index(["x", "trial"])["value"] for table in tables}
     if len(both) < 2:
         return tables[0].iloc[:0]
@@ -268,7 +269,7 @@ def _ratio(labels: Sequence[str], tables: Sequence[pd.DataFrame]) -> pd.DataFram
 
 
 def times_of_runs(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFrame:
-    """Return the time of every trial: columns series, the axis, trial and time; infinite if it does not get there."""
+    """Return the time of every trial: columns series, axis, trial, time; infinite if it misses the accuracy."""
     times = []
     for (name, x, trial), run in rows.sort_values("iteration").groupby(["series", axis, "trial"], sort=False):
         seconds = run["seconds"].to_numpy(float)
@@ -283,7 +284,7 @@ def times_of_runs(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> p
 
 
 def filled_traces(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Return series, trial, x and value of every iteration of each trial; a run that has ended keeps its last value."""
+    """Return series, trial, x and value of every iteration of each trial; an ended run keeps its last value."""
     table = rows.pivot_table(index=["series", "trial"], columns=STEPS, values=metric, aggfunc="last", sort=False)
     table = table.reindex(columns=range(1, int(rows[STEPS].max()) + 1) if len(rows) else []).ffill(axis=1)
     ends = rows.groupby("series")[STEPS].max()
@@ -294,7 +295,7 @@ def filled_traces(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 def median_traces(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return one row per series and iteration: median and quartiles of a metric and of seconds, trials.
 
-    A run that has ended keeps its last value: otherwise the median would be that of the slow ones alone.
+    An ended run keeps its last value, so that the median does not depend on slow runs only.
     """
     parts = {}
     for column, names in ((metric, ("low", "y", "high")), ("seconds", ("seconds_low", "seconds", "seconds_high"))):
@@ -316,7 +317,7 @@ def _ends(points: pd.DataFrame) -> str:
 def _on_runs(
     claim: Toml, rows: pd.DataFrame, values: pd.DataFrame, lines: pd.DataFrame, look: Toml, panel: Toml, preset: Preset
 ) -> Any:
-    """Return the verdict on a claim on all iterations, on the ends of runs, or on the time until a level."""
+    """Return the verdict on a claim about all iterations, the ends of runs, or the time until a level."""
     if look.get("steps"):
         whole = [values, *bounds_at(preset, panel, values, lines)]
         return claims.verdict(claim, samples_of(pd.concat(whole), "x", "value"))
@@ -324,7 +325,7 @@ def _on_runs(
 
 
 def ends_of_runs(rows: pd.DataFrame, metric: str, against: str, level: float | None) -> Samples:
-    """Return what every trial ends at; with a level when it is first reached, infinite if it is not."""
+    """Return the last value of every trial; with a level, the first time at it, infinite if a trial misses it."""
     ended = rows.groupby(["series", "trial"], sort=False).tail(1)
     if level is None:
         return samples_of(ended.assign(place="at the end"), "place", metric)

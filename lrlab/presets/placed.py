@@ -1,8 +1,8 @@
-"""Where the series of a preset are computed: in each panel or column, at each value of its axis, with which settings.
+"""The runs of a preset: each series in each panel or column, at each value of its axis, with its settings.
 
-A series' table `grid` is one setting with the values that are tried. The one shown is chosen with the ground truth, as
-a paper does that tunes a baseline by hand: the one with the smallest median of a metric at the end of the runs, at each
-point for itself. All trials are in the table of trials.
+The table `grid` of a series lists values of one setting. A figure shows, at each point, the value with the smallest
+median of a metric at the end of the runs. This choice uses the ground truth, as a paper does that tunes a baseline by
+hand. The table of trials has all of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,13 +23,13 @@ from lrlab.sweeps.toml import make_axis, require_settings
 from lrlab.sweeps.toml_source import Path
 
 CHOSEN_BY = "error"
-"""The metric by which a value of a grid is chosen if no success is defined."""
+"""Metric that chooses a value of a grid if the file defines no success."""
 STEPS = "iteration"
-"""The axis of figures whose runs are shown iterate by iterate."""
+"""Axis of figures that show every iterate."""
 
 
 class Placed(NamedTuple):
-    """A series in a panel: both as in the file, its axis with the values, and the spec before that."""
+    """A series in a panel: both as in the file, the axis with its values, and the spec without the axis."""
 
     panel: Toml
     series: Toml
@@ -38,12 +38,12 @@ class Placed(NamedTuple):
     spec: Spec
 
     def at(self, value: Any) -> Spec:
-        """Return the spec at a value of the axis, rounded if that is a whole number."""
+        """Return the spec at a value of the axis, rounded for a parameter of whole numbers."""
         return self.spec if self.axis == STEPS or self.axis in PLACES else rounded(self.spec, self.axis, value)
 
 
 def placed_in(preset: Preset, by_iteration: bool) -> list[Placed]:
-    """Return every series in every panel that shows it."""
+    """Return all pairs of a panel and a series in it."""
     placed = []
     for i, panel in enumerate(preset.panels):
         for j, series in enumerate(preset.series):
@@ -64,7 +64,7 @@ def placed_in(preset: Preset, by_iteration: bool) -> list[Placed]:
 
 
 def runs_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], Trial | str]]:
-    """Yield the trials of a placed series with the labels of their rows, or why a solver refuses a value."""
+    """Yield the trials of a series with the labels of their rows, or why a solver rejects a value."""
     i, j = preset.panels.index(one.panel), preset.series.index(one.series)
     own = {"panel": one.panel["title"], "series": one.series["label"]}
     with preset.source.locate(("series", j)):
@@ -90,7 +90,7 @@ def runs_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[d
 
 
 def settings_of(preset: Preset, panel: Path, series: Path, model: str) -> dict[str, Any]:
-    """Return the settings of a series in a panel or column; InputError, with the path, for one that is none."""
+    """Return the settings of a series in a panel or column; InputError, with the path, for an unknown one."""
     one = preset.table(series)
     special = preset.table(panel).get("settings", {}).get(one["label"], {})
     settings = {**preset.content.get("settings", {}), **one.get("settings", {}), **special}
@@ -102,12 +102,12 @@ def settings_of(preset: Preset, panel: Path, series: Path, model: str) -> dict[s
 
 
 def shown_in(panel: Toml, series: Toml) -> bool:
-    """Tell whether a panel shows a series."""
+    """Return whether a panel shows a series."""
     return series["label"] in panel.get("only", panel.get("ratio", [series["label"]]))
 
 
 def _variants(series: Toml) -> Iterator[dict[str, float]]:
-    """Yield the settings that a series tries, one table each; an empty one without a grid."""
+    """Yield the settings of each value of a series' grid; an empty table without a grid."""
     grid = series.get("grid", {})
     if len(grid) > 1:
         raise InputError("grid", "one setting with its values", ", ".join(grid), "keep one of them")
@@ -120,9 +120,9 @@ def _variants(series: Toml) -> Iterator[dict[str, float]]:
 
 
 def best_of_grid(rows: pd.DataFrame, by: Sequence[str], metric: str) -> pd.DataFrame:
-    """Return the rows without those of other values of a grid than the best, for each combination of columns `by`.
+    """Return the rows of the best value of a grid, for each combination of the columns `by`.
 
-    The best has the smallest median, over the trials, of a metric in the last row of each.
+    The best value has the smallest median, over the trials, of a metric in the last row.
     """
     if "grid" not in rows or rows.empty:
         return rows
@@ -136,7 +136,7 @@ def best_of_grid(rows: pd.DataFrame, by: Sequence[str], metric: str) -> pd.DataF
 
 
 def grid_words(rows: pd.DataFrame) -> str:
-    """Return a sentence on the values that were chosen, nothing without a grid."""
+    """Return a sentence on the chosen values, "" without a grid."""
     if "grid" not in rows or not rows["grid"].notna().any():
         return ""
     best = [
@@ -147,7 +147,7 @@ def grid_words(rows: pd.DataFrame) -> str:
 
 
 def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:
-    """Return the axis of a panel, its own or that of the file, with its values as they are in the file."""
+    """Return the axis of a panel, or else of the file, with its values as in the file."""
     axes = preset.table(panel).get("axes", preset.content.get("axes", {}))
     if len(axes) != 1:
         error = InputError("axes", "one axis", ", ".join(axes) or "nothing", "write for example [axes] m = [1, 2]")
@@ -156,12 +156,12 @@ def axis_of(preset: Preset, panel: Path) -> tuple[str, Any]:
 
 
 def axes_path(preset: Preset, panel: Path) -> Path:
-    """Return the path of the axes of a panel: its own, or those of the file."""
+    """Return the path of the axes of a panel, or else of the file."""
     return ("axes",) if "axes" in preset.content and "axes" not in preset.table(panel) else (*panel, "axes")
 
 
 def counts(preset: Preset, panel: Path, count: int, trials: int | None) -> list[int]:
-    """Return the number of trials at each value in a panel or column."""
+    """Return the number of trials per value in a panel or column."""
     path = (*panel, "trials") if "trials" in preset.table(panel) else ("trials",)
     given = preset.table(panel).get("trials", preset.content["trials"])
     numbers = given if isinstance(given, list) else [given] * count
@@ -172,6 +172,6 @@ def counts(preset: Preset, panel: Path, count: int, trials: int | None) -> list[
 
 
 def rounded(spec: Spec, axis: str, value: float) -> Spec:
-    """Return the spec moved to a value on an axis, rounded if that is a whole number."""
+    """Return the spec at a value of an axis, rounded for a parameter of whole numbers."""
     parameter = declared(type(spec)).get(axis)
     return place(spec, axis, round(value) if parameter is not None and parameter.kind is int else value)

@@ -1,4 +1,4 @@
-"""Quantities of theorems that no solver computes: numbers of what is drawn from a spec, each with its parts by name."""
+"""Quantities in theorems that no solver computes: numbers of simulated data, each with its parts by name."""
 
 import math
 from collections.abc import Callable
@@ -26,10 +26,10 @@ from lrlab.runs.run import Newest, run_job
 
 
 def properties(spec: Any) -> Parts:
-    """Return what Properties 1-3 bound by delta (Jain & Dhillon 2013, Theorem 1), of a drawn rank-one operator.
+    """Return the quantities in Properties 1-3 (Jain & Dhillon 2013, Theorem 1) for a random rank-one operator.
 
-    start: ||S - W|| / ||W|| with S = (1/m) sum b_i A_i; B: ||B_y - I||; G: ||G_y||, for orthogonal unit vectors u that
-    are drawn for themselves. B_x and G_x have the same law where d1 = d2.
+    start: ||S - W|| / ||W|| with S = (1/m) sum b_i A_i; B: ||B_y - I||; G: ||G_y||, for independent orthogonal unit
+    vectors u. B_x and G_x have the same distribution if d1 = d2.
     """
     problem = spec.build()
     A, W = problem.operator, problem.truth
@@ -42,8 +42,8 @@ def properties(spec: Any) -> Parts:
 def isometry(spec: Any) -> Parts:
     """Return ||A(Z)||^2 / (m ||Z||_F^2) for two rank-one Z (Jain & Dhillon 2013, Claim 3).
 
-    high: of Z = x_1 y_1^T, or of the leading singular pair of a dense A_1; low: of one that is drawn for itself. Dense
-    measurements of a Z that is independent of them are standard normal, and are drawn as such: A is never formed.
+    high: Z = x_1 y_1^T, or the leading singular pair of a dense A_1; low: an independent Z. Dense measurements of an
+    independent Z are standard normal, so lrlab simulates them without A.
     """
     if spec.operator == "dense":
         rng = np.random.default_rng(spec.streams().data)
@@ -58,11 +58,12 @@ def isometry(spec: Any) -> Parts:
 
 
 def contraction(spec: Any) -> Parts:
-    """Return q = 2 rho (Soltani & Hegde 2018, Definition 1 and Theorem 4) of a drawn network, in two senses.
+    """Return q = 2 rho (Soltani & Hegde 2018, Definition 1 and Theorem 4) of a random network, in two senses.
 
-    fixed: of L_1 - L_2 = L in the spectral norm, as the definition has it. tangent: of the worst direction of the
-    tangent space at L = U diag(s) U^T, whose matrices have rank 2r, in the Frobenius norm: these are where iterates
-    near L differ. A direction is U S U^T + N U^T + U N^T with N orthogonal to U, stored as U S + 2^(1/2) N (p, r).
+    fixed: for L_1 - L_2 = L in the spectral norm, as in the definition. tangent: for the worst direction of the tangent
+    space at L = U diag(s) U^T in the Frobenius norm. The space contains the differences of iterates near L, and
+    matrices of rank 2r. A direction is U S U^T + N U^T + U N^T with N orthogonal to U,
+    stored as U S + 2^(1/2) N (p, r).
     """
     problem = spec.build()
     A, L, p, r = problem.operator, problem.truth, spec.p, spec.r
@@ -70,18 +71,18 @@ def contraction(spec: Any) -> Parts:
     ones = A.scale * (X.T @ XU)
 
     def parts(g: Array) -> tuple[Array, Array]:
-        """Return S and N of a direction; what has no part in the tangent space is left out."""
+        """Return S and N of a direction, projected on the tangent space."""
         G = g.reshape(p, r)
         S = U.T @ G
         return (S + S.T) / 2.0, (G - U @ S) / math.sqrt(2.0)
 
     def stored(WU: Array) -> Array:
-        """Return the projection of a symmetric W on the tangent space from W U."""
+        """Return the projection of a symmetric W on the tangent space, from W U."""
         S = U.T @ WU
         return (U @ S + math.sqrt(2.0) * (WU - U @ S)).ravel()
 
     def rest(S: Array, N: Array, image: Array) -> Array:
-        """Return (W - A*(image)) U of a direction W; the term of the trace is not in it."""
+        """Return (W - A*(image)) U of a direction W, without the trace term."""
         return U @ S + N - A.scale * (X.T @ (image[:, None] * XU))
 
     def image_of(S: Array, N: Array) -> Array:
@@ -117,15 +118,15 @@ def link_gap(spec: Any) -> Parts:
 
 
 WS = 8
-"""Matrices that are recovered by one set of measurements."""
+"""Matrices per set of measurements."""
 SWEEPS, RECOVERED = 300, 0.01
-"""Most sweeps of alternating minimization, and the relative error of a recovered matrix."""
+"""Most sweeps of alternating minimization, and the largest relative error of a recovered matrix."""
 
 
 def many_matrices(spec: Any) -> Parts:
-    """Return which fraction of several W alternating minimization recovers (Jain & Dhillon 2013, section 3.1).
+    """Return the fraction of several W that alternating minimization recovers (Jain & Dhillon 2013, section 3.1).
 
-    fixed: from one rank-one operator for all of them; fresh: from an operator for each.
+    fixed: with one rank-one operator for all; fresh: with a new operator for each.
     """
     specs = [spec.replace(seed=int(seed)) for seed in spec.streams().data.generate_state(WS)]
     first, parts = specs[0].build().operator, {}
@@ -155,9 +156,9 @@ def convex_rank(spec: Any) -> Parts:
 
 
 class Quantity(NamedTuple):
-    """What is computed of a spec on the seed of a trial, and the names of its parts.
+    """A function of a spec with the seed of a trial, and the names of its parts.
 
-    along: the place that it needs beside the spec, of PLACES, or nothing.
+    along: names of PLACES that the function takes in addition to the spec, or "".
     """
 
     parts_of: Callable[..., Parts]

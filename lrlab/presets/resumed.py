@@ -1,8 +1,8 @@
-"""Computes the items of a preset that a store does not have, and stores each result as it arrives.
+"""Computes the items of a preset that a store lacks, and stores each result as it arrives.
 
-    stream = Resumed(plan.function, plan.items, store.open, start)     a stream as any other; what is stored comes first
+    stream = Resumed(plan.function, plan.items, store.open, start)     yields stored results first
 
-A trial is stored as those of sweeps are; other items by a key of their values and of the version of their code.
+Trials share the storage of sweeps. The key of any other item has its values and the version of its code.
 """
 
 import hashlib
@@ -23,12 +23,12 @@ from lrlab.store.store import Store
 
 
 class Resumed(Results):
-    """The results that a store has, then those of the other items as they are computed."""
+    """The stored results, then the other results as they arrive."""
 
     def __init__(
         self, function: Callable[[Any], Any], wanted: Sequence[Any], open_store: Callable[[], Store], start: Start
     ) -> None:
-        """Read the store, and begin to compute what it does not have."""
+        """Read the store, and start to compute the missing items."""
         super().__init__(wanted)
         self._function, self._wanted, self._open = function, wanted, open_store
         with open_store() as store:
@@ -36,7 +36,7 @@ class Resumed(Results):
         self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
         self.reused = len(known)
         self._places = [k for k in range(len(wanted)) if k not in known]
-        # Items of a figure may differ by factors of 100 in size, and come in its order.
+        # Items of a figure may differ by factors of 100 in size, and come in the order of the figure.
         self._weights = [_bytes(wanted[k]) for k in self._places]
         self._work, self._finished, self._begun = sum(self._weights), 0.0, time.monotonic()
         self._inner = start(function, [wanted[k] for k in self._places]) if self._places else None
@@ -48,18 +48,18 @@ class Resumed(Results):
 
     @property
     def version(self) -> int:
-        """A number that grows with whatever is new."""
+        """A number that grows with every result."""
         return self.done + (self._inner.version if self._inner else 0)
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far, by the bytes of the items' data; None while it is not known."""
+        """Remaining time at the pace so far, weighted by the bytes of the data; None if unknown."""
         if not self.alive or self._inner is None:
             return 0.0
         return (time.monotonic() - self._begun) * (self._work / self._finished - 1.0) if self._finished else None
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
-        """Return what the store had, at first, then what is new; that is stored before it is returned."""
+        """Return stored results at first, then new results, each stored before it is returned."""
         if self._stored or self._inner is None:
             new, self._stored = self._stored, []
         else:
@@ -68,7 +68,7 @@ class Resumed(Results):
         return new
 
     def _end(self) -> list[ItemResult]:
-        """End it; return, and store, what was computed and not taken."""
+        """End the stream; store and return results that nobody took."""
         new, self._stored = self._stored, []
         if self._inner is not None:
             new += self._store(self._inner.cancel())
@@ -79,7 +79,7 @@ class Resumed(Results):
         self._finished += sum(self._weights[number] for number, _, _ in results)
         new = [ItemResult(self._places[number], item, value) for number, item, value in results]
         good = [result for result in new if not isinstance(result.value, Failure)]
-        # A trial that was cut short is no result.
+        # An interrupted trial is not a result.
         finished = {item: value for _, item, value in good if getattr(value, "stop", "") != Stop.CANCELLED.name}
         if finished:
             with self._open() as store:
@@ -93,7 +93,7 @@ def _bytes(item: Any) -> float:
 
 
 def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
-    """Return what a store has, by the number of the item."""
+    """Return the stored results by the number of the item."""
     if function is not run_trial:
         keys = [key(function, item) for item in wanted]
         stored = store.items(keys)
@@ -106,7 +106,7 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
 
 
 def _restored(item: Any, stored: Any) -> Any:
-    """Return a trial's result of the list that JSON makes of it; all iterates of a trial are a list of rows."""
+    """Return a result read from JSON: a trial from its list; the iterates of a trial stay a list of rows."""
     if isinstance(item, Trial) and isinstance(stored, list) and not all(isinstance(row, dict) for row in stored):
         return TrialResult(*stored)
     return stored
@@ -120,7 +120,7 @@ def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, 
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:
-    """Return what tells an item from all others: a hash of its values and of the code that it is computed by."""
+    """Return the key of an item: a hash of its values and of the code that computes it."""
     used: list[Any] = [function]
     if isinstance(item, Trial):
         values: Any = [code_version.key(item.job).hex(), item.number]
@@ -134,7 +134,7 @@ def key(function: Callable[[Any], Any], item: Any) -> bytes:
 
 
 def _text(value: Any) -> Any:
-    """Return a file by its name, size and time of change, other values as they print."""
+    """Return name, size and modification time of a file, and other values as they print."""
     if isinstance(value, Path) and value.exists():
         return [value.name, value.stat().st_size, value.stat().st_mtime_ns]
     return repr(value)

@@ -1,19 +1,18 @@
-"""How a claim is judged: a statistic of the trials, its interval, and the region where the paper has it.
+"""Rules that judge claims: a statistic of the trials, its interval, and the region that the paper states.
 
 | statistic | rule: region |
 |---|---|
 | paired ratio of series | `each`, `sooner`: above `by` (1); `ratio`: `level` within a factor; `similar`: near 1 |
-| value | `about`: `level` within a factor; `settles`: at most `level` at the places of the claim, above it far away |
-| | `constant`: the same at all places within a factor; `threshold`: below `level` most trials of another succeed |
-| order over the places | `rising`, `falling` |
-| half-point, where half of the trials succeed | `transition`: that of `lower` before that of `higher` |
-| slope, see `rules_slopes` | `slope`: `level` give or take `within`; `decays`: at most `level`; `proportional`: 1 |
-| | `exponent`: at most that of a formula, of growth that is seen |
+| value | `about`: `level` within a factor; `settles`: at most `level` at the points of the claim, above it far away |
+| | `constant`: the same at all points within a factor; `threshold`: below `level` most trials of another succeed |
+| order over the points | `rising`, `falling` |
+| point of 50% success | `transition`: `lower` has it before `higher` |
+| slope, see `rules_slopes` | `slope`: `level` plus or minus `within`; `decays`: at most `level`; `proportional`: 1 |
+| | `exponent`: at most the formula's exponent, if growth shows |
 
-`at`, `from`, `to` or `columns` name places, `any` asks for one of `higher` alone. A claim is reproduced if every
-interval lies in the region, not reproduced if one lies outside, and otherwise open. A claim on a size that does not
-hold *agrees in direction* if the effect itself is beyond the uncertainty. `of` says what a rule is about, series or
-places: a test gives the numbers of the trials to others, and the rule may then seldom hold.
+`at`, `from`, `to` or `columns` select points; with `any`, one series of `higher` suffices. A claim is reproduced if
+every interval lies in the region, not reproduced if one lies outside, and otherwise not decided. A failed claim on a
+size *agrees in direction* if the effect itself exceeds the uncertainty.
 """
 
 import math
@@ -33,11 +32,14 @@ Table = Mapping[str, Any]
 CHANCE = 0.05
 NEITHER = Judged(None, "series without a number")
 NEAR = 1.5
-"""Factor within which a number that is not the claimed one has its size."""
+"""Factor within which a number still has the claimed order of magnitude."""
 
 
 class Rule(NamedTuple):
-    """How a claim is judged, the keys that it needs, and what it is about: series, places or neither."""
+    """The judge of a claim, the keys that it needs, and its subject: series, places, or neither.
+
+    A test permutes the numbers of the subject; the rule must then rarely hold.
+    """
 
     judge: Callable[[Table, Samples], Judged]
     needs: tuple[str, ...]
@@ -45,7 +47,7 @@ class Rule(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """Whether the statistic at a place lies in the region, and in that of the effect alone; None if that is open."""
+    """Whether the statistic at a place lies in the region, and in the wider region of the effect; None if open."""
 
     place: Place
     holds: bool | None
@@ -53,15 +55,15 @@ class Statement(NamedTuple):
 
 
 def decided(sides: Sequence[bool | None]) -> bool | None:
-    """Return whether all statements hold; None if none fails and one is open, or there is none."""
+    """Return whether all statements hold; None without any, or if one is open and none fails."""
     return False if False in sides else None if None in sides or not sides else True
 
 
 def side(interval_of: Callable[[int], Interval], among: int, low: float, high: float = math.inf) -> bool | None:
-    """Return whether a number lies between low and high, None if its interval reaches over an end.
+    """Return whether a number lies between low and high, None if its interval contains an end.
 
-    interval_of: the interval of one of so many. If all of `among` statements have to hold, each does with its own
-    interval; one that fails has to do so beyond what chance would show among so many.
+    interval_of: the interval, corrected for a number of simultaneous statements. A statement holds by its own interval;
+    it fails only by the interval that is corrected for all of `among` statements.
     """
     one = interval_of(1)
     if (low < one.low or low == -math.inf) and (one.high < high or high == math.inf):
@@ -71,7 +73,7 @@ def side(interval_of: Callable[[int], Interval], among: int, low: float, high: f
 
 
 def concluded(statements: Sequence[Statement], words: str, lacking: str = "") -> Judged:
-    """Return the outcome of statements that all have to hold; `lacking` says why they cannot decide a claim."""
+    """Return the outcome of a claim whose statements must all hold; `lacking`: why they cannot decide it."""
     if not statements:
         return NEITHER
     if lacking:
@@ -86,7 +88,7 @@ def number(value: float) -> str:
 
 
 def shown(samples: Samples, series: Sequence[str], place: Place) -> str:
-    """Return the numbers of series at a place with their intervals as text."""
+    """Return the numbers of series at a place, with intervals, as text."""
     words = []
     for name in series:
         low, high = samples.interval(name, place)
@@ -101,7 +103,7 @@ def where(place: Place) -> str:
 
 
 def places_words(statements: Sequence[Statement]) -> str:
-    """Return at how many places a claim holds, where the contrary does, and how many are open."""
+    """Return in words how many places agree with a claim, contradict it, or leave it open."""
     sides = {
         one.place: decided([other.holds for other in statements if other.place == one.place]) for one in statements
     }
@@ -114,7 +116,7 @@ def places_words(statements: Sequence[Statement]) -> str:
 
 
 def ranges(rule: Table, samples: Samples) -> str:
-    """Return from where to where the numbers of each series go, as text."""
+    """Return the range of each series as text."""
     words = []
     for name in rule["series"]:
         centres = [samples.centre(name, place) for place in samples.places([name], rule)]
@@ -125,7 +127,7 @@ def ranges(rule: Table, samples: Samples) -> str:
 def _compared(
     rule: Table, samples: Samples, pairs: Sequence[tuple[str, str]], region: tuple[float, float], effect: Any = ()
 ) -> list[Statement]:
-    """Return a statement for each pair of series at each common place: the logarithm of their ratio and the region."""
+    """Return a statement per pair of series and common place: whether the log ratio lies in the region."""
     places = samples.places(dict.fromkeys(name for pair in pairs for name in pair), rule)
     most, statements = len(rule["higher"]) if rule.get("any") else 1, []
     for place in places:
@@ -137,7 +139,7 @@ def _compared(
 
             sides = [side(contrast, len(pairs) * len(places), *one) for one in (region, effect) if one]
             groups.setdefault(low if rule.get("any") else (low, high), []).append(Statement(place, *sides))
-        # With `any` it is enough to be below one of several.
+        # With `any`, one of several suffices.
         for own in groups.values():
             statements.append(next((one for wanted in (True, None) for one in own if one.holds is wanted), own[0]))
     return statements
@@ -239,15 +241,15 @@ def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
 
 
 def _after(one: Interval, other: Interval, sign: float) -> bool:
-    """Tell whether the other interval lies beyond one in a direction."""
+    """Return whether the other interval lies beyond the first one in a direction."""
     return other.low > one.high if sign > 0 else other.high < one.low
 
 
 def ordered_by_chance(centres: np.ndarray) -> float:
-    """Return how likely so many pairs in rising order are if all orders are equally likely (Kendall)."""
+    """Return the probability of at least as many rising pairs if all orders are equally likely (Kendall)."""
     concordant, ways = sum(a < b for a, b in combinations(centres, 2)), [1.0]
     for k in range(2, len(centres) + 1):
-        # One more number stands before j of the others in one order of k.
+        # Inserting the k-th number adds 0 to k - 1 rising pairs with equal probability.
         ways = [sum(ways[max(0, i - k + 1) : i + 1]) / k for i in range(len(ways) + k - 1)]
     return float(sum(ways[concordant:]))
 
@@ -265,7 +267,7 @@ def _transition(rule: Table, samples: Samples) -> Judged:
 
 
 def half_words(halves: Mapping[str, Interval]) -> str:
-    """Return in words where half of the trials succeed."""
+    """Return the points of 50% success in words."""
     ends = {
         name: [f"above {interval.low:g}"] * bool(interval.low > -math.inf)
         + [f"up to {interval.high:g}"] * bool(interval.high < math.inf)
@@ -276,7 +278,7 @@ def half_words(halves: Mapping[str, Interval]) -> str:
 
 
 def half(samples: Samples, series: str) -> Interval:
-    """Return between which places the success rate passes one half, by the 95% Wilson intervals."""
+    """Return the interval that contains the point of 50% success, by 95% Wilson intervals."""
     places = [place for place in samples.values[series] if not isinstance(place, str)]
     ends = [wilson(int(values.sum()), len(values)) for values in samples.values[series].values()]
     low = next((k for k, end in enumerate(ends) if end.high >= 0.5), len(ends))
@@ -292,7 +294,7 @@ def _threshold(rule: Table, samples: Samples) -> Judged:
         ends = {place: samples.interval(low, place) for place in places}
         below = [place for place in places if ends[place].high < rule["level"]]
         above = [place for place in places if ends[place].low > most]
-        # The condition is sufficient: success without it contradicts nothing, but then it tells nothing either.
+        # The condition is sufficient: success without it contradicts nothing, but shows nothing either.
         sides = [_most(samples.values[high][place]) for place in below] or [None]
         sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
         statements += [Statement(high, one) for one in sides]
@@ -304,7 +306,7 @@ def _threshold(rule: Table, samples: Samples) -> Judged:
 
 
 def _most(values: np.ndarray) -> bool | None:
-    """Return whether most trials succeed, None if their number does not tell."""
+    """Return whether most trials succeed, None if they are too few to decide."""
     low, high = wilson(int(np.sum(values > 0.5)), len(values))
     return True if low >= 0.5 else False if high < 0.5 else None
 
@@ -322,4 +324,4 @@ RULES: Mapping[str, Rule] = {
     "falling": Rule(partial(_trend, sign=-1.0), ("series",), ("places",)),
     "transition": Rule(_transition, ("lower", "higher"), ("series", "places")),
 }
-"""Rules of claims in files, but for those of slopes."""
+"""Rules of claims in files, except slopes."""

@@ -1,12 +1,11 @@
-"""Rules of printed numbers: `numbers`, each beside ours, and `ranking`, the order of the methods at each place.
+"""Rules of printed numbers: `numbers` compares each with ours, `ranking` the order of the methods at each place.
 
-A claim has the numbers in `printed`, by series and place, in units of `unit`, that of the last digit; `series` names
-the methods whose numbers are judged. A number agrees
-with ours where it lies no farther from it than one more trial may (and, where scores are known to a sampling error,
-one more draw of the test rows), at all places with 95% confidence. If all numbers that differ are better in the sense
-of `best` (1: large, -1: small, 0: neither), ours are *better than printed*; if they differ but come in the printed
-order, they *agree in direction*. If other numbers would agree as well, those of another method or any in the range
-of the printed ones, nothing is decided.
+A claim has the numbers in `printed`, by series and place, with last digit `unit`; `series` names the methods to judge.
+A printed number agrees with ours if their distance is at most the prediction interval of one more trial (and of other
+test rows, if the sampling error is known), simultaneously at all places with 95% confidence. If all numbers that
+differ are better in the sense of `best` (1: large, -1: small, 0: neither), ours are *better than printed*. If they
+differ but have the printed order, they *agree in direction*. If the numbers of another method, or random numbers in the
+printed range, would agree as well, the claim is not decided.
 """
 
 import math
@@ -23,7 +22,7 @@ from lrlab.presets.rules import CHANCE, NEITHER, Rule, Table, number, ordered_by
 
 MOST_NAMED = 3
 CONFIRMED = 0.9
-"""Share of the pairs of methods that have to be in the printed order, beyond the uncertainty, and none against it."""
+"""Smallest fraction of pairs of methods in the printed order, beyond the uncertainty, with none against it."""
 MOST_PERMUTED = 6
 
 
@@ -65,14 +64,14 @@ def _named(away: Mapping[tuple[str, Place], float]) -> str:
 
 
 def _in_order(rule: Table, samples: Samples, known: Sequence[tuple[str, Place]]) -> bool:
-    """Tell whether our numbers come in the printed order beyond chance."""
+    """Return whether our numbers have the printed order, beyond chance."""
     ordered = sorted(known, key=lambda cell: rule["printed"][cell[0]][cell[1]])
     ours = np.array([samples.values[series][place].mean() for series, place in ordered])
     return ordered_by_chance(ours) <= CHANCE
 
 
 def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]) -> float:
-    """Return how likely numbers drawn from the range of the printed ones would agree."""
+    """Return the probability that random numbers in the printed range agree."""
     printed = [value for row in rule["printed"].values() for value in row.values()]
     span = max(printed) - min(printed)
     return math.prod(min(1.0, 2.0 * rooms[cell] / span) if span else 1.0 for cell in known)
@@ -81,9 +80,9 @@ def _in_range(rule: Table, known: Sequence[tuple[str, Place]], rooms: Mapping[An
 def _in_other_order(
     rule: Table, samples: Samples, known: Sequence[tuple[str, Place]], rooms: Mapping[Any, float]
 ) -> float:
-    """Return which fraction of the other orders of the methods, place by place, would agree.
+    """Return the fraction of other orders of the methods, place by place, that would agree.
 
-    Of one method: which fraction of the other choices of a method at each place.
+    For a single method: the fraction of other choices of a method per place.
     """
     agreeing, ways = 1, 1
     for place in dict.fromkeys(place for _, place in known):
@@ -131,9 +130,9 @@ def _ranking(rule: Table, samples: Samples) -> Judged:
 
 
 def _better(rule: Table, samples: Samples, low: str, high: str, place: Place) -> bool:
-    """Tell whether a pair is in the other order because the method printed as the worse one is better here.
+    """Return whether a pair is reversed only because the method printed as worse is better here.
 
-    The other one has to be no worse than printed.
+    The other method must not be worse than printed.
     """
     best = rule.get("best", 0)
     worse, other = (low, high) if best > 0 else (high, low)

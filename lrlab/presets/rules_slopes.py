@@ -1,8 +1,8 @@
-"""Rules of slopes: powers that theorems name, of errors to a rate, and exponents of times and memory.
+"""Rules of slopes: powers in theorems, powers of a rate, and exponents of time and memory.
 
-Bounds have free constants, so a slope other than 0 is judged over at least a factor of 8 in its variable, with an
-interval at most 0.3 wide. A formula bounds growth from above: its exponent is met if the interval is narrower than the
-exponent (and than one; than 0.3 for none), lies above 0 and does not end below half of the exponent.
+Bounds have free constants. So a rule judges a slope other than 0 over at least a factor of 8 in its variable, with an
+interval at most 0.3 wide. A formula bounds growth from above. Its exponent is met if the interval is narrower than the
+exponent (at most 1; 0.3 for exponent 0), lies above 0 and does not end below half of the exponent.
 """
 
 import math
@@ -16,21 +16,21 @@ from lrlab.presets.result import TOO_FEW, Judged
 from lrlab.presets.rules import NEITHER, Rule, Statement, Table, concluded, number
 
 WIDE, WIDE_OF_NONE = 1.0, 0.3
-"""Width of an interval of an exponent that says too little, also if the formula does not grow: of times that grow as
-the square root of a size, given to other sizes, 7 of 100 have an interval of less than 0.5 with 0 in it."""
+"""Width at which the interval of an exponent says too little; the second one is for a formula without growth. If
+times that grow as a square root are permuted randomly, 7% have an interval that contains 0 and is narrower than 0.5."""
 LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
-"""Range of a variable and width of an interval over which the shape of a bound is judged."""
+"""Smallest range of a variable, and widest interval, to judge the shape of a bound."""
 ROOM = 0.15
-"""How far an exponent may lie from one if errors are called proportional to a rate."""
+"""Largest distance of an exponent from 1 for errors that count as proportional to a rate."""
 
 
 def power(
     x: Sequence[np.ndarray], y: Sequence[np.ndarray], trials: Sequence[np.ndarray] | None = None
 ) -> tuple[float, Interval]:
-    """Return the slope of log y over log x, the same in all groups, with its 95% interval of least squares.
+    """Return the common slope of log y over log x in all groups, with its 95% least-squares interval.
 
-    trials: how many each y is the mean of, its weight. Each group has its own constant; nan for too few points. Means
-    that bend show as a wide interval.
+    trials: numbers of trials behind each y, its weight. Each group has its own constant; nan for too few points.
+    Curvature widens the interval.
     """
     u, v, count = list[np.ndarray](), list[np.ndarray](), sum(map(len, x)) - len(x) - 1
     for own_x, own_y, weight in zip(x, y, trials or map(np.ones_like, y), strict=True):
@@ -45,7 +45,7 @@ def power(
 
 
 def exponent(samples: Samples, series: str, rule: Table | None = None) -> tuple[float, Interval]:
-    """Return the slope of a series with its interval, over those places of a rule that have a number."""
+    """Return the slope of a series with its interval, over the places of a rule with a number."""
     places = samples.places([series], rule or {}) if series in samples.values else []
     known = [place for place in places if np.isfinite(samples.centre(series, place))]
     if len(known) < 3:
@@ -66,12 +66,12 @@ def _exponent(rule: Table, samples: Samples) -> Judged:
     if high - low > min(WIDE, claimed or WIDE_OF_NONE):
         return Judged(None, f"{words}; the interval is wider than the claim")
     if claimed and not (low > 0.0 and high >= claimed / 2.0):
-        return Judged(None, f"{words}; what does not grow with the size hides the growth")
+        return Judged(None, f"{words}; a constant part hides the growth")
     return Judged(True, words)
 
 
 def _proportional(rule: Table, samples: Samples) -> Judged:
-    """Judge whether the errors of all series grow as the rate, each with a constant of its own."""
+    """Judge whether the errors of all series are proportional to the rate, each with its own constant."""
     x, y, trials = [], [], []
     for name in rule["series"]:
         own = {place: samples.values[name][place] for place in samples.places([name], rule)}
@@ -120,6 +120,6 @@ SLOPE_RULES: Mapping[str, Rule] = {
     ),
     "proportional": Rule(_proportional, ("series",), ("places",)),
 }
-"""Those of claims in files."""
+"""Rules of claims in files."""
 EXPONENT = Rule(_exponent, ("series", "claimed", "axis"), ("places",))
-"""The rule of exponents that a series has by axis."""
+"""The rule for the exponents of a series."""

@@ -19,7 +19,7 @@ from lrlab.sweeps.toml import make_axis
 
 CURVE_POINTS = 121
 BAND_STEP = 5
-"""The band is drawn at every so many points of the curves."""
+"""Points of the curve per point of the band."""
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
 
 
@@ -34,7 +34,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
             own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
         items += [(panel["title"], draw) for draw in own]
         made.append((panel["title"], spec, axis, values))
-    # Every point has a first draw before any has a second.
+    # A growing figure has one draw per point first.
     items.sort(key=lambda item: item[1].trial)
 
     def finish(results: Sequence[list[Row] | None]) -> Result:
@@ -65,14 +65,15 @@ def _panel(
     if overlaps := _overlaps_at_the_threshold(spec, axis, curve):
         summary["threshold_overlap"] = max(overlaps)
         words = " and ".join(f"{overlap:.2f}" for overlap in overlaps)
-        caption += f" Where the dashed curves meet, draws at this n and p have a mean overlap of {words}, not 0."
+        caption += " At the ends of the gap between the dashed curves, draws at this n and p have a mean overlap of "
+        caption += f"{words}, not 0."
     judged = claims.verdicts(preset, title, _samples(points, rows))
     table = panel_table(title, spec.model, points, [summary, *claims.rows(judged)])
     return Panel(title, figure, caption + claims.caption(judged), judged), table
 
 
 def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
-    """Return both eigenvalues of each draw, of the moment that carries information, and their difference."""
+    """Return both eigenvalues, and their difference, of each draw's informative moment."""
     own = rows.merge(points[["at", "moment"]], on=["at", "moment"])
     wide = own.pivot_table(index=["at", "trial"], columns="rank", values="value").reset_index()
     wide = wide.rename(columns={1: EIGENVALUES[0], 2: EIGENVALUES[1]})

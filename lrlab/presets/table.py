@@ -1,8 +1,8 @@
-"""Presets of kind `table`: a paper's numbers beside ours, in columns of settings or on published data sets (`fits`).
+"""Presets of kind `table`: a paper's numbers and ours, in columns of settings or on published data sets (`fits`).
 
-A column has a spec and, by a series' label, settings of its own. A panel shows where runs end in a metric, times
-`scale` (100 for per cent), or 1 minus it if it has `complement`. A series has, by metric or by the name that a panel
-has in `paper`, the numbers that the paper printed for each column. All panels show the same runs.
+A column has a spec and, by a series' label, settings. A panel shows a metric at the end of runs, times `scale` (100 for
+percent), or 1 minus the metric with `complement`. A series has the printed numbers of all columns, by metric or by the
+name in the panel's `paper`. All panels show the same runs.
 """
 
 import os
@@ -64,7 +64,7 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
 
 
 def _check(preset: Preset) -> None:
-    """Raise InputError, with the path, for series, metrics and printed numbers that do not fit the columns."""
+    """Raise InputError, with the path, for unknown series or metrics, or a wrong number of printed numbers."""
     columns, labels = preset.content["columns"], preset.labels
     for number, column in enumerate(columns):
         for label in column.get("settings", {}):
@@ -88,7 +88,7 @@ def _check(preset: Preset) -> None:
 
 
 def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
-    """Return the verdicts on the claims on a panel, then on its printed numbers."""
+    """Return the verdicts on the claims of a panel, then on its printed numbers."""
     samples = samples_of(rows.assign(shown=_values(panel, rows)), "column", "shown", panel.get("scale", 1.0))
     name = _printed_as(panel)
     rising = family(preset.spec(("columns", 0)).model).measures[panel["measure"]].rising
@@ -103,7 +103,7 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return a line for each series and column: ours (mean of the trials), its spread, and the paper's number."""
+    """Return a row per series and column: our mean over the trials, its spread, and the paper's number."""
     metric, labels = panel["measure"], [column["label"] for column in preset.content["columns"]]
     lines = []
     for one in preset.series:
@@ -121,7 +121,7 @@ def _printed_as(panel: Toml) -> str:
 
 
 def _values(panel: Toml, rows: pd.DataFrame) -> pd.Series:
-    """Return what a panel shows of each trial."""
+    """Return the values of a panel's trials."""
     values = rows[panel["measure"]]
     return 1.0 - values if panel.get("complement") else values
 
@@ -140,14 +140,14 @@ def _drawn(panel: Toml, points: pd.DataFrame) -> Figure:
 
 @lru_cache(maxsize=64)
 def redrawn(name: str) -> Mapping[str, Figure]:
-    """Return the panels of a preset for which the paper prints numbers, drawn of these alone, by their titles."""
+    """Return figures of the numbers that the paper prints, by the titles of their panels."""
     preset = presets.load(name)
     if preset.kind != "table" or preset.data:
         return fits.printed(preset) if preset.data else {}
     columns = ["series", "column", *(panel["measure"] for panel in preset.panels)]
     nothing = pd.DataFrame(columns=list(dict.fromkeys(columns)), dtype=float)
     points = {panel["title"]: compared(preset, panel, nothing) for panel in preset.panels}
-    # Series without numbers stay: those that have some look as they do beside ours.
+    # Series without numbers stay, so that all series keep the style that they have next to ours.
     return {
         panel["title"]: _drawn(panel, points[panel["title"]])
         for panel in preset.panels

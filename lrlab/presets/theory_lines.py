@@ -1,8 +1,8 @@
-"""What a theorem says of a panel of lines: bounds, slopes and marks beside the points.
+"""Lines of theory in a panel: bounds, slopes and marks.
 
-A line is a `bound` of `bounds`, a `slope` that ends at the last point of its series, with `origin` a line through the
-origin fitted to all points up to `to`, or a `mark`, upright at a number of the spec. `if` is the assumption under which
-it holds; one that is `exact` for its series has the color of that.
+A line is a `bound` of `bounds`, a `slope` through the last point of its series, a fit through the `origin` to all
+points up to `to`, or a `mark`: a vertical line at a number of the spec. The line holds under the assumption `if`. A
+line that is `exact` for its series has the color of the series.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def of_panel(preset: Preset, panel: Toml) -> list[Toml]:
 
 
 def check_lines(preset: Preset, placed: Sequence[Placed]) -> None:
-    """Raise InputError, with the path, for a line of a bound, a series or a number of the spec that there is not."""
+    """Raise InputError, with the path, for a line with an unknown bound or series, or without a shape."""
     for number, line in enumerate(preset.content.get("lines", ())):
         with preset.source.locate(("lines", number)):
             if "bound" in line:
@@ -40,7 +40,7 @@ def check_lines(preset: Preset, placed: Sequence[Placed]) -> None:
 
 
 def _bounds_for(placed: Sequence[Placed], line: Toml) -> Mapping[str, object]:
-    """Return the bounds that a line can have: those of a spec, or of a spec and a place that is no parameter."""
+    """Return the bounds that suit a line: functions of a spec, or of a spec and a place."""
     own = [
         one.axis
         for one in placed
@@ -51,7 +51,7 @@ def _bounds_for(placed: Sequence[Placed], line: Toml) -> Mapping[str, object]:
 
 
 def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of a panel: name, x, y, and the series that a line is exact for, or nan."""
+    """Return the lines of a panel: name, x, y, and the series if a line is exact for it, or nan."""
     against = preset.content["figure"].get("against")
     parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
     for line in (line for line in of_panel(preset, panel) if "mark" not in line):
@@ -71,13 +71,13 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
             y = float(used["x"] @ used["y"]) / float(used["x"] @ used["x"]) * x
         exact = line["series"] if line.get("exact") else np.nan
         table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
-        # A bound of 0 says nothing, and has no position on a logarithmic axis.
+        # A bound of 0 is empty, and has no position on a logarithmic axis.
         parts.append(table[table["y"] > 0].sort_values("x").drop_duplicates())
     return pd.concat(parts, ignore_index=True)
 
 
 def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str | None) -> tuple[Array, Array]:
-    """Return the places and values of a bound, between the dots if the spec can be placed there."""
+    """Return x and y of a bound, also between the dots if the axis is a parameter of the spec."""
     axis, spec = own[0].axis, own[0].spec
     if axis == STEPS or axis in PLACES:
         x = dots if axis == STEPS else x
@@ -92,7 +92,7 @@ def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str
 
 
 def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
-    """Return the bounds of single series as tables of their trials, for rules that compare both."""
+    """Return the bounds of single series as tables of trials, for rules that compare series with bounds."""
     tables = []
     for line in (line for line in of_panel(preset, panel) if "bound" in line and "series" in line):
         table, own = values[values["series"] == line["series"]], lines[lines["name"] == line["label"]]
@@ -105,12 +105,12 @@ def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataF
 
 
 def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
-    """Return the places of upright lines by their labels: numbers of the spec."""
+    """Return the positions of vertical lines, numbers of the spec, by label."""
     return {line["label"]: float(getattr(spec, line["mark"])) for line in of_panel(preset, panel) if "mark" in line}
 
 
 def assumptions(preset: Preset, panel: Toml) -> str:
-    """Return what the lines are, and under what assumptions they hold, in words."""
+    """Return the labels of the lines and their assumptions, in words."""
     return "".join(
         f" {'Theory of ' + line['series'] + ': ' if line.get('exact') else ''}{line['label']}: {line['if']}."
         for line in of_panel(preset, panel)

@@ -73,7 +73,7 @@ def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
         assert [trace.name.partition(",")[0] for trace in bands] == ["largest", "second"]
     logistic, sensing, phase = first_figure.panels
     assert all("draws at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
-    assert "Where the dashed curves meet" not in sensing.caption, "they do not meet for variances up to 2"
+    assert "dashed curves" not in sensing.caption, "they do not meet for variances up to 2"
 
 
 def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its_trials(first_figure):
