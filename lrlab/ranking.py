@@ -75,7 +75,7 @@ def blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator
 
 
 def areas_of(block: Block) -> Array:
-    """Return the AUC of each row (b,), nan for a row without a positive or without a negative."""
+    """Return the AUC of each row (b,), nan for a row that lacks a positive or a negative."""
     ascending, positive = np.sort(block.scores, axis=1), block.positive
     P = np.bincount(block.rows, minlength=len(ascending))
     N, wins = block.observed - P, np.zeros(len(ascending))
@@ -173,7 +173,7 @@ def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None
 
 
 def label_areas(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Array:
-    """Return the AUC within each label (L,), nan for a label without a positive or without a negative.
+    """Return the AUC within each label (L,), nan for a label that lacks a positive or a negative.
 
     One pass over the scores per group of labels, so that at most COLUMN_ENTRIES scores are in memory.
     """

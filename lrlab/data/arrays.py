@@ -1,4 +1,4 @@
-"""Makes checked arrays of your data: numbers without gaps, matrices with missing entries, patterns with masks."""
+"""Checks your data, and makes arrays of them: numbers, matrices with missing entries, patterns with masks."""
 
 from numbers import Number
 from typing import Any
@@ -10,12 +10,12 @@ from lrlab.arrays import Array, Vector
 from lrlab.parameters import InputError
 
 LARGEST = 1e100
-"""Squares of larger numbers, and their sums, would overflow; squares of numbers below its inverse would be 0."""
+"""Largest number whose squares and their sums do not overflow; below its inverse, squares may be 0."""
 Arrays = dict[str, Vector]
 
 
 def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False, gaps: bool = False) -> Vector:
-    """Return a value as an array of finite numbers of so many dimensions; with `gaps` nan is a missing one.
+    """Return a value as an array of finite numbers; with `gaps`, nan marks a missing one.
 
     Raises InputError in one sentence for anything else.
     """
@@ -56,7 +56,7 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
 
 
 def dimensions(value: Any) -> int:
-    """Return how many dimensions a value has as an array; 0 if it makes none."""
+    """Return the number of dimensions of a value as an array, 0 if it makes no array."""
     try:
         return int(np.ndim(value))
     except ValueError:
@@ -64,7 +64,7 @@ def dimensions(value: Any) -> int:
 
 
 def _first_word(value: Any) -> str:
-    """Return the first entry of an array that is not a number, quoted; nothing if there is none."""
+    """Return the first entry of an array that is not a number, in quotes, or nothing."""
     try:
         entries = np.ravel(np.asarray(value, dtype=object))
     except ValueError:
@@ -87,7 +87,7 @@ def rows_of(y: Array, **sides: Vector) -> None:
 
 
 def two_values(values: Vector) -> Vector:
-    """Return both values of one-bit responses; InputError if there are more, or one."""
+    """Return both values of one-bit responses; InputError for one value or more than two."""
     kinds = np.unique(values)
     if len(kinds) != 2:
         remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both responses"
@@ -96,11 +96,11 @@ def two_values(values: Vector) -> Vector:
 
 
 def words_or_numbers(y: Any) -> Vector:
-    """Return responses (n,) as they are, words or numbers."""
+    """Return responses (n,), all words or all numbers."""
     flat = np.asarray(y, dtype=object).ravel()
     words = np.array([isinstance(value, str) for value in flat], dtype=bool)
     for place in np.flatnonzero(~words) if words.any() else ():
-        # A missing word is None, nan, or pandas' NA, which is not a number.
+        # Missing words are None, nan, or pandas' NA, which has no number type.
         if not isinstance(flat[place], Number) or flat[place] != flat[place]:
             got = f"{flat[place]} at place {place + 1}"
             raise InputError("y", "a word in each row", got, "fill it in, or leave the row out")
@@ -110,7 +110,7 @@ def words_or_numbers(y: Any) -> Vector:
 
 
 def responses(y: Any, X: Any, Z: Any) -> Arrays:
-    """Return X (n, p) and y (n,) in +-1: the larger of two values is 1."""
+    """Return X (n, p) and y (n,), 1 for the larger of two values and -1 for the other."""
     none_of(Z, "one-bit responses")
     values, X = words_or_numbers(y), numbers("X", X, 2)
     rows_of(values, X=X)
@@ -121,7 +121,7 @@ def bilinear(y: Any, X: Any, Z: Any) -> Arrays:
     """Return X (m, d1), Z (m, d2), y (m,)."""
     if Z is None:
         remedy = "give Z, or take model=polynomial-network for y = x^T L x"
-        raise InputError("Z", "a table of numbers beside X", "nothing", remedy)
+        raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
     arrays = {"X": numbers("X", X, 2), "Z": numbers("Z", Z, 2), "y": numbers("y", y, 1)}
     rows_of(arrays["y"], X=arrays["X"], Z=arrays["Z"])
     return arrays
@@ -136,7 +136,7 @@ def quadratic(y: Any, X: Any, Z: Any) -> Arrays:
 
 
 def none_of(Z: Any, what: str) -> None:
-    """Raise InputError for a second table that nothing uses."""
+    """Raise InputError for a table Z that the model does not use."""
     if Z is not None:
         raise InputError("Z", f"left out of {what}", "a table", "leave it out, or take model=rank-one-sensing")
 
@@ -162,7 +162,7 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
 
 
 def matrix(y: Any, X: Any, Z: Any) -> Arrays:
-    """Return rows, columns and y (m,), the known entries in row-major order, their matrix's size, and features."""
+    """Return rows, columns and y (m,) of the known entries in row-major order, the matrix's size, and features."""
     features = {name: numbers(name, side, 2) for name, side in (("X", X), ("Z", Z)) if side is not None}
     if issparse(y) or isinstance(y, tuple):
         rows, columns, values, size = _triples(y)
@@ -214,7 +214,7 @@ def _whole(name: str, value: Any) -> Vector:
 
 
 def model_of(y: Any, X: Any, Z: Any) -> str:
-    """Return the model that data show by their form; InputError if several models fit."""
+    """Return the model that fits the form of data; InputError if several models fit."""
     if issparse(y) or isinstance(y, tuple) or (dimensions(y) == 2 and 1 not in np.shape(y)):
         return "inductive-completion"
     if dimensions(y) == 3 or (dimensions(X) == 2 and np.iscomplexobj(X)):

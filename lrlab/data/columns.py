@@ -29,7 +29,7 @@ DUPLICATES = ("", "last", "mean")
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""
 MOST_WORDS = 10
-"""Most words of a feature, each of which becomes a column of 0 and 1."""
+"""Most words of a feature; each word becomes a column of 0 and 1."""
 
 
 class Hints(NamedTuple):

@@ -1,4 +1,4 @@
-"""Solvers on your data as estimators of scikit-learn: for pipelines, grid searches and cross-validation."""
+"""Solvers on your data as scikit-learn estimators, for pipelines, grid searches and cross-validation."""
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
@@ -24,10 +24,10 @@ from lrlab.runs.trace import Trace
 
 @dataclass(eq=False, repr=False)
 class SolverEstimator(BaseEstimator):
-    """One run of a solver on all rows: `trace_` is that of `lrlab.recover`, `n_iter_` its number of iterations.
+    """One run of a solver on all rows: `trace_` is the trace of `lrlab.recover`, `n_iter_` its number of iterations.
 
-    solver: one of the model, the default one if it is empty; seed, max_iter, max_seconds: of the run; settings: other
-    options. InputError in one sentence if one of these or the data cannot be used.
+    solver: a solver of the model, empty for the default one. seed, max_iter, max_seconds: settings of the run.
+    settings: other options. Raises InputError in one sentence for unusable parameters or data.
     """
 
     measured: ClassVar[str]
@@ -44,7 +44,7 @@ class SolverEstimator(BaseEstimator):
     def run(self, y: Any, X: Any = None, Z: Any = None, **options: object) -> Any:
         """Run the solver, and return its estimate."""
         usual = {"held_out": 0.0, "seed": self.seed, "max_seconds": self.max_seconds, "max_iter": self.max_iter}
-        # The solver, the rank and others have defaults of their own if nothing is said.
+        # None leaves the solver, the rank and other options at their defaults.
         said = {name: value for name, value in {**usual, **options}.items() if value is not None}
         given = {**said, **(self.settings or {})}
         solver: Any = given.pop("solver", self.solver)
@@ -55,7 +55,7 @@ class SolverEstimator(BaseEstimator):
         return trace.estimate
 
     def rows(self, X: Any) -> Any:
-        """Return new rows, checked, for a fitted estimator."""
+        """Check new rows for a fitted estimator, and return them."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self.checks)
 
@@ -64,10 +64,10 @@ class SolverEstimator(BaseEstimator):
 class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
     """One-bit responses y to rows x: P(y = classes_[1] | x) = f(<x, b>), b and f both unknown.
 
-    model: of the responses, which says what solvers there are; scaling: of the columns, see `lrlab.recover`: whitened
-    has intervals of nearly dependent columns, too; others as of `SolverEstimator`. After a fit `coef_` (1, d) is the
-    direction, of unit length, in the units of the columns; `trace_.link` the link, `trace_.intervals` the 95% intervals
-    of the direction for columns of standard deviation 1 in these rows.
+    model: the model of the responses, which decides the available solvers. scaling: columns, whitened or none; only
+    whitened gives intervals for nearly dependent columns. Other parameters: see `SolverEstimator`. After a fit, `coef_`
+    (1, d) is the direction of unit length in your units, `trace_.link` the link, and `trace_.intervals` has 95%
+    intervals of the direction for columns of standard deviation 1 in these rows.
     """
 
     model: str = "flipped-logistic"
@@ -79,7 +79,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
         return self.model
 
     def __sklearn_tags__(self) -> Any:
-        """Say that there are two classes."""
+        """Return tags for two classes."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
@@ -89,7 +89,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
         X, y = validate_data(self, X, y, ensure_min_samples=2, ensure_min_features=2, **self.checks)
         check_classification_targets(y)
         if (kind := type_of_target(y)) != "binary":
-            # The words that scikit-learn's own checks look for.
+            # scikit-learn's checks look for these words.
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -115,7 +115,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class FormRegressor(RegressorMixin, SolverEstimator):
-    """A form of low rank, fitted to numbers y; `matrix_` is the matrix of the form in the units of the columns."""
+    """A low-rank form, fitted to numbers y; `matrix_` is its matrix in your units."""
 
     rank_name: ClassVar[str] = "rank"
 
@@ -123,7 +123,7 @@ class FormRegressor(RegressorMixin, SolverEstimator):
     constant: bool = True
 
     def sides(self, X: Array) -> tuple[Array, ...]:
-        """Return the vectors (n, ...) of the form, the two or the one."""
+        """Return the vectors (n, ...) of the form, one or two."""
         return (X,)
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -142,10 +142,10 @@ class FormRegressor(RegressorMixin, SolverEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BilinearRegressor(FormRegressor):
-    """y = x^T W z, W of low rank: the first `first` columns of a row are x, the others z (None: a half each).
+    """y = x^T W z with W of low rank: the first `first` columns of a row are x, the others z (None: half and half).
 
-    rank: of W, chosen on held-out rows if it is None; constant: whether x and z have an entry 1 each, which makes a
-    constant and linear terms part of W; others as of `SolverEstimator`.
+    rank: the rank of W, None to choose it on held-out rows. constant: add an entry 1 to x and z, which makes a constant
+    and linear terms part of W. Other parameters: see `SolverEstimator`.
     """
 
     measured = "rank-one-sensing"
@@ -162,10 +162,10 @@ class BilinearRegressor(FormRegressor):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class QuadraticNetworkRegressor(FormRegressor):
-    """y = x^T L x, L symmetric of low rank: a network of one hidden layer with squares, U of `matrix_` its units.
+    """y = x^T L x with L symmetric and of low rank: a network with one hidden layer of squares.
 
-    rank: number of hidden units, chosen on held-out rows if it is None; constant: whether x has an entry 1, which
-    makes a constant and linear terms part of L; others as of `SolverEstimator`.
+    rank: number of hidden units, None to choose it on held-out rows. constant: add an entry 1 to x, which makes a
+    constant and linear terms part of L. Other parameters: see `SolverEstimator`. U of `matrix_` has the units.
     """
 
     measured, rank_name = "polynomial-network", "r"
@@ -173,12 +173,12 @@ class QuadraticNetworkRegressor(FormRegressor):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
-    """Fills missing entries (nan) of a table with a matrix of low rank.
+    """Fills missing entries (nan) of a table by a low-rank matrix.
 
-    The table, whose columns are centered and divided by their standard deviations if `scaling` is columns (none: left
-    alone), is fitted by U V^T. A row gets the u that is most probable under the spread of the u and the residuals of
-    the fit, from the entries that it has; so do new rows. rank: chosen on held-out entries if it is None; others as of
-    `SolverEstimator`. A column without any number stays nan, and `note_` names it.
+    The imputer fits U V^T to the table. It then gives each row, also a new one, the most probable u for its known
+    entries, under the spread of the u and the residuals of the fit. rank: None to choose it on held-out entries.
+    scaling: columns (centered, standard deviation 1) or none. Other parameters: see `SolverEstimator`. A column without
+    numbers stays nan, and `note_` names it.
     """
 
     measured = "inductive-completion"
@@ -188,7 +188,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
     scaling: str = "columns"
 
     def __sklearn_tags__(self) -> Any:
-        """Say that entries may be nan."""
+        """Return tags that allow nan."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
@@ -202,7 +202,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
         self.empty_ = ~known.any(axis=0)
         places = ", ".join(str(place + 1) for place in np.flatnonzero(self.empty_))
         self.note_ = f"Columns {places} have no number: they stay nan." if places else ""
-        # The scaler would warn of a column without numbers.
+        # The scaler warns about a column without numbers.
         self.scaler_ = StandardScaler(with_mean=scaled, with_std=scaled).fit(np.where(self.empty_, 0.0, X))
         table = self.scaler_.transform(X)
         self.components_, self.ridge_ = np.zeros((X.shape[1], 0)), np.zeros((0, 0))
@@ -216,7 +216,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the table (n, d) with its missing entries filled; known numbers do not change."""
+        """Return the table (n, d) without missing entries; known numbers do not change."""
         X = self.rows(X)
         known = ~np.isnan(X)
         table = np.where(known, self.scaler_.transform(X), 0.0)
@@ -224,7 +224,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
         return np.asarray(np.where(known, X, np.where(self.empty_, np.nan, filled)))
 
     def factors(self, table: Array, known: Mask) -> Array:
-        """Return the u (n, rank) of rows whose known entries are those of a table."""
+        """Return the u (n, rank) of the rows of a table with a mask of known entries."""
         V = self.components_
         grams = np.einsum("ij,jk,jl->ikl", known.astype(float), V, V, optimize=True) + self.ridge_
         return np.asarray((np.linalg.pinv(grams, hermitian=True) @ (table @ V)[:, :, None])[:, :, 0])
@@ -234,14 +234,13 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
 class LabelEstimator(ClassifierMixin, SolverEstimator):
     """A multi-label solver with intercepts and scaled features.
 
-    Labels are a table (n, L) of 0 and 1, dense or sparse, nan if one is unknown; or one class per row (n,), of which
-    each has a column then, and the one of the highest score is predicted.
+    Labels are a table (n, L) of 0 and 1, dense or sparse, nan if unknown, or one class per row (n,). Each class then
+    becomes a label, and the highest score decides.
 
-    solver: empty takes the better one of leml and binary-relevance on held-out rows, and for classes
-    binary-relevance. rank: 0 takes half of the largest possible one, at most 100. regularization: the solver's own
-    default if it is None. iterations: the same as max_iter. tune_by: a metric by which settings that are not given are
-    chosen on held-out rows. Others as of `SolverEstimator`. For probabilities wrap it in scikit-learn's
-    CalibratedClassifierCV.
+    solver: empty for the better one of leml and binary-relevance on held-out rows, or binary-relevance for classes.
+    rank: 0 for half of the largest possible one, at most 100. regularization: None for the solver's default.
+    iterations: an alias of max_iter. tune_by: a metric that chooses other settings on held-out rows. Other parameters:
+    see `SolverEstimator`. For probabilities, wrap the estimator in scikit-learn's CalibratedClassifierCV.
     """
 
     measured = "multilabel"
@@ -255,7 +254,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
     tune_by: str = ""
 
     def __sklearn_tags__(self) -> Any:
-        """Say that features may be sparse, and that rows may have several labels."""
+        """Return tags for sparse features and several labels per row."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = True
@@ -276,7 +275,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
             check_classification_targets(y)
             self.classes_, places = np.unique(y, return_inverse=True)
             data = Dataset(X, csr_array(np.eye(len(self.classes_))[places]))
-            # Few indicators, one per row, have all ranks but one.
+            # Indicators of few classes have full rank, or one less.
             rank = rank or min(X.shape[1], len(self.classes_))
             solver = self.solver or (None if self.tune_by else "binary-relevance")
             most = most or (None if self.max_iter else 20)
@@ -288,9 +287,9 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
         return self
 
     def decision_function(self, X: Any) -> Array:
-        """Return scores of rows, above 0 if predicted: of labels (n, L), less the threshold, or of classes.
+        """Return scores of labels (n, L), positive for predicted labels, or scores of classes (n, classes).
 
-        The score of two classes is the lead (n,) of the second; more have a score each (n, classes).
+        For two classes, return the lead (n,) of the second.
         """
         rows = self.rows(X)
         found: Any = self.trace_.estimate
@@ -300,7 +299,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: Any) -> Array:
-        """Return the labels of rows (n, L), 0 or 1, or their classes (n,)."""
+        """Return the labels (n, L) of rows, 0 or 1, or their classes (n,)."""
         scores = self.decision_function(X)
         if not self.single_:
             return (scores > 0).astype(int)

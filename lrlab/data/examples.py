@@ -1,4 +1,4 @@
-"""Examples of your data that come with lrlab: small tables of scikit-learn, and simulated ones, by kind."""
+"""Example data of each kind: small tables of scikit-learn, and simulated ones."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ UCI, OPEN = "UCI Machine Learning Repository, as scikit-learn has it", "CC BY 4.
 
 
 class Example(NamedTuple):
-    """Measurements that are one click away: their title, model, source and license, what makes them, and options."""
+    """Example measurements: their title, model, source and license, the function that makes them, and options."""
 
     title: str
     model: str
@@ -27,7 +27,7 @@ class Example(NamedTuple):
 
 
 def breast_cancer() -> Given:
-    """Return 30 features of 569 cell nuclei, and whether they are benign."""
+    """Return 30 features of 569 cell nuclei, and benign or malignant."""
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()
@@ -43,7 +43,7 @@ def diabetes() -> Given:
 
 
 def wine() -> Given:
-    """Return 13 properties of 178 wines in units of their standard deviations, a fifth of the entries left out."""
+    """Return 13 standardized properties of 178 wines, without a fifth of the entries."""
     from sklearn.datasets import load_wine
 
     data = load_wine()
@@ -71,7 +71,7 @@ def bilinear_form() -> Given:
 
 
 def ratings() -> Given:
-    """Return 3,000 ratings of 60 movies by 120 users, of rank 2 beside means of both, with noise."""
+    """Return 3,000 noisy ratings of 60 movies by 120 users: means of both plus a matrix of rank 2."""
     rng = np.random.default_rng(SEED)
     n1, n2, m = 120, 60, 3000
     rows, columns = np.divmod(np.sort(rng.choice(n1 * n2, size=m, replace=False)), n2)
@@ -129,6 +129,6 @@ EXAMPLES: Mapping[str, Example] = {
 
 
 def example(name: str) -> Example:
-    """Return an example; InputError if there is none of this name."""
+    """Return an example by name; InputError for an unknown name."""
     require_known(name, EXAMPLES, what="example")
     return EXAMPLES[name]

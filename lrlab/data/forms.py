@@ -1,4 +1,4 @@
-"""Your measurements of a low-rank matrix: bilinear and quadratic regression, and what matrices share with them."""
+"""Your measurements of a low-rank matrix: bilinear and quadratic regression, and their base class."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -20,18 +20,20 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
 METRICS = {
-    "held_out_misfit": Measure("relative error of held-out measurements", "1 is that of a zero estimate"),
-    "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"),
-    "guessed_rank": Measure("rank", "rank that solvers are given", constant=True),
+    "held_out_misfit": Measure("relative error of held-out measurements", "1 for a zero estimate"),
+    "misfit": Measure(
+        "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "relative distance between the measurements of the estimate and yours"
+    ),
+    "guessed_rank": Measure("rank", "rank that solvers get", constant=True),
 }
 DEPENDENT = 1e-10
-"""Singular value of columns, relative to the largest one, up to which one of them is a combination of others."""
+"""Singular value, relative to the largest one, below which columns are linearly dependent."""
 
 
 def whitening(X: Array) -> Array:
     """Return T (columns, d) such that the columns of X T, X (m, columns), are orthogonal and of mean square 1.
 
-    A linear change of the recovered matrix, which leaves its rank; dependent columns are dropped.
+    This changes the recovered matrix linearly and preserves its rank. It drops dependent columns.
     """
     sizes = np.sqrt(np.mean(X**2, axis=0))
     units = np.where(sizes > 0, sizes, 1.0)
@@ -41,13 +43,13 @@ def whitening(X: Array) -> Array:
 
 
 def with_constant(X: Array, constant: bool) -> Array:
-    """Return X (m, d) with a column of ones before it, if there is to be one."""
+    """Return X (m, d), with a column of ones before it if `constant`."""
     return np.column_stack([np.ones(len(X)), X]) if constant else X
 
 
 @dataclass(frozen=True, kw_only=True)
 class LowRankSpec(DataSpec):
-    """Your measurements of a matrix of low rank; `fewest` is the least number of entries of a row or column."""
+    """Your measurements of a low-rank matrix; `fewest`: the least number of entries in a row or column."""
 
     data_metrics = METRICS
 
@@ -56,10 +58,10 @@ class LowRankSpec(DataSpec):
     ] = 2**31
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Say which rank was chosen."""
+        """Return a sentence on the rank that held-out measurements chose."""
         if not scores.get("guessed_rank") or self.values()["rank_guess"] != "held-out":
             return ""
-        return f"Rank {scores['guessed_rank']:g} was chosen: it predicts a tenth of the given numbers, held out, best."
+        return f"lrlab chose rank {scores['guessed_rank']:g}: it best predicts a held-out tenth of the given numbers."
 
     @property
     def undecided(self) -> str:  # noqa: D102
@@ -67,7 +69,7 @@ class LowRankSpec(DataSpec):
 
 
 class LowRankData(LowRankProblem):
-    """Your measurements as those of `LowRankProblem`, without a ground truth; `unit` is what they are divided by."""
+    """A `LowRankProblem` of your measurements, divided by `unit`, without a ground truth."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.truth, self.checkpoint = spec, None, checkpoint
@@ -76,7 +78,7 @@ class LowRankData(LowRankProblem):
         self.unit = float(np.sqrt(np.mean(self.values[~self.out] ** 2))) or 1.0
 
     def target(self) -> Array:
-        """Return all numbers that are measured of the matrix (measured,)."""
+        """Return all measurements of the matrix (measured,)."""
         return self.arrays["y"]
 
     @cached_property
@@ -108,17 +110,17 @@ class LowRankData(LowRankProblem):
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False: there is no ground truth."""
+        """Return False, for lack of a ground truth."""
         return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether there are fewer measurements than degrees of freedom, in all or of one row or column."""
+        """Return whether measurements are fewer than degrees of freedom, in all or in one row or column."""
         spec, rank = self.spec, self.rank if "rank" in vars(self) else 1
         return bool(spec.measurements < spec.unknowns(rank) or spec.fewest < rank)
 
 
 class FormProblem(LowRankData):
-    """Measurements x^T W z, or x^T L x without Z: bases in which the rows are white, and back."""
+    """Measurements x^T W z, or x^T L x without Z, in whitened columns."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         super().__init__(spec, checkpoint)
@@ -131,7 +133,7 @@ class FormProblem(LowRankData):
         return SymmetricRankOne(*sides) if len(sides) == 1 else RankOne(*sides)
 
     def recovered(self, estimate: LowRank) -> LowRank:
-        """Return the matrix of the given columns, after one for the constant if there is one, in their units."""
+        """Return the matrix in your units; its first row and column belong to the constant, if any."""
         if len(self.bases) == 2:
             left, right = self.bases
             return lowrank.from_product(left @ (estimate.left * self.unit), right @ estimate.V)
@@ -139,13 +141,13 @@ class FormProblem(LowRankData):
         return lowrank.from_core(Q, (R * (estimate.s * self.unit)) @ R.T, len(estimate.s))
 
     def compared(self, W: LowRank) -> Comparison:
-        """Return the root mean squared error of held-out measurements beside that of their mean."""
+        """Return the root mean squared error on held-out measurements, with their mean as the baseline."""
         rows = [self.arrays[name][self.out] for name in ("X", "Z") if name in self.arrays]
         y, mean = self.arrays["y"][self.out], float(self.arrays["y"][~self.out].mean())
         return Comparison.of("root mean squared error", (self.predict(W, *rows) - y) ** 2, (y - mean) ** 2, root=True)
 
     def predict(self, W: LowRank, X: Array, Z: Array | None = None) -> Array:
-        """Return the measurements (n,) of rows X (n, d1), and Z (n, d2) if the matrix is not symmetric."""
+        """Return the measurements (n,) of rows X (n, d1), with Z (n, d2) unless the matrix is symmetric."""
         sides = [with_constant(side, self.spec.constant) for side in (X, Z) if side is not None]
         return np.asarray(((sides[0] @ W.left) * (sides[-1] @ W.V)).sum(axis=1))
 
@@ -158,7 +160,7 @@ class FormSpec(LowRankSpec):
     sizes: ClassVar[tuple[str, ...]] = ("m", "d1", "d2", "p")
 
     constant: Annotated[
-        bool, Parameter(meaning="whether a column of ones is added, which makes a constant and linear terms part of W")
+        bool, Parameter(meaning="column of ones, which makes a constant and linear terms part of W")
     ] = False
 
     def build(self, checkpoint: Checkpoint = proceed) -> FormProblem:  # noqa: D102

@@ -96,7 +96,7 @@ class LabelProblem(MultilabelProblem):
         return problem
 
     def score(self, estimate: Predictor) -> dict[str, float]:
-        """Return metrics on held-out rows including `macro_auc`, or on training rows if there are no others."""
+        """Return metrics on held-out rows including `macro_auc`, or on training rows without them."""
         held_out = self.Y_test.shape[0] > 0
         X, Y, mask = (self.X_test, self.Y_test, self.mask_test) if held_out else (self.X, self.Y, self.mask)
         scores = measured(estimate, X, Y, mask)

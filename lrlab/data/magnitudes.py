@@ -1,4 +1,4 @@
-"""Your magnitudes: A (m, p) and |A x| or |A x|^2, or diffraction patterns of an image behind masks."""
+"""Your magnitudes or intensities |A x| with A (m, p), or diffraction patterns of an image behind masks."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
 METRICS = {
-    "held_out_misfit": Measure("relative error of held-out magnitudes", "1 is that of a zero estimate"),
+    "held_out_misfit": Measure("relative error of held-out magnitudes", "1 for a zero estimate"),
     "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
 }
 
@@ -36,10 +36,10 @@ def some_pixels(whole: CodedFourier, known: Mask) -> LinearOperator:
 
 
 class MagnitudesProblem(PhaseRetrievalProblem):
-    """Your magnitudes: A (m, p), or for patterns behind masks (count, h, w) their operator, without a ground truth.
+    """Your magnitudes without a ground truth; A is a matrix (m, p), or the operator of masks (count, h, w).
 
-    Rows of A are scaled to mean square 1 per entry, measurements to mean square magnitude 1; `unit` is that of x.
-    image: the sides of what is behind masks.
+    lrlab scales A to mean square 1 per entry, and measurements to mean square magnitude 1. unit: the unit of x that
+    results; image: the sides of the image, () for a matrix A.
     """
 
     def __init__(self, spec: "MagnitudesSpec", checkpoint: Checkpoint = proceed) -> None:
@@ -73,7 +73,7 @@ class MagnitudesProblem(PhaseRetrievalProblem):
         return A, y if self.data == "magnitude" else np.sqrt(y)
 
     def score(self, estimate: Vector) -> dict[str, float]:
-        """Return the relative residual norm of the given magnitudes, and of those held out."""
+        """Return the relative residual norm of the given and of the held-out magnitudes."""
         parts = {"misfit": (self.A, self.magnitude), **({"held_out_misfit": self.held()} if self.out.any() else {})}
         return {
             name: float(np.linalg.norm(np.abs(A @ estimate) - y) / (np.linalg.norm(y) or 1.0))
@@ -81,22 +81,22 @@ class MagnitudesProblem(PhaseRetrievalProblem):
         }
 
     def compared(self, x: Vector) -> Comparison:
-        """Return the relative error of held-out magnitudes beside that of a zero estimate."""
+        """Return the relative error of held-out magnitudes, with a zero estimate as the baseline."""
         A, magnitude = self.held()
         off = np.abs(A @ (np.ravel(x) / self.unit)) - magnitude
         size = float(np.mean(magnitude**2)) or 1.0
         return Comparison.of("relative error", off**2 / size, np.ones(len(off)), root=True)
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False: there is no ground truth."""
+        """Return False, for lack of a ground truth."""
         return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether there are too few measurements to determine a signal."""
+        """Return whether measurements are too few to determine a signal."""
         return bool(self.spec.measurements <= self.spec.degrees_of_freedom)
 
     def recovered(self, estimate: Vector) -> Vector:
-        """Return the signal (p,), or the image, in the units of the given numbers, up to a phase."""
+        """Return the signal (p,), or the image, in your units, up to a phase."""
         return (estimate * self.unit).reshape(self.image or -1)
 
 
@@ -108,8 +108,8 @@ class MagnitudesSpec(DataSpec):
     sizes: ClassVar[tuple[str, ...]] = ("m", "p", "field")
     data_metrics = METRICS
 
-    stacked: Annotated[bool, Parameter(meaning="whether these are patterns behind masks", hidden=True)] = False
-    unknown: Annotated[int, Parameter(meaning="number of pixels that are left out", low=0, high=1e9, hidden=True)] = 0
+    stacked: Annotated[bool, Parameter(meaning="patterns behind masks", hidden=True)] = False
+    unknown: Annotated[int, Parameter(meaning="number of ignored pixels", low=0, high=1e9, hidden=True)] = 0
     norm: Annotated[
         str,
         Parameter(
@@ -117,21 +117,21 @@ class MagnitudesSpec(DataSpec):
             choices=("backward", "ortho"),
         ),
     ] = "backward"
-    centered: Annotated[bool, Parameter(meaning="whether patterns have frequency 0 in their center")] = False
+    centered: Annotated[bool, Parameter(meaning="frequency 0 in the center of patterns")] = False
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """State the convention of patterns, and hint at intensities."""
-        words = f"{self.unknown:,} unknown pixels are left out. " if self.unknown else ""
+        words = f"lrlab ignores {self.unknown:,} unknown pixels. " if self.unknown else ""
         if self.stacked:
             origin = "in the center" if self.centered else "at the first pixel"
-            words += f"Patterns are read as |fft2(mask x image)|, norm {self.norm}, frequency 0 {origin}. "
+            words += f"lrlab reads patterns as |fft2(mask x image)|, norm {self.norm}, frequency 0 {origin}. "
         if self.values()["data"] == "magnitude" and scores.get("misfit", 0.0) > 0.05:
             words += "No signal fits these magnitudes well. If they are intensities, set data=intensity. "
         return words.strip()
 
     @property
     def data_bytes(self) -> int:
-        """Memory of the data: no matrix is formed for patterns behind masks."""
+        """Memory of the data; patterns behind masks need no matrix."""
         return 5 * self.given_bytes if self.stacked else super().data_bytes
 
     def build(self, checkpoint: Checkpoint = proceed) -> MagnitudesProblem:  # noqa: D102

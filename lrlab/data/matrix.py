@@ -1,4 +1,4 @@
-"""Your matrix with missing entries: entries of W, or of X W Z^T with features, beside biases of rows and columns."""
+"""Your matrix with missing entries: W, or X W Z^T with features, plus biases of rows and columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
 
 FAR_APART = 10.0
-"""Ratio of the root mean squares of columns above which each column is divided by its own."""
+"""Ratio of the root mean squares of columns above which lrlab scales each column."""
 SIDES = (("X", "rows"), ("Z", "columns"))
 
 
 class MatrixProblem(LowRankData):
-    """Given entries of a matrix, less their mean and the biases of rows and columns if there are any."""
+    """Given entries of a matrix, minus their mean and the biases of rows and columns if requested."""
 
     operator: Entries
 
@@ -35,7 +35,7 @@ class MatrixProblem(LowRankData):
     def line(self) -> tuple[float, Array, Array]:
         """The mean of the given entries, and the biases of rows (n1,) and columns (n2,), or zeros.
 
-        Biases are means, alternately of rows and columns, shrunk as by one more entry of 0.
+        Biases are means, alternately of rows and columns. One more entry of 0 shrinks each.
         """
         (n1, n2), given = self.spec.table, ~self.out
         mean, a, c = 0.0, np.zeros(n1), np.zeros(n2)
@@ -53,7 +53,7 @@ class MatrixProblem(LowRankData):
 
     @cached_property
     def scales(self) -> Array:
-        """What columns (n2,) are divided by: their root mean squares if these differ by FAR_APART, else 1."""
+        """The divisors of columns (n2,): their root mean squares if these differ by FAR_APART, else 1."""
         n2, given = self.spec.table[1], ~self.out
         squares = np.bincount(self.arrays["columns"][given], self.centered[given] ** 2, n2)
         sizes = np.sqrt(squares / np.maximum(np.bincount(self.arrays["columns"][given], minlength=n2), 1))
@@ -62,12 +62,12 @@ class MatrixProblem(LowRankData):
 
     @cached_property
     def centered(self) -> Array:
-        """The entries (measured,) less mean and biases."""
+        """The entries (measured,) minus mean and biases."""
         mean, a, c = self.line
         return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
 
     def target(self) -> Array:
-        """Return the entries (measured,) less mean and biases, divided by the scales of their columns."""
+        """Return the entries (measured,) minus mean and biases, divided by the scales of their columns."""
         return self.centered / self.scales[self.arrays["columns"]]
 
     def operator_of(self, chosen: Mask) -> Entries:  # noqa: D102
@@ -77,22 +77,22 @@ class MatrixProblem(LowRankData):
         return Entries(X, Z, (n1, n2), rows, columns, free / int(chosen.sum()))
 
     def recovered(self, estimate: LowRank) -> LowRank:
-        """Return W in the units of the given numbers and features."""
+        """Return W in your units."""
         left, right = (F if T is None else T @ F for F, T in zip((estimate.left, estimate.V), self.bases, strict=True))
         right = right if self.bases[1] is not None else right * self.scales[:, None]
         return lowrank.from_product(left * self.unit, right)
 
     def compared(self, W: LowRank) -> Comparison:
-        """Return the root mean squared error of held-out entries beside that of their mean."""
+        """Return the root mean squared error on held-out entries, with their mean as the baseline."""
         rows, columns, y = (self.arrays[name][self.out] for name in ("rows", "columns", "y"))
         off, scales = self.fitted(W)[rows, columns] - y, self.scales[columns]
         mean = float(self.arrays["y"][~self.out].mean())
         return Comparison.of("root mean squared error", (off / scales) ** 2, ((y - mean) / scales) ** 2, root=True)
 
     def completed(self, W: LowRank) -> Array:
-        """Return the whole matrix (n1, n2): entries as they are given, others of mean, biases and X W Z^T.
+        """Return the whole matrix (n1, n2): your entries unchanged, the others from mean, biases and X W Z^T.
 
-        Unknown entries of a row or column without features and without given entries are nan.
+        Unknown entries are nan in a row or column that has neither features nor given entries.
         """
         table, given = self.fitted(W), ~self.out
         for (k, at), part in zip(SIDES, (table, table.T), strict=True):
@@ -111,24 +111,22 @@ class MatrixProblem(LowRankData):
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixSpec(LowRankSpec):
-    """A matrix (n1, n2) of which some entries are known; features of rows and columns are whitened for solvers.
+    """A matrix (n1, n2) with some known entries; lrlab whitens features of rows and columns for solvers.
 
-    fewest: entries of the row or column, without features, that has fewest among those that have any.
+    fewest: least number of entries in a row or column that has entries and no features.
     """
 
     free: ClassVar[tuple[str, ...]] = ("rank", "rank_guess", "assumed_rank")
     sizes: ClassVar[tuple[str, ...]] = ("n1", "n2", "d1", "d2")
 
-    biases: Annotated[bool, Parameter(meaning="whether rows and columns have a bias each, beside a common mean")] = (
-        False
-    )
+    biases: Annotated[bool, Parameter(meaning="a bias per row and per column, in addition to a common mean")] = False
 
     empty: Annotated[
         int, Parameter(meaning="rows and columns without given entries and features", low=0, high=2**31, hidden=True)
     ] = 0
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Say which rank was chosen, and what cannot be completed."""
+        """Return the choice of the rank, and the number of rows and columns without data."""
         nothing = f"{self.empty:,} rows or columns have neither entries nor features: they stay nan."
         return " ".join(filter(None, [super().judgement(scores), nothing if self.empty else ""]))
 
@@ -139,7 +137,7 @@ class MatrixSpec(LowRankSpec):
 
     @property
     def bare_sides(self) -> tuple[tuple[int, int], ...]:
-        """Nothing is simulated: `fewest` is counted."""
+        """Empty: data have an exact count, `fewest`."""
         return ()
 
     @property

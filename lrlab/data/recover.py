@@ -62,7 +62,7 @@ def recover(
     limits; held_out (0.2), the fraction of the measurements that lrlab holds out to score the estimates; seed. For
     responses also scaling, and the model's options for the link; for matrices biases (means of rows and columns).
 
-    The trace is that of `lrlab.solve` without metrics that need a ground truth. `trace.estimate` is in your units;
+    The trace is as in `lrlab.solve`, without metrics that need a ground truth. `trace.estimate` is in your units;
     `trace.link` is the link of responses. Raises InputError in one sentence for unusable data.
     """
     return in_units(solve.run(job_of(y, X, Z, model=model, solver=solver, **options)))

@@ -1,4 +1,4 @@
-"""Your one-bit responses: X (n, p) and y with two values, for all solvers of single-index models."""
+"""Your one-bit responses, X (n, p) and y with two values, for all solvers of single-index models."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from lrlab.solvers.single_index.index_link import IndexLink, losses
 
 METRICS = {
     "held_out_log_loss": Measure("log loss of held-out responses", "nats per response, under the estimated link"),
-    "held_out_accuracy": Measure("accuracy on held-out responses", "fraction that is predicted rightly", rising=True),
-    "log_loss": Measure("log loss of the responses", "nats per response, of those that the solver was given"),
+    "held_out_accuracy": Measure("accuracy on held-out responses", "fraction of correct predictions", rising=True),
+    "log_loss": Measure("log loss of the responses", "nats per response, on the responses that the solver gets"),
 }
 REFINEMENT = "link-free-refinement"
 MOST_SEPARATED = 300_000
-"""Entries of X up to which responses are tested for separation: the linear program then takes about a second."""
+"""Most entries of X for the test for separation, whose linear program then takes about a second."""
 
 
 class Frame(NamedTuple):
-    """Centers columns and changes their basis: rows x become (x - mean) T, T (columns, p); sizes are deviations."""
+    """A change of basis: rows x become (x - mean) T, T (columns, p). sizes: standard deviations of columns."""
 
     mean: Array
     T: Array
@@ -36,7 +36,7 @@ class Frame(NamedTuple):
 
     @classmethod
     def of(cls, X: Array, scaling: str) -> "Frame":
-        """Return the frame of rows X (n, columns): columns of standard deviation 1, or whitened ones; if they vary."""
+        """Return the frame of rows X (n, columns), which scales or whitens the columns that vary."""
         use = varying(X)
         mean, sizes, eye = X.mean(axis=0), np.where(use, X.std(axis=0), 1.0), np.eye(X.shape[1])[:, use]
         if scaling == "none":
@@ -50,7 +50,7 @@ class Frame(NamedTuple):
 
 
 class ResponsesProblem(Problem):
-    """Your responses, with the attributes of `SingleIndexProblem` but no ground truth; X is in the frame of `frame`."""
+    """Your responses, like `SingleIndexProblem` without a ground truth; X is in the coordinates of `frame`."""
 
     def __init__(self, spec: "ResponsesSpec", checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.link, self.checkpoint = spec, spec.link_function, checkpoint  # type: ignore[attr-defined]
@@ -75,11 +75,11 @@ class ResponsesProblem(Problem):
         return self.y[:most]
 
     def link_at(self, estimate: Array) -> IndexLink:
-        """Return the link that is estimated along a direction."""
+        """Return the estimated link along a direction."""
         return self._link(np.ascontiguousarray(estimate, dtype=float).tobytes())
 
     def score(self, estimate: Array) -> dict[str, float]:
-        """Return log losses of the given and of the held-out responses, under the link that the given ones show."""
+        """Return log losses of the given and of the held-out responses, under the link fitted to the given ones."""
         link = self.link_at(estimate)
         scores = {"log_loss": float(losses(link.log_odds(self.X), self.y).mean())}
         if len(self.y_held):
@@ -89,21 +89,21 @@ class ResponsesProblem(Problem):
         return scores
 
     def standardised(self, b: Array) -> Array:
-        """Return a direction (columns,) in columns of standard deviation 1, nan for a column that does not vary.
+        """Return a direction (columns,) in columns of standard deviation 1, nan for a constant column.
 
-        Standard deviations are those in these rows: intervals do not count that others have other ones. If columns are
-        whitened, the index of the direction has standard deviation 1, else the direction has length 1.
+        Intervals treat the standard deviations of these rows as known. With whitened columns the index of the direction
+        has standard deviation 1; otherwise the direction has length 1.
         """
         scaled = np.where(varying(self.given), b * self.frame.sizes, np.nan)
         size = np.std(self.given @ b) if self.contrasts is not None else np.linalg.norm(np.nan_to_num(scaled))
         return scaled / (size or 1.0)
 
     def recovered(self, estimate: Array) -> Array:
-        """Return the direction (columns,), of length 1, in the units of the given columns."""
+        """Return the direction (columns,) of length 1 in your units."""
         return unit(self.frame.T @ estimate)
 
     def intervals_of(self, known: Intervals) -> Intervals:
-        """Return intervals of all columns: nan for those that the data do not determine, which the note names."""
+        """Return intervals of all columns, nan for undetermined ones, which the note names."""
         low, high = (np.full(len(self.frame.sizes), np.nan) for _ in range(2))
         used = varying(self.given)
         rows = slice(None) if self.contrasts is not None else used
@@ -119,13 +119,13 @@ class ResponsesProblem(Problem):
         return Intervals(low, high, " ".join(filter(None, words)))
 
     def compared(self, b: Array) -> Comparison:
-        """Return the log loss of held-out responses beside that of their frequency."""
+        """Return the log loss of held-out responses, with their frequency as the baseline."""
         fraction = np.clip(np.mean(self.y > 0), 1e-6, 1 - 1e-6)
         base = np.where(self.y_held > 0, -np.log(fraction), -np.log1p(-fraction))
         return Comparison.of("log loss", losses(self.predict(b, self.rows_held), self.y_held), base)
 
     def link_along(self, b: Array) -> IndexLink:
-        """Return the link along a direction (columns,) in the units of the given columns."""
+        """Return the link along a direction (columns,) in your units."""
         return IndexLink.fitted(self.given, self.y, b)
 
     def predict(self, b: Array, X: Array) -> Array:
@@ -134,7 +134,7 @@ class ResponsesProblem(Problem):
 
 
 def scaled(X: Array) -> Array:
-    """Return the columns of X that vary, centered and of standard deviation 1."""
+    """Return the columns of X that vary, centered and with standard deviation 1."""
     X = X[:, varying(X)]
     return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
 
@@ -150,19 +150,19 @@ def dependent(X: Array) -> Mask:
 
 
 def separated(X: Array, y: Array) -> bool:
-    """Return whether some a + X b has the sign of y (n,) or is 0 in all rows, and is not 0 in all; a linear program."""
+    """Return whether a hyperplane a + X b = 0 separates the signs of y (n,), at least in part, by a linear program."""
     rows = scaled(X)
     if not 0 < rows.size <= MOST_SEPARATED:
         return False
     signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
-    # A box keeps the program bounded; its optimum is 0 unless the responses are separated.
+    # A box bounds the program; its optimum is 0 unless a hyperplane separates the responses.
     best = linprog(-signed.mean(axis=0), A_ub=-signed, b_ub=np.zeros(len(y)), bounds=(-1.0, 1.0))
     return bool(best.success and -best.fun > 1e-6)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ResponsesSpec(DataSpec):
-    """Your one-bit responses; a direction is recovered in columns that are centered and scaled."""
+    """Your one-bit responses, for the recovery of a direction in centered and scaled columns."""
 
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")
@@ -171,17 +171,17 @@ class ResponsesSpec(DataSpec):
     scaling: Annotated[
         str,
         Parameter(
-            meaning="columns are centered and divided by their standard deviations, or whitened, or left unchanged",
+            meaning="columns: centered and divided by their standard deviations, whitened, or unchanged",
             choices=("columns", "whitened", "none"),
         ),
     ] = "columns"
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
-        """Have columns whitened for the refinement of a dense direction, whose intervals then are right.
+        """Return options that whiten columns for the refinement of a dense direction, to get correct intervals.
 
-        An entry of a direction of length 1 is far from normal if columns are correlated. Whitening takes twice as many
-        rows as columns, and leaves no entry zero.
+        With correlated columns, an entry of a direction of length 1 is far from normal. Whitening needs twice as many
+        rows as columns, and makes all entries nonzero.
         """
         n, p = arrays["X"].shape
         dense = not any(options.get(name) for name in ("sparsity", "kept"))
@@ -190,7 +190,7 @@ class ResponsesSpec(DataSpec):
 
     @property
     def theory_holds(self) -> bool:
-        """Predictions are for simulated designs."""
+        """False: predictions hold for simulated designs."""
         return False
 
     def build(self, checkpoint: Checkpoint = proceed) -> ResponsesProblem:  # noqa: D102

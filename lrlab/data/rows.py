@@ -52,7 +52,7 @@ def read(
     that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
     second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
     accept rows without labels, which are then unknown. file_format: one of FORMATS, else the suffix decides (a .txt
-    whose first line has three whole numbers is of the extreme classification repository, any other one is svmlight).
+    whose first line has three whole numbers has the extreme classification format, any other one is svmlight).
     limit: number of rows to read, 0 for all. limit_bytes: the memory that reading may take.
     """
     if limit < 0:

@@ -1,7 +1,7 @@
-"""Your measurements as the source of a problem: the spec of a model whose data are read instead of simulated.
+"""Specs of problems from your measurements instead of simulated data.
 
-The spec of such a problem is the model's own with `DataSpec` and the kind of its family before it, so that solvers,
-limits and records are those of simulated problems. Held-out measurements are scored in place of the ground truth.
+Such a spec derives from the model's spec, `DataSpec` and the kind of its family, so that solvers, limits and records
+work as on simulated problems. Held-out measurements replace the ground truth in metrics.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from lrlab.parameters import Parameter, Value, declared
 from lrlab.protocol import Spec, Stop
 
 HELD_OUT = 0.2
-"""Default fraction of the measurements that is held out."""
+"""Default fraction of held-out measurements."""
 Arrays = Mapping[str, Vector]
 
 
 class Comparison(NamedTuple):
-    """A score of held-out data, half the width of its 95% interval, and the score of a baseline."""
+    """A metric on held-out data, half the width of its 95% interval, and the metric of a baseline."""
 
     name: str
     score: float
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
 
 
 class Packed(str):
-    """Arrays by name that travel with a spec: as a text their digest, by which specs are compared."""
+    """Arrays by name that travel with a spec; as text, their digest, which compares specs."""
 
     arrays: dict[str, Vector]
 
@@ -67,7 +67,7 @@ class Packed(str):
 
 
 def held(count: int, fraction: float, seed: int) -> Mask:
-    """Return which of so many measurements are held out: a random fraction of them, but never all."""
+    """Return a mask (count,) of held-out measurements: a random fraction of them, but never all."""
     chosen = np.zeros(count, dtype=bool)
     chosen[np.random.default_rng(seed).permutation(count)[: min(round(fraction * count), count - 1)]] = True
     return chosen
@@ -75,10 +75,10 @@ def held(count: int, fraction: float, seed: int) -> Mask:
 
 @dataclass(frozen=True, kw_only=True)
 class DataSpec(Spec):
-    """Your measurements; sizes are those that solvers see, `measured` counts those held out, too.
+    """Your measurements. Sizes count what solvers get; `measured` also counts held-out measurements.
 
-    free: the model's parameters that say something of data; all others are of what is simulated. sizes: the parameters
-    that say how large they are. kind: the subclass that a class of specs was made of.
+    free: the model's parameters that apply to data; the others describe simulations. sizes: the parameters that give
+    sizes. kind: the subclass that a class of specs derives from.
     """
 
     free: ClassVar[tuple[str, ...]] = ()
@@ -89,7 +89,7 @@ class DataSpec(Spec):
     file: Annotated[str, Parameter(meaning="the measurements, by their digest", hidden=True)] = ""
     measured: Annotated[int, Parameter(meaning="number of all measurements", low=0, high=1e9, hidden=True)] = 0
     held_out: Annotated[
-        float, Parameter(meaning="fraction of the measurements that is held out, to score estimates", low=0, high=0.9)
+        float, Parameter(meaning="fraction of measurements that lrlab holds out to score estimates", low=0, high=0.9)
     ] = HELD_OUT
 
     @property
@@ -98,7 +98,7 @@ class DataSpec(Spec):
 
     @property
     def first_solvers(self) -> tuple[str, ...]:
-        """No solver comes before the default ones of the data."""
+        """No solver precedes the default ones of the data."""
         return ()
 
     @property
@@ -125,39 +125,39 @@ class DataSpec(Spec):
 
     @property
     def held(self) -> Mask:
-        """Which measurements are held out (measured,)."""
+        """Mask of held-out measurements (measured,)."""
         out: Mask | None = self.arrays.get("out")
         return held(self.measured, self.held_out, self.seed) if out is None else out
 
     def public_values(self) -> dict[str, Value]:
-        """Return what says something of the data."""
+        """Return the values that describe the data."""
         of_kind = (name for name, p in declared(self.kind).items() if not p.hidden)
         named = {*self.free, *self.sizes, *of_kind}
         return {name: value for name, value in self.values().items() if name in named}
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
-        """Return options with those that are best for a solver on these arrays, if they are not given."""
+        """Return options with the best defaults for a solver on these arrays."""
         return dict(options)
 
     @classmethod
     @abstractmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:
-        """Return the sizes of a spec on arrays of which solvers get the given rows; InputError for unusable ones."""
+        """Return the sizes of a spec on the `given` part of arrays; InputError for unusable arrays."""
 
     def ending(self, stop: Stop | None) -> str:
-        """Return the sentence for NOT_UNIQUE, which has no ground truth to name here; nothing for other stops."""
+        """Return the sentence for NOT_UNIQUE without a ground truth; nothing for other stops."""
         if stop is not Stop.NOT_UNIQUE:
             return ""
         return f"Not unique: {self.undecided}. Add data, features of a matrix, or take a smaller rank."
 
     @property
     def undecided(self) -> str:
-        """Why the data do not determine the estimate, as part of a sentence."""
+        """The reason why the data do not determine the estimate, as part of a sentence."""
         return "the measurements do not determine the estimate"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle by the model's class and the values: the class of the spec is made where it is used."""
+        """Pickle the model's class and the values; the reader makes the class of the spec again."""
         model = next(base for base in type(self).__mro__[2:] if "model" in vars(base))
         return _restored, (type(self).kind, model, self.values())
 
@@ -170,6 +170,6 @@ def _restored(kind: type[DataSpec], model: type[Spec], values: Mapping[str, Valu
 
 @lru_cache(maxsize=64)
 def spec_class(kind: type[DataSpec], model: type[Spec]) -> type[DataSpec]:
-    """Return the class of specs of a model whose data are given, of a kind."""
+    """Return the class of specs of a model with data of a kind."""
     made = type(f"Data{model.__name__}", (kind, model), {"__module__": kind.__module__, "kind": kind})
     return dataclass(frozen=True, kw_only=True)(made)

@@ -1,11 +1,10 @@
-"""What can be done with a file: one protocol, for responses, a matrix with missing entries, patterns, and labels."""
+"""Tasks on a file, by one set of methods: responses, a matrix with missing entries, patterns, and labels."""
 
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from lrlab.data.label_task import LabelProblem, hide
 from lrlab.data.labels import Labels
 from lrlab.data.reading import read_given
 from lrlab.data.recover import choices, first_solver, in_units, job_of, kind_of
-from lrlab.data.rows import OF_LABELS, read
+from lrlab.data.rows import OF_LABELS, File, read
 from lrlab.data.spec import Comparison, spec_class
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
@@ -32,57 +31,42 @@ from lrlab.runs.trace import Trace
 if TYPE_CHECKING:
     import pandas as pd
 
-File = str | PathLike[str]
 OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
-"""Parameters of a spec of your data that matter most."""
+"""The most important parameters of a spec of your data."""
 
 
-class Task(Protocol):
-    """What can be done with data that were read.
+@dataclass(frozen=True, eq=False)
+class Measurements:
+    """Data for the recovery of a vector, an image or a matrix.
 
-    source: what was understood of them, in one line. settings: parameters of their spec. plan: the jobs of some
-    solvers. parts: pictures of what was recovered, by title. table: the estimate, by column, matrix row or label.
+    Subclasses show other estimates. given: the data; model: their model.
     """
 
     given: Given
     model: str
 
-    def source(self) -> str: ...  # noqa: D102
-    def settings(self) -> list[Parameter]: ...  # noqa: D102
-    def plan(self, solvers: Sequence[AnySolver], **options: object) -> list[Job]: ...  # noqa: D102
-    def parts(self, trace: Trace) -> Mapping[str, Vector]: ...  # noqa: D102
-    def table(self, trace: Trace) -> "pd.DataFrame": ...  # noqa: D102
-
-
-@dataclass(frozen=True, eq=False)
-class Measurements:
-    """Data of which a vector, an image or a matrix is recovered; the tasks below say what is shown of it."""
-
-    given: Given
-    model: str
-
     def source(self) -> str:
-        """Return what was understood, and the model."""
+        """Return a line that describes the data, and the model."""
         return f"{self.given.words}; model {self.model}."
 
     def settings(self) -> list[Parameter]:
-        """Return the parameters that matter most for these data."""
+        """Return the most important parameters for these data."""
         kind, _, base = kind_of(self.model)
         known = choices(spec_class(kind, base))
         return [known[name] for name in OFFERED if name in known]
 
     def plan(self, solvers: Sequence[AnySolver] = ("",), **options: object) -> list[Job]:
-        """Return the job of each solver; "" is the default one."""
+        """Return the job of each solver, "" for the default one."""
         y, X, Z = self.given[:3]
         options = {**(self.given.options if self.model == self.given.model else {}), **options}
         return [job_of(y, X, Z, model=self.model, solver=solver, **options) for solver in solvers]
 
     def default_solver(self) -> str:
-        """Return the solver of this task if none is named."""
+        """Return the default solver."""
         return first_solver(kind_of(self.model)[0], *self.given[1:3])
 
     def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return units of a form, an image, or the entries of a signal."""
+        """Return pictures of the estimate by title: units of a form, an image, or the entries of a signal."""
         what: Any = trace.estimate
         if isinstance(what, LowRank):
             two = np.shape(what.U) != np.shape(what.V) or not np.allclose(what.U, what.V)
@@ -125,13 +109,13 @@ class Responses(Measurements):
     """One-bit responses: a direction with intervals, and its link."""
 
     def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return the link as columns index, chance and the ends of its band."""
+        """Return the link as columns index, probability and the ends of its band."""
         return {"link": trace.link.table.to_numpy()}
 
     def table(self, trace: Trace) -> "pd.DataFrame":
-        """Return the direction, the same in columns of standard deviation 1, and the ends of its 95% interval there.
+        """Return the direction, its value in columns of standard deviation 1, and the ends of its 95% interval there.
 
-        A column that does not vary is left out.
+        The table omits constant columns.
         """
         import pandas as pd
 
@@ -149,7 +133,7 @@ class Responses(Measurements):
 
 
 class Matrix(Measurements):
-    """A matrix with missing entries, also triples, with features of rows and columns if there are any."""
+    """A matrix with missing entries, also as triples, with or without features of rows and columns."""
 
     def parts(self, trace: Trace) -> Mapping[str, Vector]:
         """Return the completed matrix."""
@@ -175,7 +159,7 @@ class LabeledRows(Measurements):
         return {"label prevalence": np.sort(np.asarray(trace.problem.Y.mean(axis=0)).ravel())[::-1][None]}
 
     def table(self, trace: Trace) -> "pd.DataFrame":
-        """Return for each label its positive training rows, and its AUC on held-out rows."""
+        """Return the positive training rows of each label, and its AUC on held-out rows."""
         import pandas as pd
 
         from lrlab import ranking
@@ -192,7 +176,7 @@ class LabeledRows(Measurements):
         return self.given.y[0] if isinstance(self.given.y, tuple) else self.given.y
 
     def packed(self, trace: Trace) -> bytes:
-        """Return the model that predicts labels of new rows as the content of an npz."""
+        """Return the content of an npz with the model, which predicts labels of new rows."""
         found: Any = trace.estimate
         columns = self.rows.rows(slice(0, 0))
         model = FittedModel(trace.job.solver, dict(trace.job.options), found.estimate, columns, found.scaling)
@@ -205,11 +189,11 @@ TASKS: Mapping[str, type[Measurements]] = {
     "multilabel": LabeledRows,
     **dict.fromkeys(("rank-one-sensing", "polynomial-network", "phase-retrieval"), Measurements),
 }
-"""By the model; all others are of one-bit responses."""
+"""Tasks by model; all other models have one-bit responses."""
 
 
 def task_of(given: Given, model: str = "") -> Measurements:
-    """Return the task of data, by the model that is named, or that they show."""
+    """Return the task of data, by the given model or by their form."""
     model = model or given.model or model_of(given.y, given.X, given.Z)
     kind_of(model)
     return TASKS.get(model, Responses)(given, model)
@@ -230,18 +214,18 @@ def read_task(
     seed: int = 0,
     limit_bytes: int = LIMIT_BYTES,
 ) -> Measurements:
-    """Return the task that a file holds: labels if its format, `labels` or the model say so, else by its columns.
+    """Return the task of a file: labels if its format, `labels` or the model state it, else by its columns.
 
-    test: rows to score labels on, else held-out ones. labels, file_format, base, limit: see `rows.read`. observed:
-    random fraction of the known training labels that solvers see. rows, columns: features of the rows and columns of a
-    matrix.
+    test: rows to score labels on, instead of held-out rows. labels, file_format, base, limit: see `rows.read`.
+    observed: random fraction of the known training labels that solvers get. rows, columns: files with features of the
+    rows and columns of a matrix.
     """
     suffix = data_suffix(Path(path))
     of_labels = labels is not None or file_format or hints.model == Multilabel.model or hints.kind == "labels"
     if not of_labels and suffix not in OF_LABELS and not (suffix == ".txt" and test):
         for name, value in (("test", test), ("base", base), ("limit", limit or None)):
             if value is not None:
-                raise InputError(name, "left out unless rows have labels", value, "say which columns are labels")
+                raise InputError(name, "left out unless rows have labels", value, "name the label columns")
         return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
     given = read(path, labels, beside=test, file_format=file_format, base=base, limit=limit, limit_bytes=limit_bytes)
     fresh = test and read(test, labels, like=given, file_format=file_format, limit=limit, limit_bytes=limit_bytes)
@@ -254,14 +238,14 @@ def read_task(
 
 
 class Fit(NamedTuple):
-    """A run on a file: what was read, the trace, and the score of held-out data beside a baseline."""
+    """A run on a file: its task and its trace."""
 
     task: Measurements
     trace: Trace
 
     @property
     def compared(self) -> Comparison | None:
-        """The score of held-out data beside a baseline; None if nothing is held out."""
+        """The metric on held-out data and on a baseline, None without held-out data."""
         held_out = self.trace.job.spec.held.any()  # type: ignore[attr-defined]
         return (
             self.trace.problem.compared(self.trace.estimate) if held_out and self.trace.estimate is not None else None
@@ -277,15 +261,15 @@ class Fit(NamedTuple):
         self.task.save(path, self.trace)
 
     def summary(self) -> dict[str, Any]:
-        """Return all of it as plain values."""
+        """Return the run as plain values."""
         beside = {} if self.compared is None else {"held_out": self.compared._asdict()}
         return {"understood": self.task.source(), **self.trace.summary(), **beside}
 
 
 def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
-    """Read a file, recognize what it holds, and run a solver; options: of `read_task`, of the solver and its spec.
+    """Read a file, recognize its contents, and run a solver. options: of `read_task`, the solver and its spec.
 
-    The result has `task.source()`, what was understood; `trace`; `table`; `compared`; `save(path)`.
+    The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
     """
     names = ("test", "labels", "rows", "columns", "file_format", "base", "limit", "observed", "limit_bytes")
     said = {name: options.pop(name) for name in names if name in options}
