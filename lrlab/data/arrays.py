@@ -1,5 +1,6 @@
 """Checks your data, and makes arrays of them: numbers, matrices with missing entries, patterns with masks."""
 
+import re
 from numbers import Number
 from typing import Any
 
@@ -22,33 +23,31 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
     what = {1: "a vector", 2: "a table", 3: "a stack of tables"}[dimensions]
     if value is None:
         raise InputError(name, f"{what} of numbers", "nothing", f"give {name}")
-    masked = np.ma.getmaskarray(value) if isinstance(value, np.ma.MaskedArray) else None
     try:
-        array = np.asarray(value.toarray() if issparse(value) else np.ma.getdata(value))
+        if isinstance(value, np.ma.MaskedArray):
+            value = value.astype(np.result_type(value.dtype, np.float64)).filled(np.nan)
+        array = np.asarray(value.toarray() if issparse(value) else value)
         if np.iscomplexobj(array) and not complex_too:
             raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")
         array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, casting="unsafe")
     except InputError:
         raise
     except (TypeError, ValueError) as error:
-        got = _first_word(value) or str(error).partition("\n")[0]
+        # numpy's message ends with the first word in quotes.
+        word = re.search("'.*'", str(error))
+        got = word[0] if word else str(error).partition("\n")[0]
         raise InputError(name, f"{what} of numbers", got, "leave words out, or code them") from None
     if array.ndim == 2 and dimensions == 1 and 1 in array.shape:
         array = array.ravel()
     if array.ndim != dimensions or not array.size:
         got = "nothing" if not array.size else f"an array of shape {array.shape}"
         raise InputError(name, f"{what} of numbers", got, f"give {name} with {dimensions} dimensions")
-    if masked is not None and masked.any():
-        if not gaps:
-            raise InputError(name, "without gaps", f"{int(masked.sum())} masked", "fill them in, or leave rows out")
-        array = np.where(masked.reshape(array.shape), np.nan, array)
     wrong = ~(np.abs(array) <= LARGEST) & ~(np.isnan(array) if gaps else np.zeros(array.shape, dtype=bool))
     if wrong.any():
         place = ", ".join(str(int(index) + 1) for index in np.argwhere(wrong)[0])
         got = f"{array[wrong][0]} at place {place}"
-        raise InputError(
-            name, f"of finite numbers, at most {LARGEST:g} in size", got, "fill it in, or leave the row out"
-        )
+        need = f"of finite numbers, at most {LARGEST:g} in size"
+        raise InputError(name, need, got, "fill it in, or leave the row out")
     if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < 1 / LARGEST:
         got = f"{largest:.3g} as the largest"
         raise InputError(name, f"of numbers that are 0, or some of them {1 / LARGEST:g} in size", got, "scale it up")
@@ -61,20 +60,6 @@ def dimensions(value: Any) -> int:
         return int(np.ndim(value))
     except ValueError:
         return 0
-
-
-def _first_word(value: Any) -> str:
-    """Return the first entry of an array that is not a number, in quotes, or nothing."""
-    try:
-        entries = np.ravel(np.asarray(value, dtype=object))
-    except ValueError:
-        return ""
-    for entry in entries:
-        try:
-            complex(entry)
-        except (TypeError, ValueError):
-            return repr(str(entry)) if np.ndim(entry) == 0 else ""
-    return ""
 
 
 def rows_of(y: Array, **sides: Vector) -> None:
@@ -122,16 +107,19 @@ def bilinear(y: Any, X: Any, Z: Any) -> Arrays:
     if Z is None:
         remedy = "give Z, or take model=polynomial-network for y = x^T L x"
         raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
-    arrays = {"X": numbers("X", X, 2), "Z": numbers("Z", Z, 2), "y": numbers("y", y, 1)}
-    rows_of(arrays["y"], X=arrays["X"], Z=arrays["Z"])
-    return arrays
+    return measured(y, X=numbers("X", X, 2), Z=numbers("Z", Z, 2))
 
 
 def quadratic(y: Any, X: Any, Z: Any) -> Arrays:
     """Return X (m, p), y (m,)."""
     none_of(Z, "quadratic measurements")
-    arrays = {"X": numbers("X", X, 2), "y": numbers("y", y, 1)}
-    rows_of(arrays["y"], X=arrays["X"])
+    return measured(y, X=numbers("X", X, 2))
+
+
+def measured(y: Any, **sides: Vector) -> Arrays:
+    """Return tables with numbers y (m,) for their rows."""
+    arrays = {**sides, "y": numbers("y", y, 1)}
+    rows_of(arrays["y"], **sides)
     return arrays
 
 
@@ -154,11 +142,10 @@ def magnitudes(y: Any, X: Any, Z: Any) -> Arrays:
             raise InputError("X", "masks of 2 to 10,000 pixels", f"{h} x {w}", "bin or cut the patterns")
         known = ~np.isnan(patterns)
         return {"A": masks, "y": np.where(known, patterns, 0.0), **({} if known.all() else {"known": known})}
-    arrays = {"A": numbers("X", X, 2, complex_too=True), "y": numbers("y", y, 1)}
-    rows_of(arrays["y"], X=arrays["A"])
-    if arrays["A"].shape[1] < 2:
+    arrays = measured(y, X=numbers("X", X, 2, complex_too=True))
+    if arrays["X"].shape[1] < 2:
         raise InputError("X", "at least 2 columns", 1, "a single number is |y| / |a|")
-    return arrays
+    return {"A": arrays["X"], "y": arrays["y"]}
 
 
 def matrix(y: Any, X: Any, Z: Any) -> Arrays:

@@ -19,7 +19,7 @@ from lrlab.data.dataset import Dataset, dataset_of, matching
 from lrlab.data.files import LIMIT_BYTES, Source, data_suffix, label_value, printable
 from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
 from lrlab.data.npz import read_npz
-from lrlab.data.svmlight import is_extreme, read_extreme, read_svmlight
+from lrlab.data.svmlight import read_svmlight
 from lrlab.data.tables import read_frame
 from lrlab.parameters import InputError, nearest
 
@@ -27,7 +27,7 @@ FORMATS = {"arff": "ARFF", "svmlight": "svmlight", "extreme": "extreme classific
 FORMATS |= {"parquet": "parquet"}
 OF_LABELS = (".arff", ".svm", ".svmlight", ".libsvm")
 """Suffixes of files that always hold labels."""
-SUFFIXES = {**dict.fromkeys(OF_LABELS, "svmlight"), ".arff": "arff", ".txt": "text"}
+SUFFIXES = {**dict.fromkeys((*OF_LABELS, ".txt"), "svmlight"), ".arff": "arff"}
 SUFFIXES |= {".csv": "csv", ".tsv": "csv", ".npz": "npz", ".parquet": "parquet"}
 File = str | PathLike[str]
 MOST_WORDS = 1000
@@ -51,8 +51,7 @@ def read(
     labels: an XML or text file of names, a list of names, or a number of columns (`last:6` or 6, `first:6`). Formats
     that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
     second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
-    accept rows without labels, which are then unknown. file_format: one of FORMATS, else the suffix decides (a .txt
-    whose first line has three whole numbers has the extreme classification format, any other one is svmlight).
+    accept rows without labels, which are then unknown. file_format: one of FORMATS, else the suffix decides.
     limit: number of rows to read, 0 for all. limit_bytes: the memory that reading may take.
     """
     if limit < 0:
@@ -64,13 +63,13 @@ def read(
     if like and like.label_names and (choice or unlabelled) and kind != "npz":
         choice = LabelChoice(like.label_names)
     choice = (choice or LabelChoice())._replace(optional=True) if unlabelled else choice
-    if kind == "svmlight":
+    if kind in ("svmlight", "extreme"):
         other = None if beside is None else labelled_source(beside, file_format, limit_bytes)[0]
         data = read_svmlight(source, choice, like, other, base)
     elif kind in ("csv", "parquet"):
         data = read_table(source, choice, like)
     else:
-        data = {"arff": read_arff, "extreme": read_extreme, "npz": read_npz}[kind](source, choice)
+        data = {"arff": read_arff, "npz": read_npz}[kind](source, choice)
     if unlabelled and like and not data.L:
         unknown = csr_array((data.n, like.L))
         data = replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
@@ -84,8 +83,6 @@ def labelled_source(path: File, file_format: str, limit_bytes: int) -> tuple[Sou
         raise InputError("file_format", "one of " + ", ".join(FORMATS), file_format, remedy)
     remedy = "name the format by file_format (in the shell --format)"
     kind = file_format or format_of(Path(path), SUFFIXES, remedy)
-    if kind == "text":
-        kind = "extreme" if is_extreme(Source(Path(path), "text", limit_bytes)) else "svmlight"
     return Source(Path(path), FORMATS[kind], limit_bytes), kind
 
 

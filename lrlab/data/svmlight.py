@@ -24,7 +24,7 @@ FORM = "`labels,labels index:value index:value ...` in increasing order of index
 END = 2**31 - 1
 """Bound on indices and labels."""
 SIZES = re.compile(r"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+", re.ASCII)
-"""The first line of the extreme classification repository's format."""
+"""The first line of the extreme classification repository's format, which no row of svmlight matches."""
 
 
 class Rows(NamedTuple):
@@ -113,7 +113,11 @@ def read_svmlight(
     source: Source, choice: LabelChoice | None, like: Dataset | None, other: Source | None, base: int | None
 ) -> Dataset:
     """Read a svmlight file. choice: the number of labels, or their names in order; other: the second file, if any."""
-    rows = read_lines(source, source.lines())
+    lines = source.lines()
+    if match := SIZES.fullmatch(lines[0]):
+        n, d, L = (int(size) for size in match.groups())
+        return _sized(source, lines, n, d, L, choice)
+    rows = read_lines(source, lines)
     bases: Any = (base, base) if base is not None else rows.lowest
     if like:
         bases = like.counts_from
@@ -128,27 +132,19 @@ def read_svmlight(
     return rows.dataset(source, bases, d, L, choice)
 
 
-def is_extreme(source: Source) -> bool:
-    """Return whether the first line holds three whole numbers and nothing else."""
-    return SIZES.fullmatch(source.lines()[0]) is not None
-
-
-def read_extreme(source: Source, choice: LabelChoice | None) -> Dataset:
-    """Read a file of the extreme classification repository. choice: names of the labels in order, if any."""
-    head, *lines = source.lines()
-    match = SIZES.fullmatch(head)
-    n, d, L = (int(size) for size in match.groups()) if match else (0, 0, 0)
+def _sized(source: Source, lines: list[str], n: int, d: int, L: int, choice: LabelChoice | None) -> Dataset:
+    """Return the rows of a file whose first line states its sizes. choice: names of the labels in order, if any."""
     if not (n and L) or max(n, d, L) >= END:
-        raise source.refuse(1, "the numbers of rows, features and labels", head, "write them in the first line")
+        raise source.refuse(1, "the numbers of rows, features and labels", lines[0], "write them in the first line")
     if choice and (stated := len(choice.names) or choice.count) != L:
         raise InputError("labels", f"{L} labels, as the file says", stated, "name all labels, or none")
     source.require_columns(d + L)
     source.require_room(n * GROWTH * 4, f"{n} rows")
-    while len(lines) > n and not lines[-1].strip():
+    while len(lines) > n + 1 and not lines[-1].strip():
         lines.pop()
-    if len(lines) != n:
-        raise source.refuse(1, f"as many rows as it says, {len(lines)},", str(n), "correct the first line")
-    rows = read_lines(source, lines, first=2, blank=True)
+    if len(lines) != n + 1:
+        raise source.refuse(1, f"as many rows as it says, {len(lines) - 1},", str(n), "correct the first line")
+    rows = read_lines(source, lines[1:], first=2, blank=True)
     if int(rows.X.indices.max(initial=0)) >= max(d, 1):
         raise source.refuse(1, f"indices below {d}", str(rows.X.indices.max()), "correct the number of features")
     return rows.dataset(source, (0, 0), d, L, choice)
