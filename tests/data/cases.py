@@ -1,18 +1,9 @@
-"""Own measurements that are drawn, one of each kind, and what they are drawn from."""
+"""Simulated measurements of each kind, with their ground truth."""
 
 import numpy as np
 
 
-def answers(seed: int, n: int = 800, p: int = 6):
-    """Return X (n, p) with columns of any mean and scale, y (n,) in {0, 1}, and the direction b (p,)."""
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n, p)) * np.exp(3 * rng.standard_normal(p)) + 100 * rng.standard_normal(p)
-    b = rng.standard_normal(p) / X.std(axis=0)
-    index = (X - X.mean(axis=0)) @ b
-    return X, (index + 0.7 * rng.logistic(size=n) > 0.3).astype(int), b
-
-
-def columns_of(kind: str, seed: int, n: int, p: int):
+def answers(seed: int, n: int = 800, p: int = 6, kind: str = "normal"):
     """Return X (n, p), normal, correlated or mixed, with any means and scales, y (n,) in {0, 1}, and b (p,)."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, p))

@@ -1,4 +1,4 @@
-"""Files that are no measurements, 20 and more for each kind: a name, what is in it, and how the shell is called."""
+"""Files without measurements, 20 and more for each kind: a name, the content, and the options of the shell."""
 
 import io
 
@@ -51,81 +51,80 @@ def broken_texts(header: str, rows) -> dict[str, bytes]:
     }
 
 
+def called(options: list[str], files: dict[str, bytes]) -> dict[str, tuple[bytes, list[str]]]:
+    """Return files with the options of the shell."""
+    return {name: (content, options) for name, content in files.items()}
+
+
 X, y, _ = cases.answers(SEED, n=60)
 XB, ZB, yB, _ = cases.bilinear(SEED, m=60)
 XQ, yQ, _ = cases.quadratic(SEED, m=60)
 given, _ = cases.gaps(SEED, n1=12, n2=9)
 A, yA, _ = cases.magnitudes(SEED, m=80)
 patterns, masks, _ = cases.patterns(SEED)
-rowsB = np.column_stack([XB, ZB, yB])
-HEADER = ",".join([*(f"x{k}" for k in range(8)), "y"])
+rows, rowsB = np.column_stack([X, y]), np.column_stack([XB, ZB, yB])
+NAMES, HEADER = "a,b,c,d,e,f,y", ",".join([*(f"x{k}" for k in range(8)), "y"])
 
 ANSWERS = {
-    name: (content, ["--model", "flipped-logistic"])
-    for name, content in {
-        **broken_texts("a,b,c,d,e,f,y", np.column_stack([X, y])),
-        "gap.csv": text("a,b,c,d,e,f,y", np.column_stack([X, y]), {(4, 2): ""}),
-        "three answers.csv": text("a,b,c,d,e,f,y", np.column_stack([X, np.arange(60) % 3])),
-        "one column.csv": text("a,y", np.column_stack([X[:, 0], y])),
-        "constant.csv": text("a,b,y", np.column_stack([np.ones((60, 2)), y])),
-    }.items()
+    **broken_texts(NAMES, rows),
+    "gap.csv": text(NAMES, rows, {(4, 2): ""}),
+    "three answers.csv": text(NAMES, np.column_stack([X, np.arange(60) % 3])),
+    "one column.csv": text("a,y", np.column_stack([X[:, 0], y])),
+    "constant.csv": text("a,b,y", np.column_stack([np.ones((60, 2)), y])),
 }
 BILINEAR = {
-    name: (content, ["--model", "rank-one-sensing", "--z", "9-14"])
-    for name, content in {
-        **broken_texts(",".join([*(f"a{k}" for k in range(14)), "y"]), rowsB),
-        "few columns.csv": text("a,b,y", rowsB[:, [0, 9, 14]]),
-    }.items()
+    **broken_texts(",".join([*(f"a{k}" for k in range(14)), "y"]), rowsB),
+    "few columns.csv": text("a,b,y", rowsB[:, [0, 9, 14]]),
 }
-BILINEAR["no z.csv"] = (text("", rowsB), ["--model", "rank-one-sensing"])
-BILINEAR["z twice.csv"] = (text("", rowsB), ["--model", "rank-one-sensing", "--z", "9-14,9"])
 QUADRATIC = {
-    name: (content, ["--model", "polynomial-network", "--y", "y"])
-    for name, content in {
-        **broken_texts(HEADER, np.column_stack([XQ, yQ])),
-        "no y.csv": text(HEADER.replace(",y", ",b"), np.column_stack([XQ, yQ])),
-        "zeros.csv": text(HEADER, np.column_stack([XQ, 0 * yQ])),
-    }.items()
+    **broken_texts(HEADER, np.column_stack([XQ, yQ])),
+    "no y.csv": text(HEADER.replace(",y", ",b"), np.column_stack([XQ, yQ])),
+    "zeros.csv": text(HEADER, np.column_stack([XQ, 0 * yQ])),
 }
 TABLE = {
-    name: (content, ["--model", "inductive-completion"])
-    for name, content in {
-        **broken_texts("", given),
-        "all gaps.csv": b"a,b\n,\n,\n?,?",
-        "one column.csv": b"a\n1\n2\n\n3",
-        "one entry.csv": b"a,b\n1,\n,\n?,",
-    }.items()
+    **broken_texts("", given),
+    "all gaps.csv": b"a,b\n,\n,\n?,?",
+    "one column.csv": b"a\n1\n2\n\n3",
+    "one entry.csv": b"a,b\n1,\n,\n?,",
 }
 del TABLE["header alone.csv"]  # Without a header it is the empty file.
-TABLE["two columns.csv"] = (b"r,c\na,b\na,c", ["--triples"])
-TABLE["twice.txt.csv"] = (b"r,c,v\na,b,1\na,b,2\nc,d,3", ["--triples"])
-TABLE["worded values.csv"] = (b"r,c,v\na,b,good\na,d,bad", ["--triples"])
-TABLE["unnamed.csv"] = (b"r,c,v\n1,2,3\n,3,4", ["--triples"])
-MAGNITUDES = {
-    name: (content, ["--model", "phase-retrieval"])
-    for name, content in {
-        "empty.npz": b"",
-        "text.npz": b"1,2,3",
-        "cut.npz": npz(y=yA, A=A)[:5000],
-        "no y.npz": npz(A=A),
-        "no A.npz": npz(y=yA),
-        "two.npz": npz(y=yA, A=A, X=A),
-        "objects.npz": npz(y=np.array([{}], dtype=object), A=A),
-        "words.npz": npz(y=np.array(["a"] * 80), A=A),
-        "short.npz": npz(y=yA[:-1], A=A),
-        "negative.npz": npz(y=-yA, A=A),
-        "nan.npz": npz(y=np.where(yA > yA.mean(), np.nan, yA), A=A),
-        "inf.npz": npz(y=yA, A=A * np.inf),
-        "huge.npz": npz(y=yA, A=A * 1e200),
-        "zeros.npz": npz(y=0 * yA, A=A),
-        "zero A.npz": npz(y=yA, A=0 * A),
-        "vector A.npz": npz(y=yA, A=A[:, 0]),
-        "one.npz": npz(y=yA[:1], A=A[:1]),
-        "deep.npz": npz(y=yA, A=A[None, None]),
-        "masks.npz": npz(patterns=patterns, masks=masks[:-1]),
-        "no masks.npz": npz(patterns=patterns),
-        "large.npz": npz(patterns=np.ones((2, 120, 90)), masks=np.ones((2, 120, 90))),
-        "places.npz": npz(y=yA, A=A, rows=np.arange(80)),
-    }.items()
+TRIPLES = {
+    "two columns.csv": b"r,c\na,b\na,c",
+    "twice.txt.csv": b"r,c,v\na,b,1\na,b,2\nc,d,3",
+    "worded values.csv": b"r,c,v\na,b,good\na,d,bad",
+    "unnamed.csv": b"r,c,v\n1,2,3\n,3,4",
 }
-KINDS = {"answers": ANSWERS, "bilinear": BILINEAR, "quadratic": QUADRATIC, "table": TABLE, "magnitudes": MAGNITUDES}
+MAGNITUDES = {
+    "empty.npz": b"",
+    "text.npz": b"1,2,3",
+    "cut.npz": npz(y=yA, A=A)[:5000],
+    "no y.npz": npz(A=A),
+    "no A.npz": npz(y=yA),
+    "two.npz": npz(y=yA, A=A, X=A),
+    "objects.npz": npz(y=np.array([{}], dtype=object), A=A),
+    "words.npz": npz(y=np.array(["a"] * 80), A=A),
+    "short.npz": npz(y=yA[:-1], A=A),
+    "negative.npz": npz(y=-yA, A=A),
+    "nan.npz": npz(y=np.where(yA > yA.mean(), np.nan, yA), A=A),
+    "inf.npz": npz(y=yA, A=A * np.inf),
+    "huge.npz": npz(y=yA, A=A * 1e200),
+    "zeros.npz": npz(y=0 * yA, A=A),
+    "zero A.npz": npz(y=yA, A=0 * A),
+    "vector A.npz": npz(y=yA, A=A[:, 0]),
+    "one.npz": npz(y=yA[:1], A=A[:1]),
+    "deep.npz": npz(y=yA, A=A[None, None]),
+    "masks.npz": npz(patterns=patterns, masks=masks[:-1]),
+    "no masks.npz": npz(patterns=patterns),
+    "large.npz": npz(patterns=np.ones((2, 120, 90)), masks=np.ones((2, 120, 90))),
+    "places.npz": npz(y=yA, A=A, rows=np.arange(80)),
+}
+FORM = ["--model", "rank-one-sensing"]
+KINDS = {
+    "answers": called(["--model", "flipped-logistic"], ANSWERS),
+    "bilinear": called([*FORM, "--z", "9-14"], BILINEAR)
+    | called(FORM, {"no z.csv": text("", rowsB)})
+    | called([*FORM, "--z", "9-14,9"], {"z twice.csv": text("", rowsB)}),
+    "quadratic": called(["--model", "polynomial-network", "--y", "y"], QUADRATIC),
+    "table": called(["--model", "inductive-completion"], TABLE) | called(["--triples"], TRIPLES),
+    "magnitudes": called(["--model", "phase-retrieval"], MAGNITUDES),
+}
