@@ -1,4 +1,4 @@
-"""What the lab knows about a model and its family, beside the code that draws the data."""
+"""Facts about a model and its family: how lrlab scores, draws and explains its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,11 +14,11 @@ Range = tuple[float, float, str]
 
 
 class Measure(NamedTuple):
-    """A score for people: its axis title and its meaning.
+    """A metric for users: its axis title and its meaning.
 
-    common: whether all models of the family have it. constant: whether it belongs to the problem, not to an iterate.
-    quotient: the score and the bound of all methods (`Family.best`) of which it is the quotient; none for a score.
-    rising: whether larger values are better.
+    common: whether all models of the family have it. constant: whether it belongs to the problem instead of an iterate.
+    quotient: the metric and the bound on all methods (`Family.best`) whose quotient it is; empty for others. rising:
+    whether larger values are better.
     """
 
     title: str
@@ -30,22 +30,22 @@ class Measure(NamedTuple):
 
 
 COMMON_MEASURES: Mapping[str, Measure] = {
-    "objective": Measure("objective of the solver", "what the solver itself minimises; not comparable between solvers"),
-    "residual": Measure("relative residual", "distance from a fixed point or from optimality: a run stops at tol"),
+    "objective": Measure("objective of the solver", "objective of the solver; not comparable between solvers"),
+    "residual": Measure("relative residual", "stationarity of the iterate; a run stops at tol"),
 }
-"""The numbers that solvers report themselves, on every model."""
+"""Metrics that solvers report themselves, on every model."""
 
 
 MOST_LEVEL = 0.5
-"""Largest level below which noisy trials succeed: an error of 1 is that of an estimate of 0."""
+"""Largest success level with noise; an estimate of 0 has an error of 1."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What a map shows: the mean of a measure, or, with a level `below`, the share of trials that end below it.
+    """The quantity of a map: the mean of a metric, or, with a level `below`, the success rate at that level.
 
-    A mean has its contour where half of the trials have a measure `above` a level. noises: standard deviations of the
-    noise that a level `below` amounts to at least, since no estimate is more accurate than its data.
+    The contour of a mean shows 50% of the trials with a metric `above` a level. noises: the level is at least this many
+    standard deviations of the noise, since no estimate is more accurate than its data.
     """
 
     measure: str
@@ -74,9 +74,9 @@ class Level(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A picture of numbers (rows, columns), nan where there is none.
+    """A heat map of values (rows, columns); missing values are nan.
 
-    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0. place: beside or above the others.
+    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0. place: position in the figure.
     """
 
     title: str
@@ -86,16 +86,16 @@ class Panel(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What is measured: `words` compare measurements with unknowns, `panels` show the first measurements."""
+    """A summary of the data: `words` compare measurements with unknowns, `panels` show the first measurements."""
 
     words: str
     panels: Sequence[Panel] = ()
 
 
 class Outcome(NamedTuple):
-    """What came of a solver so far: its newest scores, none before the first, and what theory predicts.
+    """The state of a run: its latest metrics, none before the first iterate, and the predictions of theory.
 
-    limited: whether a limit of iterations or time ended it.
+    limited: whether a limit on iterations or time ended it.
     """
 
     solver: str
@@ -109,52 +109,53 @@ class Outcome(NamedTuple):
 
     @property
     def course(self) -> str:
-        """After how many iterations of which solver, as words."""
+        """The number of iterations and the solver, as words."""
         return f"after {self.iterations} iteration{'s' if self.iterations != 1 else ''} ({self.title})"
 
 
-def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float, beside: str) -> str:
-    """Return how many solvers end with a measure below a level, and the least error, beside other words."""
+def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float, context: str) -> str:
+    """Return how many solvers end with a metric below a level, the smallest error, and `context`."""
     scored = [one for one in outcomes if "error" in one.scores]
     if not scored:
-        return f"{beside}."
+        return f"{context}."
     best = min(scored, key=lambda one: one.scores["error"])
     words = f"error {best.scores['error']:.2g} {best.course}"
     if not all(one.over for one in outcomes):
-        return f"Running, {words}: {beside}."
+        return f"Running, {words}: {context}."
     recovered = [one for one in scored if one.scores[measure] < level]
     limited = sum(one.limited for one in recovered)
     at_limit = f", {limited if limited > 1 else 'one'} of them at its limit" if limited else ""
-    return f"The {what} is recovered by {len(recovered)} of {len(outcomes)} solvers{at_limit}, {words}: {beside}."
+    return f"The {what} is recovered by {len(recovered)} of {len(outcomes)} solvers{at_limit}, {words}: {context}."
 
 
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"
-"""What no method can do, what no known fast method can, and the rest."""
+"""Regions of a map: no method succeeds, no known polynomial-time method does, and the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Models that are scored and drawn alike.
+    """Models that share metrics and figures.
 
-    name: as in `SolverEntry.families`. measures: the scores, by name. goal: what a map shows. signal: its symbol.
-    measured(spec): pictures of the first measurements, and how many there are for how many unknowns.
-    verdict(spec, outcomes): one sentence on a run: scores beside theory, and where the measurements stand.
-    solvers_of: other families whose solvers are made for its models, too: its problems offer the same data.
-    solvers: chosen at first on the page *Run*; the first of them that a model has on *Phase transitions*.
-    order: solvers in the order of pages; those that are not listed follow by name. model_order: models alike.
-    ranges: first ranges of axes and sliders where they differ from `AXIS_RANGES`.
-    limits: limits of the runs of a first map, ample for a trial that succeeds.
-    grows, falls: axes along which success becomes more, or less, frequent while all other parameters stay.
-    asymptotics(spec): what no method can exceed in the limit of large problems, as `limit_best_...` numbers, and where
-    no fast method is known to reach it, what these reach, as `limit_best_fast_...`.
-    best(spec): what no method exceeds on average over signals in problems of this very size, as `best_...` numbers, or
-    no estimate without bias, as `bound_...`; computed in seconds; empty where that is not known.
-    why_no_best(spec): the reason where there is no such bound, or nothing.
-    lines(spec, entry, options, level): for each line that theory draws through a map whose contour is at a level,
-    whether a spec lies on its good side.
-    margins(spec, level): for each limit of all methods at a level, how far a spec lies on its good side, on a scale on
-    which it changes smoothly (negative: on the other side): POSSIBLE and further lines are asymptotic; IMPOSSIBLE and
-    HARD are negative only if hardly any trial at this size is on the good side, and both are left out if unknown.
+    name: as in `SolverEntry.families`. measures: the metrics, by name. goal: the quantity of maps. signal: its symbol.
+    measured(spec): a picture of the first measurements, with the numbers of measurements and unknowns.
+    verdict(spec, outcomes): one sentence that compares a run with theory.
+    solvers_of: other families whose solvers apply, because the problems offer the same data.
+    solvers: the initial choice on the page *Run*; its first solver that a model has is the choice on *Phase
+    transitions*.
+    order, model_order: order of solvers and models on pages; others follow by name.
+    ranges: initial ranges of axes and sliders that differ from `AXIS_RANGES`.
+    limits: limits on the runs of a first map, ample for a trial that succeeds.
+    grows, falls: axes along which the success rate rises, or falls, if all other parameters stay.
+    asymptotics(spec): the best of all methods asymptotically, as `limit_best_...`, and of polynomial-time methods, as
+    `limit_best_fast_...` if they are known to reach less.
+    best(spec): the Bayes-optimal mean over signals at this n and p, as `best_...`, or the bound on unbiased estimates,
+    as `bound_...`; empty if unknown. It takes seconds.
+    why_no_best(spec): the reason why such a bound is missing, or nothing.
+    lines(spec, entry, options, level): for each theoretical line on a map at a level, whether a spec lies on its good
+    side.
+    margins(spec, level): for each limit on all methods, the smooth signed distance of a spec from it (negative: on the
+    bad side). POSSIBLE and further lines are asymptotic. IMPOSSIBLE and HARD are negative only if hardly any trial at
+    this size succeeds; both are absent if unknown.
     """
 
     name: str
@@ -180,16 +181,16 @@ class Family:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelEntry:
-    """A model on the catalogue.
+    """A model in the catalog.
 
-    spec: the class of its specs, which has the name, title and summary. family: how it is scored and drawn.
-    main: names of the parameters that come first on *Run*, with a slider each.
-    plane: axes of its first map, across and upwards. along: axis of its first spectrum, where it has one, and
-    along_range its first range, where that differs from `first_range`.
-    measures: names of its family's scores that are not common to all models of the family.
-    ranges: first ranges of axes and sliders where they differ from those of the family.
-    held: values of the first map that are not defaults.
-    turns: axes along which success may grow and fall, though the family declares one of them.
+    spec: the class of its specs, which has the name, title and summary. family: its metrics and figures.
+    main: parameters that *Run* shows first, with a slider each.
+    plane: horizontal and vertical axis of its first map. along: axis of its first spectrum, if it has one; along_range:
+    the range of that axis, if it differs from `first_range`.
+    measures: metrics of its family that only some models have.
+    ranges: initial ranges of axes and sliders that differ from the family's ranges.
+    held: values on the first map that are not defaults.
+    turns: axes along which success may rise and fall, although the family declares one direction.
     """
 
     spec: type[Spec]
@@ -204,7 +205,7 @@ class ModelEntry:
     turns: tuple[str, ...] = ()
 
     def first_range(self, axis: str) -> Range:
-        """Return the first range of an axis: of the model, its family, any model, or the bounds of the parameter."""
+        """Return the initial range of an axis: from the model, its family, `AXIS_RANGES`, or the parameter's bounds."""
         known = {**AXIS_RANGES, **self.family.ranges, **self.ranges}
         if axis in known:
             return known[axis]
@@ -242,4 +243,4 @@ AXIS_RANGES: Mapping[str, Range] = {
     "d": (5.0, 40.0, "linear"),
     "labels": (10.0, 100.0, "linear"),
 }
-"""First ranges of axes, on any model that has the axis; others take the bounds of their parameter."""
+"""Initial ranges of axes on any model; other axes take the bounds of their parameter."""

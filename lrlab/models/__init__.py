@@ -1,4 +1,4 @@
-"""What is drawn: frozen specs that build problems."""
+"""Models: frozen specs that build problems."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Axes of figures: a number of the spec, or a quantity that decides one."""
+"""Axes of figures: a number of the spec, or a quantity that determines one."""
 
 import math
 from collections.abc import Callable
@@ -11,14 +11,14 @@ from lrlab.protocol import Spec
 
 
 class Derived(NamedTuple):
-    """A quantity that is no parameter: its title, the parameter it decides, how, and for which models."""
+    """A quantity that determines a parameter: its title, the parameter, the formula, and the models that have it."""
 
     title: str
     decides: str
     value: Callable[[Any, float], Value]
     of: type[Any] = Spec
     others: Callable[[Any, float], dict[str, Value]] = lambda spec, value: {}
-    """What else it decides, by name."""
+    """Other parameters that it determines, by name."""
 
 
 DERIVED: dict[str, tuple[Derived, ...]] = {
@@ -71,7 +71,7 @@ DERIVED: dict[str, tuple[Derived, ...]] = {
     ),
     "missing": (Derived("fraction missing", "observed", lambda spec, missing: 1.0 - missing),),
 }
-"""What can decide a parameter; the first that a model has the parameters for is meant."""
+"""Quantities by name; the first entry whose parameters a model has applies."""
 
 NEEDS = {
     "ratio": "p",
@@ -81,7 +81,7 @@ NEEDS = {
     "sparse-rate": "sparsity",
     "side": "operator",
 }
-"""The parameter, beside the decided one, by which a quantity is defined."""
+"""A second parameter that the definition of a quantity needs."""
 LONGEST = 26
 """Characters of a title that a select box shows."""
 LONGEST_SYMBOL = 3
@@ -99,13 +99,13 @@ TITLES = {
     "coherence": "coherence exponent",
     "block": "unobserved block",
 }
-"""Titles of parameters whose meaning is longer than that, beside their names."""
+"""Short titles of parameters with longer meanings."""
 ZERO_ALLOWED = ("variance", "missing")
 
 
 @cache
 def derived(model: type[Spec], axis: str) -> Derived | None:
-    """Return what an axis means on a model, or None where it is no derived quantity there."""
+    """Return the derived quantity that an axis is on a model, or None."""
     own = declared(model)
     fitting = (d for d in DERIVED.get(axis, ()) if d.decides in own and issubclass(model, d.of))
     return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
@@ -114,14 +114,14 @@ def derived(model: type[Spec], axis: str) -> Derived | None:
 # Theory moves a spec to thousands of points for each picture.
 @cache
 def axes(model: type[Spec]) -> dict[str, str]:
-    """Return the titles, by name, of everything numeric along which a model's specs can be moved."""
+    """Return the titles, by name, of all numeric axes along which a model's specs can move."""
     own = {p.name: _title(p) for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
 
 
 def _title(parameter: Parameter) -> str:
-    """Return a title that fits below a figure and into a select box: the meaning of a parameter, or its name."""
+    """Return a title that fits a figure and a select box: the meaning of a parameter, or its name."""
     words = parameter.name.replace("_", " ")
     name = parameter.meaning if len(parameter.meaning) <= LONGEST else TITLES.get(parameter.name, words)
     named = name == words or len(parameter.symbol) > LONGEST_SYMBOL
@@ -130,13 +130,13 @@ def _title(parameter: Parameter) -> str:
 
 @cache
 def short_names(model: type[Spec]) -> dict[str, str]:
-    """Return what an axis is called beside a value of it, by name: "rank", "n/p"."""
+    """Return the short names of axes, such as "rank" and "n/p"."""
     own = {name: derived(model, name) for name in axes(model)}
     return {name: q.title.rpartition(", ")[2] if q else name.replace("_", " ") for name, q in own.items()}
 
 
 def place(spec: Spec, axis: str, value: float) -> Spec:
-    """Return the spec moved to a value on an axis; InputError where there is no such axis or value."""
+    """Return the spec moved to a value on an axis; InputError if the axis or the value is invalid."""
     model = type(spec)
     require_known(axis, axes(model), what="axis")
     quantity = derived(model, axis)

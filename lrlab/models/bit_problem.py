@@ -1,4 +1,4 @@
-"""Bits of some entries of a table of low rank as a problem: what is drawn, and how estimates are scored."""
+"""Bits of some entries of a low-rank matrix as a problem: its data and the metrics of estimates."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -15,17 +15,16 @@ from lrlab.protocol import Checkpoint, Problem, child, proceed
 LARGEST = 1.0
 """Size of the largest entry of the table."""
 CLEARLY = 1.001
-"""A loss of so many times that of the truth is larger, see `truth_fits_better`."""
+"""A loss larger than the truth's by this factor counts as larger, see `truth_fits_better`."""
 SCORED_ENTRIES = 2**18
-"""Entries, in the first rows, on which distances of probabilities and bits are measured: all of 512 x 512."""
+"""Entries, in the first rows, that the distances of probabilities and bits use: all of 512 x 512."""
 
 
 class OneBitCompletionProblem(Problem):
-    """Bits of one spec, and the truth, which only the score may look at.
+    """Bits of one spec. Only the score may read the truth.
 
-    Attributes: spec; truth (LowRank), the table; rank and trace_norm of it; largest, the size of its largest entry;
-    width, the scale of the noise; likelihood of a bit by its margin; operator, the observed entries; y (m,), their
-    bits.
+    Attributes: spec; truth (LowRank); its rank and trace_norm; largest, the magnitude of its largest entry; width, the
+    scale of the noise; likelihood of a bit given its margin; operator, the observed entries; y (m,), their bits.
     """
 
     largest = LARGEST
@@ -38,7 +37,7 @@ class OneBitCompletionProblem(Problem):
             frozen(part)
 
     def load(self, everything: bool) -> None:
-        """Draw places and bits."""
+        """Draw indices and bits."""
         _ = self.y
 
     @cached_property
@@ -63,10 +62,10 @@ class OneBitCompletionProblem(Problem):
         return float(self.likelihood.value(self.y * self.operator(self.truth) / self.width).mean())
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return errors of the estimate as a table, and of what it says of bits.
+        """Return errors of the estimate as a matrix, and of its predictions of bits.
 
         `error` = ||M-hat - M|| / ||M||, `squared_error` its square; on the first rows `hellinger`, the mean squared
-        Hellinger distance of the laws of a bit, and `hamming`, the share of entries whose likelier bit is wrong.
+        Hellinger distance of the laws of a bit, and `hamming`, the fraction of entries whose more likely bit is wrong.
         """
         rows = max(1, SCORED_ENTRIES // self.spec.n2)
         guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
@@ -82,5 +81,5 @@ class OneBitCompletionProblem(Problem):
         }
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return whether bits are clearly likelier under the truth, which all solvers may choose."""
+        """Return whether the bits are clearly more likely under the truth, which every solver could choose."""
         return row["objective"] > CLEARLY * self.truth_loss

@@ -1,4 +1,4 @@
-"""Phase retrieval as it is measured: photon counts of Fourier transforms of an image behind masks."""
+"""Phase retrieval in practice: photon counts of Fourier transforms of an image behind masks."""
 
 import math
 from collections.abc import Sequence
@@ -21,14 +21,14 @@ from lrlab.theory.photon_bound import least_image_error
 
 RECOVERED = 0.01
 SHOWN = 128
-"""Most rows and columns of a pattern that are drawn."""
+"""Largest number of rows and columns of a pattern in the figure."""
 BOUNDED_PIXELS = 2**17
-"""Pixels of the detector in all patterns, times the patterns' own number, up to which the bound takes seconds."""
+"""Largest number of detector pixels in all patterns, per pattern, whose bound takes seconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodedDiffraction(Spec):
-    """Counts of photons behind masks, as magnitudes; ||x|| = 1, and E |<a_i, x>|^2 = 1 over masks."""
+    """Photon counts behind masks, as magnitudes; ||x|| = 1, and E |<a_i, x>|^2 = 1 over masks."""
 
     model = "coded-diffraction"
     undetermined = "phase"
@@ -62,7 +62,7 @@ class CodedDiffraction(Spec):
 
     @property
     def noise(self) -> float:
-        """Standard deviation of a magnitude sqrt(N / c) where counts are large."""
+        """Standard deviation of a magnitude sqrt(N / c) for large counts."""
         return 0.5 / math.sqrt(self.photons) if self.photons else 0.0
 
     @property
@@ -83,17 +83,17 @@ class CodedDiffraction(Spec):
         return signals.phase_remark(self)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "CodedDiffractionProblem":
-        """Make the image; masks and counts are drawn when they are read."""
+        """Make the image; the first access draws masks and counts."""
         return CodedDiffractionProblem(self, checkpoint)
 
     def draw_truth(self) -> Array:
-        """Return the image's grey levels (p,) as a unit vector: solvers do not know that they are real."""
+        """Return the image's grey levels (p,) as a unit vector: solvers do not know that it is real."""
         x = picture(self.truth, self.side).ravel()
         return x / np.linalg.norm(x)
 
 
 class CodedDiffractionProblem(PhaseRetrievalProblem):
-    """Counts of one spec, as `PhaseRetrievalProblem`: A (m, p) is an operator, y (m,) are roots of counts over c."""
+    """Counts of one spec, as `PhaseRetrievalProblem`: A (m, p) is an operator, y (m,) are sqrt(N / c)."""
 
     spec: Any
     counted = True
@@ -114,7 +114,7 @@ class CodedDiffractionProblem(PhaseRetrievalProblem):
 
 
 def masks(spec: CodedDiffraction) -> Vector:
-    """Return the masks (L, side, side), of which each can be drawn without the others; E |d|^2 = 1."""
+    """Return the masks (L, side, side), E |d|^2 = 1; each has its own random stream."""
     drawn = []
     for index in range(spec.masks):
         rng, shape = child(spec.streams().data, index), (spec.side, spec.side)
@@ -138,7 +138,7 @@ def measured(spec: CodedDiffraction) -> Measured:
 
 
 def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
-    """Return how many solvers recover the image from exact patterns; of counts the least error, and what they allow."""
+    """Return how many solvers recover the image from exact patterns; for counts, the smallest error and the bound."""
     words = f"{spec.m / spec.p:g} numbers a pixel of the image"
     scored = [one for one in outcomes if "error" in one.scores]
     if not spec.photons or not scored:
@@ -151,7 +151,7 @@ def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
 
 
 def bound(spec: CodedDiffraction) -> dict[str, float]:
-    """Return `bound_error`, the Cramer-Rao bound of the error; nothing without noise, or where it takes long."""
+    """Return `bound_error`, the Cramer-Rao bound of the error; nothing without noise, or if it takes long."""
     if not spec.photons or spec.m < 2 * spec.p or spec.m > BOUNDED_PIXELS * spec.masks:
         return {}
     problem = spec.build()

@@ -20,12 +20,12 @@ from lrlab.theory.spiked import BlockNoise
 
 @dataclass(frozen=True, kw_only=True)
 class InductiveCompletion(TableSpec):
-    """A table whose rows and columns have features."""
+    """A matrix whose rows and columns have features."""
 
     model = "inductive-completion"
     problem = CompletionProblem
     title = "Inductive matrix completion"
-    summary = "A few entries of a table X W Yᵀ are seen; features X and Y predict even rows that have none."
+    summary = "Features X and Y predict all entries of X W Yᵀ from a few, even in rows without observations."
     equation = (
         r"R_{ij} = x_i^\top W y_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
         r" \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
@@ -58,7 +58,7 @@ class InductiveCompletion(TableSpec):
 
     @property
     def first_solvers(self) -> tuple[str, ...]:
-        """MatrixIRLS without features: at condition 1e6 it recovers ten of ten where others recover 7 at most."""
+        """MatrixIRLS without features: at condition number 1e6 it recovers ten of ten, others at most 7."""
         return ("matrix-irls",) if self.features == "canonical" else ()
 
     @property
@@ -67,16 +67,16 @@ class InductiveCompletion(TableSpec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of features, places and observed entries."""
+        """Memory of features, indices and observed entries."""
         features = 0 if self.features == "canonical" else self.n1 * self.d1 + self.n2 * self.d2
         return 8 * (features + 6 * self.measurements + self.n1 + self.n2) + self.drawn_bytes
 
     def check(self) -> None:
-        """Refuse more features than rows or columns, which no measurement could tell apart."""
+        """Reject more features than rows or columns, which no measurement could tell apart."""
         super().check()
         for name, usual in (("coherence", 0), ("places", "alike")):
             if self.features != "canonical" and (value := self.values()[name]) != usual:
-                expected = f"{usual} where there are features"
+                expected = f"{usual} if there are features"
                 raise InputError(name, expected, value, f"set it to {usual}, or take features=canonical")
         for features, n in (("d1", "n1"), ("d2", "n2")):
             d, rows = getattr(self, features), getattr(self, n)
@@ -84,10 +84,10 @@ class InductiveCompletion(TableSpec):
                 raise InputError(features, f"in 1..{n} = {rows}", d, f"lower {features} or raise {n}")
 
     def factors(self) -> LowRank:
-        """Return a W with uniformly distributed singular vectors, or uneven ones as of D U V^T D, D_ii = i^-coherence.
+        """Return W with uniform singular vectors, or uneven ones as of D U V^T D, D_ii = i^-coherence.
 
         These are the power-law matrices of Chen, Bhojanapalli, Sanghavi & Ward (2014), "Coherent matrix completion",
-        but for their singular values, which are as given.
+        with the given singular values.
         """
         if not self.coherence:
             return super().factors()
@@ -98,18 +98,18 @@ class InductiveCompletion(TableSpec):
 
     @property
     def place_weights(self) -> Array:
-        """The weights (n1, n2) in proportion to which places are drawn."""
+        """The sampling weights (n1, n2) of entries."""
         weights = super().place_weights
         return weights if self.places == "alike" else weights * uneven_places.leverage(self.factors())
 
     @property
     def norm(self) -> float:
-        """Frobenius norm of W that gives the table's entries mean square 1."""
+        """Frobenius norm of W that gives the entries mean square 1."""
         return math.sqrt(self.n1 * self.n2) if self.features == "canonical" else 1.0
 
     @property
     def moment_noise(self) -> BlockNoise | None:
-        """Variances of means of m entries, in orthonormal features; None else, where rows weigh more or less."""
+        """Variances of means of m entries, for orthonormal features only; other rows have unequal weights."""
         if self.features != "orthonormal":
             return None
         unseen, m = 1.0 - self.observed, self.measurements
@@ -119,12 +119,12 @@ class InductiveCompletion(TableSpec):
 
 @dataclass(frozen=True, kw_only=True)
 class MultilabelRegression(TableSpec):
-    """Many regressions on the same features, whose coefficients are of low rank."""
+    """Many regressions on the same features with low-rank coefficients."""
 
     model = "multilabel-regression"
     problem = RegressionProblem
     title = "Multi-label regression with missing values"
-    summary = "Every point has many answers R = X W, of which few are observed; W (d, labels) is of low rank."
+    summary = "Only a few of the responses R = X W are observed at each point; W (d, labels) has low rank."
     equation = (
         r"R_{ij} = x_i^\top w_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
         r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
@@ -144,10 +144,10 @@ class MultilabelRegression(TableSpec):
     _column_name = "labels"
 
     def check(self) -> None:
-        """Refuse a condition beside a W that has its own."""
+        """Reject a condition number for Gaussian weights, whose condition is random."""
         super().check()
         if self.weights == "gaussian" and self.condition != 1:
-            expected = "1 where weights=gaussian, whose condition is random"
+            expected = "1 if weights=gaussian, whose condition is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
     def factors(self) -> LowRank:
@@ -165,7 +165,7 @@ class MultilabelRegression(TableSpec):
 
     @property
     def remark(self) -> str:
-        """Say where the points do not decide W."""
+        """Warn if the points do not determine W."""
         if self.n >= self.d:
             return super().remark
         return f"Fewer points (n = {self.n}) than features (d = {self.d}): their answers do not decide W."
@@ -184,18 +184,18 @@ class MultilabelRegression(TableSpec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of features, places and observed entries, and of the answers of fresh points."""
+        """Memory of features, indices, observed entries and fresh points."""
         fresh = FRESH * (self.d + 3 * self.labels)
         return 8 * (self.n * self.d + fresh + 6 * self.measurements + self.n + self.labels) + self.drawn_bytes
 
     @property
     def norm(self) -> float:
-        """Frobenius norm of W that gives an answer mean square 1."""
+        """Frobenius norm of W that gives a response mean square 1."""
         return math.sqrt(self.labels)
 
     @property
     def moment_noise(self) -> BlockNoise:
-        """Variances: every answer takes part in one column alone; left vectors err with X^T X / n, too."""
+        """Variances: every response enters a single column; left vectors also err with X^T X / n."""
         squares, unseen, each = np.square(self.singular_values), 1.0 - self.observed, self.labels / self.measurements
         answers = float(squares.sum()) / self.labels
         own = (unseen * (answers + 2.0 * squares / self.labels) + self.noise**2) * each

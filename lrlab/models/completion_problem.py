@@ -1,4 +1,4 @@
-"""Observed entries of X W Y^T as problems: what is drawn of a table, and how estimates of W are scored."""
+"""Observed entries of X W Y^T as problems: their data and the metrics of estimates of W."""
 
 from functools import cached_property
 
@@ -13,15 +13,15 @@ from lrlab.operators.entries import Entries
 from lrlab.protocol import child
 
 FRESH, SUMMED = 1000, 100
-"""Fresh points on which a regression is tested, and those over which `test_squares` is a sum."""
+"""Test points of a regression, and the number of points in the sum `test_squares`."""
 CORRELATION = 0.9
 
 
 class TableProblem(LowRankProblem):
-    """Observed entries of a table, drawn without replacement, uniformly or by weight.
+    """Observed entries of a matrix, sampled without replacement, uniformly or by weight.
 
-    Attributes, beside those of LowRankProblem: X (n1, d1) or None, Y (n2, d2) or None for the identity, as solvers
-    see them; cold, the rows of the table without any observed entry.
+    Attributes in addition to LowRankProblem: X (n1, d1) or None, Y (n2, d2) or None for the identity, as solvers see
+    them; cold, the rows without any observed entry.
     """
 
     Y: Array | None = None
@@ -42,15 +42,15 @@ class TableProblem(LowRankProblem):
 
     @cached_property
     def cold(self) -> Indices:
-        """Rows of the table without any observed entry."""
+        """Rows without any observed entry."""
         return np.setdiff1d(np.arange(self.spec.table[0]), self.operator.rows)
 
 
 class CompletionProblem(TableProblem):
-    """Entries of a table with features.
+    """Entries of a matrix with features.
 
-    Features are whitened first (Lemma 6 of the paper) and scaled to X^T X = n1 I, so that the mean of x x^T is I: W is
-    in these coordinates. incoherence: largest ||x_i|| / sqrt(d) over both sides, 1 for perfectly spread features.
+    Features are whitened (Lemma 6 of the paper) and scaled to X^T X = n1 I, so that the mean of x x^T is I; W refers to
+    these coordinates. incoherence: largest ||x_i|| / sqrt(d) over both sides, 1 for perfectly spread features.
     """
 
     @cached_property
@@ -91,7 +91,7 @@ class CompletionProblem(TableProblem):
 
 
 class RegressionProblem(TableProblem):
-    """Observed answers of points x ~ N(0, I)."""
+    """Observed responses at points x ~ N(0, I)."""
 
     @cached_property
     def X(self) -> Array:  # type: ignore[override]
@@ -103,10 +103,10 @@ class RegressionProblem(TableProblem):
         return child(self.spec.streams().data.spawn(3)[1], 0).standard_normal((FRESH, self.spec.d))
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the errors of W, `misfit`, and errors of all answers of 1,000 fresh points.
+        """Return the errors of W, `misfit`, and errors of all responses at 1,000 fresh points.
 
-        These are `test_error`, relative, and `test_squares`, the sum of the squared errors of 100 points on average, as
-        Jain & Dhillon (2013), section 6, sum them.
+        `test_error` is relative; `test_squares` is the mean sum of squared errors over 100 points (Jain & Dhillon 2013,
+        section 6).
         """
         fresh, truth = (self._fresh @ W.left @ W.V.T for W in (estimate, self.truth))
         squares = float(np.square(fresh - truth).sum()) * SUMMED / FRESH
@@ -116,7 +116,7 @@ class RegressionProblem(TableProblem):
 def features(rng: Generator, n: int, d: int, *, correlated: bool) -> Array:
     """Return features (n, d), normal; correlated ones follow an autoregression over columns, rows of unequal weight.
 
-    Whitening undoes the correlation; the unequal rows stay, as incoherence.
+    Whitening removes the correlation; the unequal rows stay, as incoherence.
     """
     X = rng.standard_normal((n, d))
     if not correlated:

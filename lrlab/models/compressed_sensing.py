@@ -1,4 +1,4 @@
-"""Compressed sensing: a sparse signal from fewer linear measurements than unknowns, each kept with few bits or all."""
+"""Compressed sensing: a sparse signal from fewer linear measurements than unknowns, quantized or exact."""
 
 import math
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ from lrlab.theory.information import LEVELS
 
 SHOWN = 400
 RECOVERED, NOISES = 1e-2, 3.0
-"""Relative error of a recovered signal, and standard deviations of the noise that it may amount to."""
+"""Relative error of a recovered signal, and the same in standard deviations of the noise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompressedSensing(Spec):
-    """y = Q(A x + sigma e), A (n, p) with N(0, 1/n) entries, x with s entries other than 0 of mean square 1."""
+    """y = Q(A x + sigma e), A (n, p) with N(0, 1/n) entries, x with s nonzero entries of mean square 1."""
 
     model = "compressed-sensing"
     title = "Compressed sensing"
@@ -49,8 +49,8 @@ class CompressedSensing(Spec):
     n: Annotated[int, number(2, 100_000, "number of measurements", scale="log")] = 300
     p: Annotated[int, number(2, 100_000, "length of the signal", scale="log")] = 500
     sparsity: Annotated[int, number(1, 100_000, "entries other than 0", symbol="s", scale="log")] = 50
-    noise: Annotated[float, gaussian_noise("each measurement, beside √(s/n) of the projections")] = 0.0
-    bits: Annotated[int, number(0, 8, "bits per measurement; 0 for all digits, 1 for the sign alone")] = 0
+    noise: Annotated[float, gaussian_noise("each measurement, against √(s/n) of the projections")] = 0.0
+    bits: Annotated[int, number(0, 8, "bits per measurement; 0 for all digits, 1 for the sign")] = 0
     entries: Annotated[str, choice("gaussian", "signs", "nonnegative", help="law of the entries other than 0")] = (
         "gaussian"
     )
@@ -77,12 +77,12 @@ class CompressedSensing(Spec):
 
     @property
     def index_noise(self) -> float:
-        """Standard deviation of the noise beside that of the projections A x."""
+        """Standard deviation of the noise, relative to the projections A x."""
         return self.noise * math.sqrt(self.n / self.sparsity)
 
     @property
     def effective_noise(self) -> float:
-        """Standard deviation of y - A x, in which quantization counts as noise."""
+        """Standard deviation of y - A x, quantization included."""
         scale = self.sparsity / self.n + self.noise**2
         return math.sqrt(self.noise**2 + scale * sparse_limits.quantizer(self.bits).variance)
 
@@ -92,9 +92,9 @@ class CompressedSensing(Spec):
 
 
 class SparseProblem(Problem):
-    """Data of one spec: A (n, p), y (n,), cells (n,) the places of y among a quantizer's cells, and the known numbers.
+    """Data of one spec: A (n, p), y (n,), cells (n,), the indices of y among the quantizer's cells.
 
-    noise: standard deviation of y - A x, quantization included. y has the scale at which that is uncorrelated with A x.
+    noise: standard deviation of y - A x, quantization included. y is scaled so that y - A x is uncorrelated with A x.
     """
 
     def __init__(self, spec: CompressedSensing, checkpoint: Checkpoint = proceed) -> None:
@@ -147,26 +147,26 @@ def measured(spec: Any) -> Measured:
 
 
 def fewest(spec: Any) -> float:
-    """Return the n from which l1 minimization recovers the signal without noise, for large n and p."""
+    """Return the smallest n that lets l1 minimization recover the signal without noise, asymptotically."""
     return spec.p * sparse_limits.l1_threshold(spec.sparsity / spec.p, spec.entries == "nonnegative")[0]
 
 
 def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return how many solvers recover the signal, beside the Donoho-Tanner threshold."""
+    """Return how many solvers recover the signal, and the Donoho-Tanner threshold."""
     level = FAMILY.goal.level(spec.effective_noise * math.sqrt(spec.n / spec.sparsity)) or RECOVERED
-    beside = f"n = {spec.n:,}, where ℓ₁ minimization recovers exact data from n = {math.ceil(fewest(spec)):,}"
+    beside = f"n = {spec.n:,}; ℓ₁ minimization recovers exact data from n = {math.ceil(fewest(spec)):,}"
     return recovery(outcomes, "signal", "error", level, beside)
 
 
 def lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether n is above the Donoho-Tanner threshold, of exact data and methods that minimize the l1 norm."""
+    """Return whether n exceeds the Donoho-Tanner threshold, for exact data and solvers that minimize the l1 norm."""
     if spec.noise or spec.bits or entry.name not in ("basis-pursuit", "amp", "lasso"):
         return {}
     return {"Donoho-Tanner": spec.n > fewest(spec)}
 
 
 def margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log n/p less that from which the limit of polynomial-time methods exceeds a level."""
+    """Return log n/p minus its value if the limit of polynomial-time methods just exceeds a level."""
     overlap = 1.0 - level.value**2 if level.measure == "error" and spec.bits != 1 else overlap_at(level)
     if overlap is None or not 0.0 < overlap < 1.0 or not sparse_limits.bayes_limits(spec):
         return {}

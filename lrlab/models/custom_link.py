@@ -1,4 +1,4 @@
-"""Single-index models with any link: a formula in z that a person types, or a ready one."""
+"""Single-index models with any link: a formula in z that you type, or a ready one."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -13,7 +13,7 @@ from lrlab.theory.links import Link
 
 @dataclass(frozen=True, kw_only=True)
 class CustomLink(SingleIndexSpec):
-    """Answers by a link that is a formula in z."""
+    """Responses by a link that is a formula in z."""
 
     model = "custom-link"
     title = "Custom link"
@@ -31,7 +31,7 @@ class CustomLink(SingleIndexSpec):
     ] = "sin 2z"
 
     def check(self) -> None:
-        """Refuse what is no formula, or leaves -1..1."""
+        """Reject an invalid formula, or one that leaves -1..1."""
         super().check()
         checked(self.link)
 

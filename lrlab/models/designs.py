@@ -1,4 +1,4 @@
-"""Distributions of the rows of a design: independent Gaussian entries, and others for which theory makes no claim."""
+"""Distributions of the rows of a design; theory covers independent Gaussian entries."""
 
 import math
 from typing import Annotated

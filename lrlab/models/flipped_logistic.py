@@ -1,4 +1,4 @@
-"""Logistic regression with flipped answers (Yi et al. 2015, section 2)."""
+"""Logistic regression with flipped responses (Yi et al. 2015, section 2)."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,7 +12,7 @@ from lrlab.theory.links import Link, LogisticLink
 
 @dataclass(frozen=True, kw_only=True)
 class FlippedLogistic(SingleIndexSpec):
-    """Logistic answers, some of them flipped."""
+    """Logistic responses, some of them flipped."""
 
     model = "flipped-logistic"
     title = "Flipped logistic regression"

@@ -1,4 +1,4 @@
-"""What the single-index models have in common: measures, goal, solvers, pictures and theory."""
+"""Metrics, goal, solvers, pictures and theory that the single-index models share."""
 
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure
 from lrlab.models import signals
@@ -21,16 +21,16 @@ FAMILY = Family(
             quotient=("overlap", "best_overlap"),
             rising=True,
         ),
-        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the answers under the true link f"),
+        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the responses under the true link f"),
         **COMMON_MEASURES,
         "support": Measure(
             "support recall",
-            "share of the true non-zero entries among as many largest entries of the estimate",
+            "fraction of the true non-zero entries among as many largest entries of the estimate",
             rising=True,
         ),
         "coverage": Measure(
             "coverage of 95% intervals",
-            "share of entries whose 95% interval, where a solver has them, holds the truth",
+            "fraction of entries whose 95% interval contains the truth",
             rising=True,
         ),
         "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),

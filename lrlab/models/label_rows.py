@@ -1,4 +1,4 @@
-"""Rows with features and labels: their sizes, and sparse patterns of labels, at random or of the highest scores."""
+"""Rows with features and labels: their sizes, and sparse random patterns of labels."""
 
 import math
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from lrlab.parameters import InputError, number
 from lrlab.protocol import Spec
 
 BLOCK = 2**22
-"""Entries of the label table among which places are drawn at a time."""
+"""Entries of the label matrix per block of random indices."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelRows(Spec):
-    """Rows with features and labels, drawn or given: their sizes, as solvers and forecasts of memory ask for them."""
+    """Rows with features and labels, simulated or given: the sizes that solvers and memory checks need."""
 
     n: Annotated[int, number(2, 1_000_000, "number of rows", scale="log")] = 2000
     d: Annotated[int, number(2, 1_000_000, "features per row; the first is the constant 1", scale="log")] = 100
@@ -29,7 +29,7 @@ class LabelRows(Spec):
     density: Annotated[float, number(1e-5, 1, "fraction of nonzero features; 1 is dense", scale="log")] = 1.0
 
     def check(self) -> None:
-        """Refuse ranks that no such table has."""
+        """Reject ranks above the smaller side."""
         least = min(self.d, self.labels)
         if self.rank > least:
             expected = f"in 1..min(d, labels) = {least}"
@@ -42,14 +42,14 @@ class LabelRows(Spec):
 
     @property
     def remark(self) -> str:
-        """Say where the rows do not decide W."""
+        """Warn if the rows do not determine W."""
         if self.n >= self.d:
             return ""
-        return f"Fewer rows (n = {self.n}) than features (d = {self.d}): only regularisation decides between matrices."
+        return f"Fewer rows (n = {self.n}) than features (d = {self.d}): only regularization makes W unique."
 
     @property
     def feature_entries(self) -> int:
-        """Stored features of the rows given, about."""
+        """Approximate number of stored features of the training rows."""
         return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
 
     @property
@@ -59,23 +59,23 @@ class LabelRows(Spec):
 
     @property
     def observed_entries(self) -> int:
-        """Entries of the label table that are observed, about."""
+        """Approximate number of observed labels."""
         return math.ceil(self.observed * self.n * self.labels)
 
     @property
     def held_bytes(self) -> int:
-        """Memory of features of the rows given and of the observed places."""
+        """Memory of the training features and of the observed indices."""
         one = 8 if self.density == 1 else 26
         return one * self.feature_entries + (0 if self.complete else 6 * self.observed_entries)
 
     @property
     def memory_advice(self) -> str:
         """Fewer stored features."""
-        return "lower density, since only features that are not zero are held"
+        return "lower density, since lrlab stores nonzero features only"
 
 
 def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
-    """Return a pattern of True at a share of the places, drawn uniformly without replacement."""
+    """Return a pattern of True at a fraction of the entries, drawn uniformly without replacement."""
     rows, columns = shape
     total = rows * columns
     # The fraction of a place is drawn too, so that many small blocks have the share that one large block has.
@@ -86,9 +86,9 @@ def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array
 
 
 def drawn_pattern(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
-    """Return a pattern of True at a share of the places, as `scattered` draws it for a block of rows after the other.
+    """Return a pattern of True at a fraction of the entries, as `scattered` for one block of rows after the other.
 
-    Indices are of 32 bits: 5 bytes for each place, and little beside them while it is drawn.
+    Indices have 32 bits: 5 bytes per entry, and little more in between.
     """
     rows, columns = shape
     height, parts, lengths = max(1, BLOCK // columns), list[Indices](), list[Indices]()
@@ -102,7 +102,7 @@ def drawn_pattern(rng: Generator, shape: tuple[int, int], share: float) -> csr_a
 
 
 def highest(scores: Array, count: int) -> csr_array:
-    """Return a pattern of True at the places of the `count` highest scores of each row."""
+    """Return a pattern of True at the `count` highest scores of each row."""
     rows = len(scores)
     places = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
     return csr_array((np.ones(places.size, bool), places.ravel(), np.arange(rows + 1) * count), shape=scores.shape)

@@ -22,7 +22,7 @@ from lrlab.theory.spiked import BlockNoise
 LARGEST_GUESS = 50
 
 EXCESS, NEGLIGIBLE = 1.2, 1e-6
-"""A misfit of so many times what noise leaves, plus what slow convergence leaves, is one of a wrong rank."""
+"""A residual norm above this multiple of the noise, plus the second number, shows a wrong rank."""
 
 Noise = Annotated[float, gaussian_noise("each measurement")]
 Rank = Annotated[int, number(1, 1000, "rank of the matrix", symbol="k")]
@@ -61,12 +61,12 @@ class LowRankSpec(Spec):
 
     @property
     def given_rank(self) -> int:
-        """Rank that solvers are given, the largest one where it is assumed or guessed."""
+        """Rank that solvers receive, the largest candidate if it is assumed or estimated."""
         return self.largest_guess if self.rank_guess != "none" else self.assumed_rank or self.true_rank
 
     @property
     def largest_guess(self) -> int:
-        """Largest rank that is guessed: up to half of the possible ones, and no more unknowns than measurements."""
+        """Largest candidate rank: half of the possible ones, with at most as many unknowns as measurements."""
         most = self.assumed_rank or max(1, min(LARGEST_GUESS, min(self.size) // 2))
         return max(k for k in range(1, most + 1) if k == 1 or self.unknowns(k) <= self.measurements)
 
@@ -82,17 +82,17 @@ class LowRankSpec(Spec):
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """What solvers that know it are not given after all."""
+        """Oracle information that solvers do not receive after all."""
         return () if self.rank_guess == "none" else ("rank",)
 
     @property
     def entries(self) -> int:
-        """Unknowns of a W of any rank: from as many measurements on, low rank is not needed."""
+        """Number of entries: with as many measurements, low rank is not needed."""
         return math.prod(self.size)
 
     @property
     def remark(self) -> str:
-        """Say where measurements do not determine W."""
+        """Warn if the measurements do not determine W."""
         m, unknowns = self.measurements, self.degrees_of_freedom
         if m >= unknowns:
             wrong = self.rank_guess == "none" and self.given_rank != self.true_rank
@@ -100,12 +100,12 @@ class LowRankSpec(Spec):
         return f"Fewer measurements ({m}) than unknowns ({unknowns}): infinitely many matrices fit them."
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Say what rank was guessed, and where the misfit of an estimate shows that an assumed rank is too small."""
+        """State the estimated rank, and whether the residual norm shows that an assumed rank is too small."""
         guess, said = scores.get("guessed_rank"), ""
         if guess and self.rank_guess != "none":
             said = f"Guessed rank {guess:g} ({self.rank_guess}); the true one is {self.true_rank}."
         elif guess and guess < self.assumed_rank:
-            said = f"Rank {guess:g} is the least up to {self.assumed_rank} that was seen to fit."
+            said = f"Rank {guess:g} is the least up to {self.assumed_rank} that fits."
         noise = float(self.values()["noise"])
         wrong = noise**2 + OUTLIER**2 * self.outliers
         leaves = math.sqrt(wrong / (1.0 + wrong))
@@ -120,16 +120,16 @@ class LowRankSpec(Spec):
 
     @property
     def moment_noise(self) -> BlockNoise | None:
-        """Variances of the unbiased moment that spectral starts decompose; None where they say little of it.
+        """Variances of the unbiased moment that spectral initializations decompose; None if they are uninformative.
 
-        E[b^2] / m of most entries. Of those with v_j, for rank-one measurements, E[b^2 <v_j, z>^2] / m.
+        E[b^2] / m for most entries, and E[b^2 <v_j, z>^2] / m for entries along v_j of rank-one measurements.
         """
         rest = 1.0 + float(self.values()["noise"]) ** 2
         own = rest + (0.0 if self.values().get("operator") == "dense" else 2.0) * np.square(self.singular_values)
         return BlockNoise(rest / self.measurements, own / self.measurements, own / self.measurements)
 
     def check(self) -> None:
-        """Refuse a rank that no such matrix has."""
+        """Reject a rank that no such matrix has."""
         if self.true_rank > min(self.size):
             name = "r" if "r" in self.values() else "rank"
             remedy = f"lower {name}, or make the matrix larger"
@@ -139,17 +139,17 @@ class LowRankSpec(Spec):
             raise InputError("assumed_rank", expected, self.assumed_rank, "lower it, or make the matrix larger")
 
     def build(self, checkpoint: Checkpoint = proceed) -> LowRankProblem:
-        """Draw the truth; the measurements are drawn when they are first asked for."""
+        """Draw the truth; the first access draws the measurements."""
         return self.problem(self, self.factors(), checkpoint)
 
     @property
     def table(self) -> tuple[int, int]:
-        """Rows and columns of the table whose entries are measured; (0, 0) where no entries of a table are."""
+        """Rows and columns of the matrix whose entries are measured; (0, 0) for other measurements."""
         return 0, 0
 
     @property
     def scarce_rows(self) -> float | None:
-        """Expected number of rows that no method recovers; None where measurements are not entries of such rows."""
+        """Expected number of rows that no method recovers; None for measurements other than entries."""
         return None
 
     @property
@@ -164,7 +164,7 @@ class LowRankSpec(Spec):
         return self.norm * s / np.linalg.norm(s)
 
     def factors(self) -> LowRank:
-        """Return a W with uniformly distributed singular vectors."""
+        """Return W with uniformly distributed singular vectors."""
         rng = np.random.default_rng(self.streams().truth)
         (rows, columns), k = self.size, self.true_rank
         return LowRank(orthonormal(rng, rows, k), self.singular_values, orthonormal(rng, columns, k))

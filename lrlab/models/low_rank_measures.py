@@ -12,18 +12,16 @@ MEASURES = {
     "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
     "weakest_error": Measure(
         "error over the smallest singular value  ‖Ŵ − W‖₂ / s_k",
-        "spectral norm of the error, as a share of the smallest singular value of W: below 0.1 W is recovered",
+        "spectral norm of the error over the smallest singular value of W: below 0.1 W is recovered",
     ),
     "recovered_directions": Measure(
         "singular directions recovered",
-        "of the k of W, those along which the error is below a tenth of their singular value",
+        "number of the k singular directions with an error below a tenth of their singular value",
     ),
-    "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "how far the measurements of the estimate are from the given ones"),
-    "test_error": Measure(
-        "test error", "relative error of the answers on 1,000 fresh inputs, free of noise", common=False
-    ),
+    "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "relative residual norm of the measurements"),
+    "test_error": Measure("test error", "relative error of noiseless responses on 1,000 fresh inputs", common=False),
     "test_squares": Measure(
-        "squared errors of 100 points", "sum over all answers of 100 fresh points, free of noise", common=False
+        "squared errors of 100 points", "sum over noiseless responses at 100 fresh points", common=False
     ),
     "cold_error": Measure(
         "error on cold rows", "relative error on rows of the table without any observed entry", common=False
@@ -34,8 +32,6 @@ MEASURES = {
         common=False,
         constant=True,
     ),
-    "guessed_rank": Measure(
-        "guessed rank", "rank that solvers are given where it is guessed or assumed", common=False, constant=True
-    ),
+    "guessed_rank": Measure("guessed rank", "estimated rank that solvers receive", common=False, constant=True),
     **COMMON_MEASURES,
 }

@@ -1,4 +1,4 @@
-"""Linear measurements of a low-rank matrix as problems: what is drawn, the rank that solvers are given, scores."""
+"""Linear measurements of a low-rank matrix as problems: data, the rank that solvers receive, metrics."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,18 +16,18 @@ from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 CLEARLY = 1.01
-"""A misfit of so many times that of the truth is larger, see `truth_fits_better`."""
+"""A residual norm larger than the truth's by this factor counts as larger, see `truth_fits_better`."""
 RECOVERED = 0.1
-"""A singular direction is recovered where the error there is below this share of its singular value."""
+"""A singular direction is recovered if its error is below this fraction of its singular value."""
 ROUNDING = 128
-"""A relative misfit of so many units of rounding, see `truth_fits_better`."""
+"""Units of rounding in a negligible relative residual norm, see `truth_fits_better`."""
 DIFFERENT = 1e-3
-"""Error over the smallest singular value from which on an estimate is not the truth, see `another_fits`."""
+"""Error over the smallest singular value above which an estimate differs from the truth, see `another_fits`."""
 
 OUTLIER = 10.0
 """Size of a gross error, in root mean squares of the measurements."""
 DRAWN_ROWS = 4096
-"""Rows drawn at a time: a block is a function of its index alone, so that fewer measurements are the first of more."""
+"""Rows per block; a block depends on its index only, so that fewer measurements are the first of more."""
 
 
 def orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Array:
@@ -37,7 +37,7 @@ def orthonormal(rng: np.random.Generator, rows: int, columns: int) -> Array:
 
 
 def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precision: str, checkpoint=proceed) -> Array:
-    """Return a read-only standard normal matrix (rows, columns), the same first rows whatever their number."""
+    """Return a read-only standard normal matrix (rows, columns); the first rows do not depend on their number."""
     X = np.empty((rows, columns), np.float32 if precision == "single" else np.float64)
     for index, start in enumerate(range(0, rows, DRAWN_ROWS)):
         checkpoint(start / rows)
@@ -47,10 +47,10 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
 
 
 class LowRankProblem(Problem, ABC):
-    """Measurements of one spec, and the truth, which only the score may look at.
+    """Measurements of one spec. Only the score may read the truth.
 
-    Attributes: spec; truth (LowRank); rank, true or looked for, given to solvers that ask for it; operator;
-    b (m,), read-only; exact, whether the measurements are without noise.
+    Attributes: spec; truth (LowRank); rank, true or estimated, for solvers that request it; operator; b (m,),
+    read-only.
     """
 
     spec: Any
@@ -66,7 +66,7 @@ class LowRankProblem(Problem, ABC):
 
     @cached_property
     def rank(self) -> int:
-        """The rank for solvers: the true one; one that is assumed or guessed is looked for when it is first read."""
+        """The rank for solvers: the true one, or an estimate that the first access computes."""
         spec = self.spec
         if spec.rank_guess == "none" and not spec.assumed_rank:
             return int(spec.true_rank)
@@ -76,7 +76,7 @@ class LowRankProblem(Problem, ABC):
 
     @cached_property
     def operator(self) -> Operator:
-        """What was measured."""
+        """The measurement operator."""
         operator = self.draw()
         operator.checkpoint = self.checkpoint
         return operator
@@ -100,8 +100,8 @@ class LowRankProblem(Problem, ABC):
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||.
 
-        `weakest_error` is the spectral norm of the error over the smallest singular value of the truth,
-        `recovered_directions` is counted by `lowrank.recovered_directions`; and `guessed_rank`, where one was guessed.
+        `weakest_error` is the spectral norm of the error over the smallest singular value of the truth. It also returns
+        `recovered_directions` (see `lowrank`), and `guessed_rank` if the rank was estimated.
         """
         misfit = np.linalg.norm(self.operator(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
@@ -120,10 +120,11 @@ class LowRankProblem(Problem, ABC):
         return float(sizes.max() / sizes.min())
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return whether an estimate of sufficient rank, fitted by least squares, fits worse than the truth.
+        """Return whether a least-squares estimate of sufficient rank fits worse than the truth.
 
-        The least sum of squares is at most that of the truth. Other objectives (with a penalty) have other minima.
-        What slow convergence leaves is allowed: where a direction is missing, a share of the smallest singular value.
+        The minimum is at most the truth's sum of squares; penalized objectives have other minima. A margin allows for
+        slow
+        convergence: a fraction of the smallest singular value if a direction is missing.
         """
         size, misfit = float(np.linalg.norm(self.b)), row["misfit"]
         least_squares = math.isclose(row["objective"], (misfit * size) ** 2 / 2, rel_tol=1e-3)
@@ -136,9 +137,9 @@ class LowRankProblem(Problem, ABC):
         return misfit > CLEARLY * noise + left
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether an estimate fits all data, but for rounding, and is not the truth.
+        """Return whether an estimate fits all data up to rounding and differs from the truth.
 
-        Noisy data are fitted so only if they are fewer than the degrees of freedom, or by methods that fit anything.
+        Noisy data allow this only if they are fewer than the degrees of freedom, or for methods that fit anything.
         """
         rounding = float(np.finfo(self.b.dtype).eps) ** (2 / 3)
         differs = row["weakest_error"] > max(DIFFERENT, rounding * self.truth_condition)

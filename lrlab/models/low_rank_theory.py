@@ -1,4 +1,4 @@
-"""What theory says of low-rank matrices at their own size: lines of maps, and the least error that noise allows."""
+"""Theory of low-rank matrices at finite size: lines on maps, and the Cramer-Rao bound."""
 
 import math
 from typing import Any
@@ -11,16 +11,16 @@ from lrlab.theory.bulk import nuclear_norm
 from lrlab.theory.low_rank_bound import least_error
 
 BOUND_DRAWS, MOST_DRAWS, WORK = 3, 60, 2e8
-"""Fewest and most draws over which the bound of the noise is averaged, and multiplications for all of them."""
+"""Fewest and most draws in the mean of the bound, and multiplications for all of them."""
 MOST_OF_A_BOUND = 2**22
-"""Numbers of the matrix that is decomposed for each."""
+"""Entries of the matrix to decompose per draw."""
 
 
 def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether there are as many measurements as unknowns, and on which side of other lines a spec lies.
+    """Return whether measurements reach the degrees of freedom, and the sides of other lines.
 
-    In half of the tables some row or column without features has fewer entries than the rank where ln 2 such rows are
-    expected (Poisson). The statistical dimension holds for dense Gaussian matrices and exact measurements.
+    With ln 2 expected rows that have fewer entries than the rank, half of the matrices have such a row (Poisson). The
+    statistical dimension holds for dense Gaussian matrices and exact measurements.
     """
     lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
     if spec.scarce_rows is not None:
@@ -39,7 +39,7 @@ def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) 
 def noise_bound(spec: Any) -> dict[str, float]:
     """Return `bound_error`, the Cramer-Rao bound of the error over some draws of a spec (root mean square).
 
-    Nothing without noise, or where it would take more than some seconds.
+    Nothing without noise, or if it takes more than some seconds.
     """
     noise, numbers = float(spec.values()["noise"]), spec.degrees_of_freedom * spec.measurements
     if not noise or numbers > MOST_OF_A_BOUND:

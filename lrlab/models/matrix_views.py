@@ -1,4 +1,4 @@
-"""The first screen of matrices: what is measured of low-rank ones, the first labels, and verdicts on a run."""
+"""The first screen of matrix models: pictures of measurements and labels, and verdicts on a run."""
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -16,15 +16,15 @@ from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 
 SIDE, TABLE_SIDE = 48, 80
-"""Most rows and columns of a matrix, and of a table, that are drawn."""
+"""Largest sides of the figures of a matrix and of a table."""
 ROWS, LABELS = 40, 60
-"""Most rows and labels that are drawn."""
+"""Largest numbers of rows and labels in a figure."""
 MOST_BYTES = 128 * 2**20
-"""Of data that is drawn for a picture or for label frequencies."""
+"""Largest data set that lrlab simulates for a picture or for the label-prevalence baseline."""
 
 
 def measured_matrix(spec: Any) -> Measured:
-    """Return the first measurement of a spec, or, of a table, a corner of it."""
+    """Return the first measurement of a spec, or a corner of a partially observed matrix."""
     unknowns = f"{spec.degrees_of_freedom:,} unknowns"
     if any(spec.table):
         (rows, columns), m = spec.table, spec.measurements
@@ -66,7 +66,7 @@ GOAL = Goal("weakest_error", RECOVERED, noises=3.0)
 
 
 def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return how many solvers recover W, and how many measurements there are for each degree of freedom."""
+    """Return how many solvers recover W, and the number of measurements per degree of freedom."""
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
     if m < unknowns:
@@ -76,7 +76,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
 
 
 def measured_rows(spec: Any) -> Measured:
-    """Return the labels of the first rows: 1, 0, or nothing where they are not observed."""
+    """Return the labels of the first rows: 1, 0, or nan if unobserved."""
     entries = min(spec.observed_entries, spec.n * spec.labels)
     share = entries / (spec.n * spec.labels)
     words = f"{_unknowns(spec)} unknowns, {entries:,} labels: {'all' if share == 1 else f'{share:.2g} of all'}."
@@ -117,13 +117,13 @@ def _corner(Y: csr_array, mask: csr_array | None) -> Array:
 
 
 def frequency_scores(spec: Any) -> dict[str, float]:
-    """Return `precision_3` and `hamming` of label frequencies alone; nothing where the data is large."""
+    """Return `precision_3` and `hamming` of the label-prevalence baseline; nothing for large data."""
     return {} if spec.data_bytes > MOST_BYTES else _first_look(spec)[1]
 
 
 @lru_cache(maxsize=32)
 def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
-    """Return the labels of the first rows, and the scores of label frequencies: the data is drawn once for both."""
+    """Return the labels of the first rows and the metrics of the baseline from one simulation."""
     problem = spec.build()
     scores = np.broadcast_to(label_shares(problem.Y, problem.mask), problem.Y_test.shape)
     alone = ranking.row_measures(scores, problem.Y_test, ranking.THRESHOLDS["zero-one"], precisions=(3,))
@@ -131,10 +131,10 @@ def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
 
 
 def _beside_frequencies(spec: Any, outcomes: Sequence[Outcome], name: str, title: str, *, largest: bool) -> str:
-    """Return the best score beside that of label frequencies alone, or of the commoner sign of each label."""
+    """Return the best metric, and that metric for the label-prevalence baseline."""
     scored = [one for one in outcomes if name in one.scores]
     alone = frequency_scores(spec).get(name)
-    words = f"label frequencies alone give {title} {alone:.2g}" if alone is not None else ""
+    words = f"the label-prevalence baseline gives {title} {alone:.2g}" if alone is not None else ""
     if not scored:
         return f"{words[:1].upper()}{words[1:]}." if words else ""
     best = (max if largest else min)(scored, key=lambda one: one.scores[name])

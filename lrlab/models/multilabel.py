@@ -1,4 +1,4 @@
-"""Multi-label learning: rows of 0/1 labels, of which some are observed, and features (Yu et al. 2014, section 2)."""
+"""Multi-label learning: features and rows of 0/1 labels, some of them observed (Yu et al. 2014, section 2)."""
 
 import math
 from collections.abc import Iterator
@@ -22,21 +22,21 @@ from lrlab.parameters import InputError, number
 from lrlab.protocol import Checkpoint, child, proceed
 
 FRESH = 1000
-"""Rows on which predictions are tested."""
+"""Number of test rows."""
 BLOCK = 2**22
-"""Entries of the label table, or of the features, that are drawn at a time."""
+"""Entries of the label matrix, or of the features, per simulated block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Multilabel(LabelRows):
     """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1.
 
-    With per_row=0 it has all labels whose score is positive. Features are isotropic: E[x x^T] = I.
+    With per_row=0 it has all labels with a positive score. Features are isotropic: E[x x^T] = I.
     """
 
     model = "multilabel"
     title = "Multi-label learning with missing labels"
-    summary = "Every row carries a few of many labels, some of them unseen; a low-rank W predicts those of new rows."
+    summary = "Rows carry a few of many labels, some unobserved; a low-rank W predicts the labels of new rows."
     equation = (
         r"Y_{ij} = 1 \iff x_i^\top w_j + \sigma e_{ij} \text{ is one of the highest in row } i,"
         r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
@@ -51,31 +51,31 @@ class Multilabel(LabelRows):
     noise: Annotated[float, number(0, 10, "standard deviation of the noise in scores of size 1", symbol="σ")] = 0.5
 
     def check(self) -> None:
-        """Refuse ranks and numbers of labels that no such table has."""
+        """Reject ranks and numbers of labels above the possible ones."""
         super().check()
         if self.per_row >= self.labels:
             expected = f"less than labels = {self.labels}"
             raise InputError("per_row", expected, self.per_row, "lower per_row, or raise labels")
         if self.seen_per_row >= self.labels:
             expected = f"less than labels = {self.labels}"
-            raise InputError("seen_per_row", expected, self.seen_per_row, "leave it 0 where all labels are seen")
+            raise InputError("seen_per_row", expected, self.seen_per_row, "set it to 0 to observe all labels")
         if self.seen_per_row and self.observed < 1:
-            expected = "1 where seen_per_row tells what is seen"
+            expected = "1 if seen_per_row is not 0"
             raise InputError("observed", expected, self.observed, "leave out one of the two")
 
     @property
     def complete(self) -> bool:
-        """Whether all labels are seen."""
+        """Whether all labels are observed."""
         return super().complete and not self.seen_per_row
 
     @property
     def observed_entries(self) -> int:
-        """Entries of the label table that are observed, about."""
+        """Approximate number of observed labels."""
         return self.seen_per_row * self.n or super().observed_entries
 
     @property
     def data_bytes(self) -> int:
-        """Memory of features, positive labels, places seen, fresh rows, and of the block that is being drawn."""
+        """Memory of features, positive labels, observed indices, test rows, and the block in progress."""
         fresh = FRESH / self.n * (8 if self.density == 1 else 26) * self.feature_entries
         on = self.per_row or self.labels / 2
         drawn = int(16 * self.n * (on + 1)) + 32 * min(BLOCK, self.n * max(self.size))
@@ -99,7 +99,7 @@ class Multilabel(LabelRows):
         return self.per_row == 0 and self.density == 1
 
     def build(self, checkpoint: Checkpoint = proceed) -> DrawnLabels:
-        """Draw the rows that are given and those for the test."""
+        """Draw the training and test rows."""
         W, streams = self.truth(), self.streams()
         given, fresh, places = streams.data.spawn(3)
         X, Y = self._rows(W, self.n, given, checkpoint)
@@ -175,23 +175,21 @@ FAMILY = Family(
         ),
         "ndcg_3": Measure(
             "nDCG@3",
-            "gain 1 / log2(1 + place) of the relevant labels among the first three, over that of the best order",
+            "gain 1 / log2(1 + place) of the relevant labels among the first three, relative to the best order",
             rising=True,
         ),
         "ndcg_5": Measure(
             "nDCG@5",
-            "gain 1 / log2(1 + place) of the relevant labels among the first five, over that of the best order",
+            "gain 1 / log2(1 + place) of the relevant labels among the first five, relative to the best order",
             rising=True,
         ),
         "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
         "auc": Measure(
             "AUC",
-            "chance that a relevant label has a higher score than an irrelevant one, mean over test rows",
+            "probability that a relevant label has a higher score than an irrelevant one, mean over test rows",
             rising=True,
         ),
-        "excess_risk": Measure(
-            "excess risk", "population squared risk above that of the best linear predictor, where that is known"
-        ),
+        "excess_risk": Measure("excess risk", "population squared risk minus the risk of the best linear predictor"),
         **COMMON_MEASURES,
     },
     goal=Goal("precision_3", above=0.3),

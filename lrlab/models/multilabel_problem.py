@@ -1,4 +1,4 @@
-"""Rows with features and labels to learn from, and rows to test on: drawn, or a person's own."""
+"""Rows with features and labels to learn from, and test rows: simulated or your own."""
 
 import math
 from collections.abc import Mapping
@@ -20,16 +20,16 @@ from lrlab.protocol import Problem
 Table: TypeAlias = ArrayLike | sparse.sparray
 
 PLACES = (1, 3, 5)
-"""How many labels of highest score are looked at."""
+"""Numbers of top-scoring labels in precision@k."""
 GAINS = (3, 5)
-"""The same for the discounted gain, which for one label is the precision."""
+"""Numbers of top-scoring labels in nDCG@k; nDCG@1 is the precision."""
 
 
 class Predictor(Protocol):
-    """What an estimate of a multi-label solver is: all that predicts labels of new rows. `LowRank` is the linear one.
+    """An estimate of a multi-label solver, which predicts labels of new rows. `LowRank` is the linear one.
 
-    The attribute `s` holds what is drawn of it: singular values. Its `parts` may be less than all `arrays`: what stays
-    the same in all iterates of a run, such as the landmarks of a kernel, is not kept with each of them.
+    The attribute `s` holds the singular values for figures. Its `parts` may be fewer than all `arrays`: a trace stores
+    constant parts, such as the landmarks of a kernel, once.
     """
 
     s: Array
@@ -39,23 +39,23 @@ class Predictor(Protocol):
         """The score above which a label is predicted."""
 
     def scores(self, X: Matrix) -> ranking.Scores:
-        """Return the scores (n, L) of rows X (n, d): a table, or a function from a slice of rows to those rows."""
+        """Return the scores (n, L) of rows X (n, d): an array, or a function from a slice to those rows."""
 
     def arrays(self) -> dict[str, Array]:
-        """Return all that it consists of by name, dense arrays of numbers, so that a file can keep it."""
+        """Return all its arrays by name, so that a file can store it."""
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return the estimate that had these `arrays`."""
+        """Return the estimate with these `arrays`."""
 
 
 class MultilabelProblem(Problem):
-    """Features, labels and which of them are observed.
+    """Features, labels, and the pattern of observed labels.
 
-    Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at observed relevant labels; mask (n, L), the pattern
-    of observed entries, or None where all are: a place in mask and not in Y is a 0, one outside mask is unknown.
-    X_test, Y_test: rows to test on, all of whose labels count. rank: that of W, given to solvers. intercept: whether
-    predictors have an intercept for each label, which nothing penalises. All rows are in memory.
+    Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at observed relevant labels; mask (n, L), the pattern of
+    observed labels, or None if all are observed: an entry in mask and not in Y is 0, an entry outside mask is unknown.
+    X_test, Y_test: fully labeled test rows. rank: rank of W, given to solvers. intercept: whether each label has an
+    intercept without a penalty. All rows are in memory.
     """
 
     intercept = False
@@ -68,9 +68,9 @@ class MultilabelProblem(Problem):
 
     @classmethod
     def of(cls, X: Table, Y: Table, mask: Table | None, X_test: Table, Y_test: Table, rank: int) -> Self:
-        """Return the problem of such tables, or raise InputError where their sizes do not fit.
+        """Return the problem of such tables; InputError if their sizes do not fit.
 
-        Any entry of Y that is not zero is a label that is on; those outside the mask are unknown, and are left out.
+        Any nonzero entry of Y is a relevant label; entries outside the mask are unknown and ignored.
         """
         tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
         observed = None if mask is None else shared_pattern(mask)
@@ -80,22 +80,22 @@ class MultilabelProblem(Problem):
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test rows.
 
-        Hamming: share of wrong entries when a label is on above the estimate's `threshold`, 1/2 for labels coded 0 and
-        1 unless the estimate says otherwise. AUC: mean over the rows that have labels of both kinds, 1/2 without any.
+        Hamming: fraction of wrong labels at the estimate's `threshold`, by default 1/2. AUC: mean over rows with labels
+        of both kinds, 1/2 without any.
         """
         return measured(estimate, self.X_test, self.Y_test)
 
 
 class DrawnLabels(MultilabelProblem):
-    """A problem of isotropic features, E[x x^T] = I, whose best linear predictor of labels 0 and 1 may be known.
+    """A problem of isotropic features, E[x x^T] = I, with a possibly known best linear predictor of labels 0 and 1.
 
-    best: Z* (d, L), which minimises the population risk R(Z) = mean over labels of E[(y_j - x^T z_j)^2] / 2, or None.
+    best: Z* (d, L), which minimizes the population risk R(Z) = mean over labels of E[(y_j - x^T z_j)^2] / 2, or None.
     """
 
     best: LowRank | None = None
 
     def score(self, estimate: Predictor) -> dict[str, float]:
-        """Return the scores of MultilabelProblem, and `excess_risk` where `best` is known.
+        """Return the scores of MultilabelProblem, and `excess_risk` if `best` is known.
 
         Excess risk: R(Z) - R(Z*) = ||Z - Z*||_F^2 / (2 L), exactly, for linear predictors of labels 0 and 1.
         """
@@ -126,10 +126,7 @@ def best_linear(W: LowRank, noise: float) -> LowRank:
 
 
 def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | None = None) -> dict[str, float]:
-    """Return the scores of an estimate on rows X with labels Y, of which those in the pattern `known` count.
-
-    See `MultilabelProblem.score` for what they are.
-    """
+    """Return the metrics of `MultilabelProblem.score` on rows X with labels Y, restricted to the pattern `known`."""
     scores, threshold = estimate.scores(X), estimate.threshold
     measures = ranking.row_measures(scores, Y, threshold, known, PLACES, GAINS, areas=True)
     count = measures.pop("auc_rows")
@@ -156,7 +153,7 @@ def require_sizes(
 
 
 def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
-    """Return the labels that are on and observed."""
+    """Return the observed relevant labels."""
     if mask is None:
         return Y
     inside = places_in(Y, mask) >= 0
@@ -184,14 +181,14 @@ def pattern(table: Table) -> csr_array:
 
 
 def shared_pattern(table: Table) -> csr_array:
-    """Return the pattern of a table as True, with views of its arrays where it is one, for it may be most of memory."""
+    """Return the pattern of a table as True; a boolean pattern shares its arrays, which may be most of memory."""
     if not (isinstance(table, csr_array) and table.dtype == bool and table.has_canonical_format and table.data.all()):
         return pattern(table).astype(bool)
     return csr_array((table.data.view(), table.indices.view(), table.indptr.view()), shape=table.shape)
 
 
 def narrow(table: Matrix) -> Matrix:
-    """Return a sparse table with indices of 32 bits where they fit, as compiled libraries want them."""
+    """Return a sparse table with indices of 32 bits if they fit, as compiled libraries need them."""
     if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
         return table
     indices, pointer = (part.astype(np.int32, copy=False) for part in (table.indices, table.indptr))
@@ -206,7 +203,7 @@ def freeze(table: Matrix) -> None:
 
 
 def label_shares(Y: csr_array, known: csr_array | None) -> Array:
-    """Return the share of the observed rows in which each label is on (L,), 0 where it is never observed."""
+    """Return the fraction of observed rows with each label (L,), 0 for a label without observations."""
     on = Y.sum(axis=0)
     observed = np.full(len(on), Y.shape[0]) if known is None else known.sum(axis=0)
     return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)

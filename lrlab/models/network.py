@@ -21,7 +21,7 @@ from lrlab.protocol import child
 from lrlab.theory.spiked import BlockNoise
 
 FRESH = 1000
-"""Fresh inputs on which a network is tested."""
+"""Number of test inputs."""
 
 
 class NetworkProblem(LowRankProblem):
@@ -38,9 +38,9 @@ class NetworkProblem(LowRankProblem):
         return X, predict(self.truth, X)
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the errors of L, the training `misfit`, and `test_error`, the same on 1,000 fresh inputs.
+        """Return the errors of L, the training `misfit`, and `test_error` on 1,000 fresh inputs.
 
-        test_error = ||f(x) - y|| / ||y|| over fresh x, where y is free of noise.
+        test_error = ||f(x) - y|| / ||y|| over fresh x with noiseless y.
         """
         X, y = self._fresh
         return {**super().score(estimate), "test_error": relative(predict(estimate, X), y)}
@@ -50,9 +50,9 @@ class NetworkProblem(LowRankProblem):
 class PolynomialNetwork(LowRankSpec):
     """A network with one hidden layer of squares, L = sum_j alpha_j w_j w_j^T with orthonormal w_j, ||alpha|| = 1.
 
-    With weights=gaussian L is U diag(+-1) U^T over its norm, the entries of U (p, r) standard normal, and alpha are its
-    eigenvalues: the experiments of Soltani & Hegde (section 4), but for the norm: they do not divide by ||U U^T||_F,
-    so that noise of theirs is by this factor less than the same number here.
+    With weights=gaussian L is U diag(+-1) U^T over its norm, U (p, r) is standard normal, and alpha are its
+    eigenvalues. Soltani & Hegde (section 4) do not divide by ||U U^T||_F, so that their noise is smaller by this
+    factor.
     """
 
     model = "polynomial-network"
@@ -75,12 +75,12 @@ class PolynomialNetwork(LowRankSpec):
     ] = "orthonormal"
 
     def check(self) -> None:
-        """Refuse a rank that no such matrix has, and a condition beside weights that have their own."""
+        """Reject an impossible rank, and a condition number for weights that have their own."""
         super().check()
         if self.weights == "digits":
             views.digits(self.p, self.r)
         if self.weights == "gaussian" and self.condition != 1:
-            expected = "1 where weights=gaussian, whose condition is random"
+            expected = "1 if weights=gaussian, whose condition is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
     @property
@@ -102,12 +102,12 @@ class PolynomialNetwork(LowRankSpec):
 
     @property
     def singular_values(self) -> Array:
-        """Sizes of the output weights."""
+        """Magnitudes of the output weights."""
         return np.abs(self.alpha)
 
     @property
     def alpha(self) -> Array:
-        """Output weights (r,), ||alpha|| = 1; both signs occur as soon as there are two units, if they are mixed."""
+        """Output weights (r,), ||alpha|| = 1; mixed signs alternate."""
         if self.weights == "gaussian":
             return self.factors().s
         alpha = self._signs * np.geomspace(1.0, 1.0 / self.condition, self.r)
@@ -131,13 +131,13 @@ class PolynomialNetwork(LowRankSpec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of all inputs and answers."""
+        """Memory of all inputs and responses."""
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
-    view_words = "What is left of each hidden unit wⱼ: L̂ wⱼ / αⱼ."
+    view_words = "The image of each hidden unit wⱼ under the estimate: L̂ wⱼ / αⱼ."
 
     def view(self, estimate: LowRank | None) -> View | None:
-        """Return the hidden units as images, where they are digits."""
+        """Return the hidden units as images, if they are digits."""
         return views.units_view(views.factors_of(self), estimate) if self.weights == "digits" else None
 
     def factors(self) -> LowRank:
@@ -152,7 +152,7 @@ class PolynomialNetwork(LowRankSpec):
 
 
 def predict(estimate: LowRank, X: Array) -> Array:
-    """Return the network's answers (n,) at inputs X (n, p)."""
+    """Return the network's responses (n,) at inputs X (n, p)."""
     return (X @ estimate.U) ** 2 @ estimate.s
 
 

@@ -1,4 +1,4 @@
-"""1-bit matrix completion: a bit of some entries of a table of low rank (Davenport et al. 2014)."""
+"""1-bit matrix completion: one bit per observed entry of a low-rank matrix (Davenport et al. 2014)."""
 
 import math
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class OneBitCompletion(Spec):
 
     model = "one-bit-completion"
     title = "1-bit matrix completion"
-    summary = "A few entries of a table of low rank answer with one bit each, likelier 1 where the entry is larger."
+    summary = "One bit per observed entry of a low-rank matrix: larger entries are more likely to give 1."
     equation = (
         r"y_{ij} = \operatorname{sign}(M_{ij} + \sigma e_{ij}) \ \text{ for } (i, j) \in \Omega,"
         r" \qquad \operatorname{rank} M = k, \quad \max |M_{ij}| = 1"
@@ -46,7 +46,7 @@ class OneBitCompletion(Spec):
         str, choice("random", "films", help="the table: random, or ratings of movies in k genres", added=True)
     ] = "random"
 
-    view_words = "Drawn ratings of invented films by invented persons, blue for the worst to red: the first of each."
+    view_words = "Simulated ratings of invented movies by invented users, from blue (worst) to red."
 
     def view(self, estimate: LowRank | None) -> View | None:
         """Return the first ratings, with names."""
@@ -74,7 +74,7 @@ class OneBitCompletion(Spec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of places and bits, and of the noise from which they are drawn."""
+        """Memory of indices and bits, and of the noise that produces them."""
         return 8 * (7 * self.measurements + self.n1 + self.n2)
 
     @property
@@ -83,13 +83,13 @@ class OneBitCompletion(Spec):
         return LINKS[self.link]
 
     def check(self) -> None:
-        """Refuse a rank that no such table has."""
+        """Reject a rank above the smaller side."""
         if self.rank > min(self.table):
             expected = f"in 1..min{self.table} = {min(self.table)}"
             raise InputError("rank", expected, self.rank, "lower rank, or make the table larger")
 
     def build(self, checkpoint: Checkpoint = proceed) -> OneBitCompletionProblem:
-        """Draw the truth; places and bits are drawn when they are read."""
+        """Draw the truth; the first access draws indices and bits."""
         return OneBitCompletionProblem(self, checkpoint)
 
     def factors(self) -> LowRank:
@@ -118,23 +118,23 @@ def measured(spec: OneBitCompletion) -> Measured:
 
 
 def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
-    """Return the least error, the share of wrong bits there, and what the bits allow where that is known."""
+    """Return the smallest error, its fraction of wrong bits, and the bound if it is known."""
     counted = f"{spec.measurements / spec.degrees_of_freedom:.3g} bits for each degree of freedom"
     bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
     if bound is not None:
-        counted += f", which allow {bound:.2g} without bias"
+        counted += f", with a Cramér-Rao bound of {bound:.2g}"
     scored = [one for one in outcomes if "error" in one.scores]
     if not scored:
         return f"{counted}."
     best = min(scored, key=lambda one: one.scores["error"])
-    wrong = f"{best.scores['hamming']:.2g} of the likelier bits wrong"
+    wrong = f"{best.scores['hamming']:.2g} of the bits wrong"
     return f"Error {best.scores['error']:.2g}, {wrong}, {best.course}: {counted}."
 
 
 def bound(spec: OneBitCompletion) -> dict[str, float]:
     """Return `bound_error`, the Cramer-Rao bound of the error over some draws (root mean square).
 
-    Nothing where it would take more than some seconds, or where bits do not decide the table.
+    Nothing if it would take more than some seconds, or if the bits do not determine the matrix.
     """
     if spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
         return {}
@@ -152,11 +152,11 @@ FAMILY = Family(
     name="one-bit-completion",
     measures={
         "error": Measure("error  ‖M̂ − M‖ / ‖M‖", "relative Frobenius distance from the table: 0 is exact, 1 nothing"),
-        "squared_error": Measure("squared error  ‖M̂ − M‖² / ‖M‖²", "its square, as Davenport et al. (2014) draw it"),
+        "squared_error": Measure("squared error  ‖M̂ − M‖² / ‖M‖²", "its square, as Davenport et al. (2014) plot it"),
         "hellinger": Measure(
             "Hellinger distance²", "of the laws of a bit, (√p − √q)² + (√(1−p) − √(1−q))², mean over entries"
         ),
-        "hamming": Measure("wrong bits", "share of the entries whose likelier bit is the other one"),
+        "hamming": Measure("wrong bits", "fraction of the entries whose more likely bit is wrong"),
         "error_over_bound": Measure(
             "error / Cramér-Rao bound",
             "mean error over the least of estimates without bias: 1 is efficient; bias may go below",

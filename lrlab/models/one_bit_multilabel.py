@@ -1,4 +1,4 @@
-"""One-bit single-label multi-label learning: a stream of samples, one sign of each is observed (Qiu et al. 2017)."""
+"""One-bit single-label multi-label learning: a stream of samples with one observed sign each (Qiu et al. 2017)."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -20,14 +20,14 @@ from lrlab.protocol import Checkpoint, Spec, proceed
 class OneBitMultilabel(Spec):
     """Signs y = sign(x^T w_j + noise), x ~ N(0, I), of labels j; W (d1, d2) of low rank with columns of length 1.
 
-    The paper writes sign(<x e^T, W> + xi) with e = sqrt(d2) e_j and a xi of variance xi^2 (sections 2.1 and 5.1); taken
-    literally xi would be sqrt(d2) times too small for what it reports. Here xi is `noise`, beside a margin x^T w_j of
-    variance 1. W is U V^T with standard normal factors, its columns normalised.
+    The paper writes sign(<x e^T, W> + xi) with e = sqrt(d2) e_j and a xi of variance xi^2 (sections 2.1 and 5.1). Taken
+    literally, xi would be sqrt(d2) times too small for the reported results. Here xi is `noise`, added to a margin x^T
+    w_j of variance 1. W is U V^T with standard normal factors and normalized columns.
     """
 
     model = "one-bit-multilabel"
-    title = "One-bit labels, one a sample"
-    summary = "Samples come in batches, and of each only the sign of one label is told: y = sign(⟨x, wⱼ⟩ + ξe)."
+    title = "One-bit labels, one per sample"
+    summary = "Samples come in batches and reveal the sign of one label each: y = sign(⟨x, wⱼ⟩ + ξe)."
     equation = (
         r"y_i = \operatorname{sign}(\langle x_i, w_{j(i)}\rangle + \xi e_i),"
         r" \qquad W = [w_1, \dots, w_{d_2}],\ \operatorname{rank} W = k"
@@ -41,13 +41,13 @@ class OneBitMultilabel(Spec):
     observation: Annotated[
         str, choice("stream", "full", help="new batches with one label per sample, or one batch with all labels")
     ] = "stream"
-    noise: Annotated[float, gaussian_noise("⟨x, wⱼ⟩ before its sign is taken", "ξ")] = 0.0
+    noise: Annotated[float, gaussian_noise("⟨x, wⱼ⟩", "ξ")] = 0.0
     flip: Annotated[float, number(0, 0.5, "probability that a sign is flipped", symbol="p")] = 0.0
 
     test_rows: Annotated[int, number(1, 100_000, "test samples", scale="log", added=True)] = 1000
 
     def check(self) -> None:
-        """Refuse ranks that no such matrix has."""
+        """Reject a rank above the smaller side."""
         least = min(self.size)
         if self.rank > least:
             raise InputError("rank", f"in 1..min(d1, d2) = {least}", self.rank, "lower the rank, or raise d1 and d2")
@@ -59,12 +59,12 @@ class OneBitMultilabel(Spec):
 
     @property
     def signs_per_label(self) -> float:
-        """Signs of each label in a batch, on average."""
+        """Mean number of signs per label in a batch."""
         return float(self.m) if self.observation == "full" else self.m / self.d2
 
     @property
     def data_bytes(self) -> int:
-        """Memory of one batch, of the rows for the test and of the block that is drawn."""
+        """Memory of one batch, of the test rows, and of the block in progress."""
         signs = 12 * self.d2 if self.observation == "full" else 16
         return self.m * (8 * self.d1 + signs) + self.test_rows * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
 
@@ -81,11 +81,11 @@ class OneBitMultilabel(Spec):
         return views.label_map(self, estimate, constant=False)
 
     def comparable(self, estimate: LowRank) -> LowRank:
-        """Return an estimate as it compares with the truth: columns of length 1, since signs tell nothing of it."""
+        """Return an estimate with columns of length 1, since signs do not determine their lengths."""
         return lowrank.columns_normalised(estimate)
 
     def build(self, checkpoint: Checkpoint = proceed) -> OneBitMultilabelProblem:
-        """Draw the truth; batches are drawn when they are read."""
+        """Draw the truth; the first access draws the batches."""
         return OneBitMultilabelProblem(self, checkpoint)
 
 
@@ -97,12 +97,12 @@ FAMILY = Family(
         "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
         "auc": Measure(
             "AUC",
-            "chance that a positive label has a higher score than a negative one, mean over test rows",
+            "probability that a positive label has a higher score than a negative one, mean over test rows",
             rising=True,
         ),
         "label_auc": Measure(
             "AUC of labels",
-            "chance that a positive row has a higher score than a negative one, mean over labels",
+            "probability that a positive row has a higher score than a negative one, mean over labels",
             rising=True,
         ),
         **COMMON_MEASURES,

@@ -12,7 +12,7 @@ from lrlab.theory.links import Link, ThresholdLink
 
 @dataclass(frozen=True, kw_only=True)
 class OneBitPhaseRetrieval(SingleIndexSpec):
-    """Whether the magnitude of a projection exceeds a threshold."""
+    """Responses that compare the magnitude of a projection with a threshold."""
 
     model = "one-bit-phase-retrieval"
     title = "One-bit phase retrieval"

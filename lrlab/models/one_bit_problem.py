@@ -1,4 +1,4 @@
-"""Samples with one-bit labels, in batches that are read in blocks: the signs of one label each, or of all labels."""
+"""Samples with one-bit labels in batches of blocks: the sign of one label per sample, or of all labels."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -16,13 +16,13 @@ from lrlab.models.single_index import IN_MEMORY
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 
 BLOCK = 2**21
-"""Features, or signs, that are drawn at a time."""
+"""Features, or signs, per simulated block."""
 
 
 class Samples(NamedTuple):
-    """A block of samples: X (n, d1); labels (n,), which label is observed of each, and y (n,) in +-1, its sign.
+    """A block of samples: X (n, d1); labels (n,), the observed label of each, and y (n,) in +-1, its sign.
 
-    Where all labels are observed, labels is None and y is (n, d2).
+    If all labels are observed, labels is None and y is (n, d2).
     """
 
     X: Array
@@ -30,12 +30,12 @@ class Samples(NamedTuple):
     y: Array
 
     def margins(self, W: LowRank) -> Array:
-        """Return x_i^T w_j at the labels that are observed, of the shape of y; W (d1, d2)."""
+        """Return x_i^T w_j at the observed labels, of the shape of y; W (d1, d2)."""
         images = self.X @ W.left
         return images @ W.V.T if self.labels is None else np.einsum("ik,ik->i", images, W.V[self.labels])
 
     def add_moment(self, r: Array, total: Array) -> None:
-        """Add the sum of r_ij e_j x_i^T over the labels observed to `total` (d2, d1); r has the shape of y."""
+        """Add the sum of r_ij e_j x_i^T over the observed labels to `total` (d2, d1); r has the shape of y."""
         if self.labels is None:
             total += r.T @ self.X
             return
@@ -46,18 +46,18 @@ class Samples(NamedTuple):
         total[present] += pattern @ self.X
 
     def right_product(self, r: Array, V: Array) -> Array:
-        """Return the sum of r_ij x_i v_j^T over the labels observed (d1, k), V (d2, k), without any d1 x d2 matrix."""
+        """Return the sum of r_ij x_i v_j^T over the observed labels (d1, k), V (d2, k), without any d1 x d2 matrix."""
         return self.X.T @ (r @ V if self.labels is None else r[:, None] * V[self.labels])
 
     def left_product(self, r: Array, U: Array, d2: int) -> Array:
-        """Return the sum of r_ij e_j (U^T x_i)^T over the labels observed (d2, k), U (d1, k)."""
+        """Return the sum of r_ij e_j (U^T x_i)^T over the observed labels (d2, k), U (d1, k)."""
         images = self.X @ U
         if self.labels is None:
             return r.T @ images
         return csr_array((r, (self.labels, np.arange(len(r)))), shape=(d2, len(r))) @ images
 
     def tables(self, d2: int) -> tuple[csr_array, csr_array | None]:
-        """Return 1 where a sign is positive (n, d2), and the pattern of the labels observed, None where all are."""
+        """Return 1 at positive signs (n, d2), and the pattern of observed labels, None for all."""
         if self.labels is None:
             return csr_array(self.y > 0, dtype=float), None
         rows, shape = np.arange(len(self.y)), (len(self.y), d2)
@@ -67,7 +67,7 @@ class Samples(NamedTuple):
 
 
 class LabelTable(NamedTuple):
-    """A batch as solvers of multi-label problems take it: X (n, d1), Y and mask (n, d2) sparse, rank; no intercept."""
+    """A batch for solvers of multi-label problems: X (n, d1), Y and mask (n, d2) sparse, rank; no intercept."""
 
     X: Array
     Y: csr_array
@@ -77,11 +77,11 @@ class LabelTable(NamedTuple):
 
 
 class OneBitMultilabelProblem(Problem):
-    """The stream of one spec, read in blocks; the truth, which only the score may look at.
+    """The stream of one spec, read in blocks. Only the score may read the truth.
 
-    Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is another
-    one; signs_per_label, signs of each label in a batch, on average; X_test (test_rows, d1) and Y_test, sparse, 1 where
-    a sign is positive; intercept: no label has one.
+    Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is new;
+    signs_per_label, the mean number of signs per label in a batch; X_test (test_rows, d1) and Y_test, sparse, 1 at
+    positive signs; intercept: no label has one.
     """
 
     intercept = False
@@ -97,20 +97,20 @@ class OneBitMultilabelProblem(Problem):
         self._blocks: tuple[int, list[Samples]] = (-1, [])
 
     def load(self, everything: bool) -> None:
-        """Draw the test rows, and the first batch where it is held in memory."""
+        """Draw the test rows, and the first batch if it fits in memory."""
         _ = self.X_test, self.Y_test
         if self._keeps:
             self._keep(0)
 
     @property
     def batches(self) -> Iterator[int]:
-        """The numbers of the batches in order: 0 for ever where there is but one."""
+        """The numbers of the batches in order; 0 forever if there is only one."""
         return iter(range(self.spec.batches)) if self.fresh else repeat(0)
 
     def blocks(self, batch: int) -> Iterator[Samples]:
-        """Yield a batch in blocks of rows, read-only; drawn anew in each pass where it is too large to keep.
+        """Yield a batch in read-only blocks of rows; each pass draws large batches anew.
 
-        Passes report to the run's checkpoint, which raises Interrupted when the run has to end.
+        Passes report to the run's checkpoint, which raises Interrupted to end the run.
         """
         if self._keeps:
             self._keep(batch)
@@ -119,7 +119,7 @@ class OneBitMultilabelProblem(Problem):
             yield self._blocks[1][index] if self._keeps else self._draw(batch, index)
 
     def table(self, batch: int) -> LabelTable:
-        """Return a batch as one table of labels, all of it in memory."""
+        """Return a batch as one label matrix in memory."""
         X, parts, start = np.empty((self.spec.m, self.spec.d1)), [], 0
         for block in self.blocks(batch):
             X[start : start + len(block.X)] = block.X
@@ -135,17 +135,17 @@ class OneBitMultilabelProblem(Problem):
 
     @property
     def X(self) -> Array:
-        """Features of the first batch (m, d1), for solvers that take but one."""
+        """Features of the first batch (m, d1), for solvers that need a single batch."""
         return self._table.X
 
     @property
     def Y(self) -> csr_array:
-        """Labels of the first batch (m, d2), sparse: 1 where a sign is observed and positive."""
+        """Labels of the first batch (m, d2), sparse: 1 at observed positive signs."""
         return self._table.Y
 
     @property
     def mask(self) -> csr_array | None:
-        """The pattern of the labels observed in the first batch; None where all are."""
+        """The pattern of observed labels in the first batch; None for all."""
         return self._table.mask
 
     @property
@@ -176,14 +176,14 @@ class OneBitMultilabelProblem(Problem):
 
     @cached_property
     def Y_test(self) -> csr_array:
-        """Labels of the test rows (test_rows, d2), free of noise and of flips: 1 where positive."""
+        """Noiseless labels of the test rows (test_rows, d2), 1 if positive."""
         return csr_array((self.X_test @ self.truth.left) @ self.truth.V.T >= 0, dtype=float)
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test rows.
 
-        W is compared with its columns normalised. Hamming: share of signs that are told wrong. AUC: of the labels of a
-        row, and of the rows of a label, averaged over those that have both kinds; 1/2 where none has.
+        W is compared with normalized columns. Hamming: fraction of wrong signs. AUC: per row and per label, averaged
+        over those with both signs; 1/2 without any.
         """
         scores = (self.X_test @ estimate.left) @ estimate.V.T
         of_rows, of_labels = ranking.instance_auc(scores, self.Y_test), ranking.label_auc(scores, self.Y_test)

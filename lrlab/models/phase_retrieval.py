@@ -1,4 +1,4 @@
-"""Phase retrieval: magnitudes |<a, x>|, or their squares, of projections whose signs or phases are lost."""
+"""Phase retrieval: magnitudes |<a, x>|, or their squares, of projections without signs or phases."""
 
 import math
 from collections.abc import Mapping
@@ -63,7 +63,7 @@ class PhaseRetrieval(PicturedSpec):
         return signals.phase_remark(self)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "PhaseRetrievalProblem":
-        """Draw the truth; the measurements are drawn when they are read."""
+        """Draw the truth; the first access draws the measurements."""
         return PhaseRetrievalProblem(self, checkpoint)
 
     def draw_truth(self) -> Vector:
@@ -80,7 +80,7 @@ class PhaseRetrieval(PicturedSpec):
 
 
 def standard(rng: np.random.Generator, out: Vector) -> Vector:
-    """Fill `out` with standard Gaussian numbers (real and imaginary parts N(0, 1/2) where it is complex)."""
+    """Fill `out` with standard Gaussian numbers (complex ones have real and imaginary parts N(0, 1/2))."""
     rng.standard_normal(out=out.view(np.float64))
     if np.iscomplexobj(out):
         out *= math.sqrt(0.5)
@@ -88,18 +88,19 @@ def standard(rng: np.random.Generator, out: Vector) -> Vector:
 
 
 CLEARLY = 1.3
-"""Times the misfit of the truth: minima of other losses (of intensities, with weights) lie within 1.2 times it."""
+"""Multiple of the truth's residual norm; minima of other losses lie within 1.2 times it."""
 DIFFERENT, FITTED = 1e-3, 1e-4
-"""Error from which on an estimate is not the truth, and misfit over error up to which it fits: see `another_fits`."""
+"""Error of an estimate that differs from the truth, and residual norm over error of one that fits: see
+`another_fits`."""
 
 
 class PhaseRetrievalProblem(Problem):
-    """Measurements of one spec; the truth, which only the score may look at.
+    """Measurements of one spec. Only the score may read the truth.
 
-    Attributes: spec; truth (p,), unit norm; noise, its standard deviation; shape (m, p); data, what was measured:
-    magnitude or intensity; counted, whether photons were; A (m, p), of the field's numbers, its rows such that
-    (A x)_i = <a_i, x>; y (m,) >= 0, the answers; magnitude and intensity (m,), y or its square root, y or its square.
-    All of them are read-only. Noise can make an answer negative, which no magnitude is: it is then set to 0.
+    Attributes: spec; truth (p,), unit norm; noise, its standard deviation; shape (m, p); data, "magnitude" or
+    "intensity"; counted, whether they are photon counts; A (m, p), real or complex, with (A x)_i = <a_i, x>; y (m,) >=
+    0, the measurements; magnitude and intensity (m,), y or its square root, y or its square. All arrays are read-only.
+    Noise can make a measurement negative; lrlab then sets it to 0.
     """
 
     counted = False
@@ -111,7 +112,7 @@ class PhaseRetrievalProblem(Problem):
         self.block_rows = max(1, BLOCK_BYTES // (spec.entry_bytes * spec.p))
 
     def load(self, everything: bool) -> None:
-        """Draw the data: all of it, since every solver goes through it many times."""
+        """Draw all data, since every solver reads them many times."""
         _ = self._data
 
     @cached_property
@@ -134,28 +135,28 @@ class PhaseRetrievalProblem(Problem):
 
     @property
     def y(self) -> Array:
-        """All answers (m,), none negative."""
+        """All measurements (m,), none negative."""
         return self._data[1]
 
     @cached_property
     def magnitude(self) -> Array:
-        """The answers as magnitudes (m,)."""
+        """The measurements as magnitudes (m,)."""
         return self.y if self.data == "magnitude" else frozen(np.sqrt(self.y))
 
     @cached_property
     def intensity(self) -> Array:
-        """The answers as squared magnitudes (m,)."""
+        """The measurements as squared magnitudes (m,)."""
         return self.y if self.data == "intensity" else frozen(self.y**2)
 
     def scored(self, estimate: Vector) -> tuple[Array, Array]:
-        """Return the magnitudes of an estimate, |A x-hat|, and those that were measured: the first 4,096 of them."""
+        """Return the magnitudes of an estimate, |A x-hat|, and the measured ones: the first 4,096."""
         return np.abs(self.A[:SCORED_ROWS] @ estimate), self.magnitude[:SCORED_ROWS]
 
     def score(self, estimate: Vector) -> dict[str, float]:
-        """Return `error`, `overlap` and `misfit` of an estimate (p,), all of them blind to a global phase.
+        """Return `error`, `overlap` and `misfit` of an estimate (p,), up to a global phase.
 
-        error = min over t of ||e^{it} x-hat - x|| / ||x||. overlap = |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2).
-        misfit = || |A x-hat| - magnitude || / ||magnitude|| on the measurements of `scored`.
+        error = min over t of ||e^{it} x-hat - x|| / ||x||. overlap = |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2). misfit =
+        || |A x-hat| - magnitude || / ||magnitude|| on the measurements of `scored`.
         """
         x, size = self.truth, float(np.linalg.norm(estimate))
         fit, magnitude = self.scored(estimate)
@@ -166,24 +167,24 @@ class PhaseRetrievalProblem(Problem):
         }
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return whether an estimate misses exact answers, or fits noisy ones clearly worse than the truth does.
+        """Return whether an estimate misses exact data, or fits noisy data clearly worse than the truth.
 
-        A least loss is at most that of the truth. Fixed points without an objective (`gamp`) are judged on exact
-        answers only.
+        The minimum of a loss is at most its value at the truth. The test uses exact data only for fixed points without
+        an objective (`gamp`).
         """
         noise = self.score(self.truth)["misfit"] if self.noise else 0.0
         judged = not self.noise or math.isfinite(row["objective"])
         return judged and row["misfit"] > CLEARLY * noise + math.sqrt(tol)
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether an estimate fits data that it could not fit near the truth, as any noise of few data."""
+        """Return whether a wrong estimate fits the data closely: exact data, or too few of them."""
         few = self.spec.measurements <= self.spec.degrees_of_freedom
         fits = row["misfit"] <= FITTED * row["error"] and row["error"] > DIFFERENT
         return fits and (few or not self.noise)
 
 
 def align_phase(estimate: Vector, truth: Vector) -> Vector:
-    """Return `estimate` times the sign or phase that brings it nearest to `truth`; its length stays as it is."""
+    """Return `estimate` times the sign or phase that brings it nearest to `truth`."""
     inner = np.vdot(estimate, truth)
     return estimate * (inner / abs(inner)) if inner != 0 else estimate
 

@@ -1,4 +1,4 @@
-"""Pictures as signals: a phantom by formula, handwritten digits, or the user's own, as square grey levels in 0..1."""
+"""Images as signals: a phantom, handwritten digits, or your upload, as square grey levels in 0..1."""
 
 import base64
 import binascii
@@ -50,26 +50,26 @@ class PicturedSpec(Spec):
 
     @property
     def side(self) -> int:
-        """Side of the picture in pixels; 0 where the truth is no picture."""
+        """Side of the image in pixels; 0 for a random truth."""
         return math.isqrt(self.p) if self.truth != "random" else 0
 
     def check(self) -> None:
-        """Refuse what no picture can fulfil."""
+        """Reject sizes and uploads that are not images."""
         side = self.side
         if side and (side * side != self.p or not 4 <= side <= LARGEST_SIDE):
             good = min(max(side, 4), LARGEST_SIDE) ** 2
-            expected = "the square of a side in 4..64 where the truth is a picture"
+            expected = "the square of a side in 4..64 if the truth is an image"
             raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
         if self.truth == "upload":
             decode(self.picture, side)
 
     def drawn_picture(self) -> Array | None:
-        """Return the picture's grey levels (p,), None where the truth is no picture."""
+        """Return the image's grey levels (p,), or None for a random truth."""
         return picture(self.truth, self.side, self.picture).ravel() if self.side else None
 
 
 def picture(name: str, side: int, upload: str = "") -> Array:
-    """Return the named picture as (side, side) grey levels in 0..1; `upload` is the text made by `encode`."""
+    """Return the named image as (side, side) grey levels in 0..1; `upload` is the text made by `encode`."""
     if name == "phantom":
         return phantom(side)
     if name == "upload":
@@ -78,7 +78,7 @@ def picture(name: str, side: int, upload: str = "") -> Array:
 
 
 def phantom(side: int) -> Array:
-    """Return the Shepp-Logan head phantom, averaged over 4 x 4 points a pixel."""
+    """Return the Shepp-Logan head phantom, averaged over 4 x 4 points per pixel."""
     fine = (np.arange(4 * side) + 0.5) / (2.0 * side) - 1.0
     x, y = np.meshgrid(fine, -fine)
     grey = np.zeros_like(x)
@@ -105,7 +105,7 @@ def digit(value: int, side: int) -> Array:
 def encode(content: bytes, side: int) -> str:
     """Return an uploaded PNG or JPEG as a short text: side x side grey levels, compressed.
 
-    Raises InputError when the content is no such picture, is larger than 50 megapixels, or is all black.
+    Raises InputError if the content is not such an image, is larger than 50 megapixels, or is all black.
     """
     from PIL import Image, UnidentifiedImageError
 

@@ -1,7 +1,6 @@
-"""What solvers may read of a problem, for each family of models: data and sizes, never the truth.
+"""The data and sizes that solvers may read of a problem, per family of models; never the truth.
 
-Arrays are read-only. `checkpoint(fraction)` reports progress inside an iteration and raises Interrupted when the run
-has to end.
+Arrays are read-only. `checkpoint(fraction)` reports progress inside an iteration and raises Interrupted to end the run.
 """
 
 from collections.abc import Iterator
@@ -15,10 +14,10 @@ from lrlab.protocol import Checkpoint
 
 
 class SingleIndexData(Protocol):
-    """One-bit answers y (n,) in +-1 to measurement vectors X (n, p).
+    """One-bit responses y (n,) in +-1 to measurement vectors X (n, p).
 
-    sparsity: number of non-zero entries of the signal. link: the link function, for solvers whose entry says that they
-    know it. contrasts: see `protocol.Problem`. blocks(): (X_k, y_k) in order, for solvers that stream.
+    sparsity: number of non-zero entries of the signal. link: the link function, for solvers that declare it as oracle
+    information. contrasts: see `protocol.Problem`. blocks(): (X_k, y_k) in order, for solvers that stream.
     """
 
     shape: tuple[int, int]
@@ -46,10 +45,10 @@ class LowRankData(Protocol):
 
 
 class BitEntries(Protocol):
-    """Bits y (m,) in +-1 of entries of a table, y_ij = sign(M_ij + width e_ij).
+    """Bits y (m,) in +-1 of entries of a matrix, y_ij = sign(M_ij + width e_ij).
 
-    rank, trace_norm: of the table. largest: size of its largest entry. likelihood: of a bit by its
-    margin y_ij M_ij / width.
+    rank, trace_norm: of the matrix. largest: magnitude of its largest entry. likelihood: of a bit given its margin y_ij
+    M_ij / width.
     """
 
     rank: int
@@ -65,11 +64,11 @@ class BitEntries(Protocol):
 
 
 class PhaseData(Protocol):
-    """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: which of them was measured.
+    """Magnitudes (m,) or intensities, their squares, of projections A x, A (m, p); data: "magnitude" or "intensity".
 
     A: an array, or an operator with its products (`operators.coded`).
-    noise: its standard deviation, for solvers whose entry says that they know it. y: the answers as they were measured.
-    counted: whether intensities are numbers of photons, but for a factor.
+    noise: its standard deviation, for solvers that declare it as oracle information. y: the measurements.
+    counted: whether intensities are photon counts, up to a factor.
     """
 
     shape: tuple[int, int]
@@ -91,7 +90,7 @@ class PhaseData(Protocol):
 class LabelData(Protocol):
     """Features X (n, d) and labels Y (n, L), 0 or 1 and sparse; mask: the pattern of observed labels, None for all.
 
-    rank: that of the linear predictor, for solvers that take it. intercept: whether each label gets one.
+    rank: rank of the linear predictor, for solvers that use it. intercept: whether each label gets one.
     """
 
     rank: int
@@ -109,9 +108,9 @@ class LabelData(Protocol):
 class SignStream(LabelData, Protocol):
     """Batches of samples with signs of labels; as `LabelData` it is the first batch.
 
-    size: (d1, d2), features and labels. fresh: whether every batch is a new one. signs_per_label: signs of each label
-    in a batch, on average. batches: their numbers in order; blocks(batch): its samples in order; table(batch): all of
-    them as `LabelData`.
+    size: (d1, d2), features and labels. fresh: whether every batch is new. signs_per_label: mean number of signs per
+    label in a batch. batches: their numbers in order; blocks(batch): its samples in order; table(batch): all of them as
+    `LabelData`.
     """
 
     size: tuple[int, int]

@@ -13,10 +13,10 @@ from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import gauss_newton_step, point
 
 HELD_OUT = 0.1
-"""Fraction of the measurements that are held out."""
+"""Fraction of held-out measurements."""
 BETTER, PATIENCE, EXACT = 0.97, 4, 1e-4
-"""A larger rank lowers the held-out residual norm to this fraction at least; ranks without it after which no larger one
-is tried, and the relative residual norm at which none is needed."""
+"""A larger rank lowers the held-out residual norm at least to this fraction; number of larger ranks to try without
+success; relative residual norm that ends the search."""
 PREDICTED = 0.5
 """Relative held-out residual norm below which measurements count as predicted."""
 ROUGH = 0.1
@@ -24,7 +24,7 @@ ROUGH = 0.1
 
 
 def by_gap(A: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the k <= most at which s_k / s_(k+1) is largest, s the singular values of the moment of b.
+    """Return the k <= most with the largest s_k / s_(k+1), s the singular values of the moment of b.
 
     Right if the singular values of W are equal and the measurements many, as noise of the moment hides small ones.
     """
@@ -58,11 +58,10 @@ def held_out(A: Operator, b: Array, most: int, rng: Generator) -> tuple[int, flo
 
 
 def by_growth(A: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the least k <= most of which a matrix is found that fits all measurements; else that of `by_held_out`.
+    """Return the smallest k <= most with a matrix that fits all measurements; else the result of `by_held_out`.
 
-    A direction is added while the residual is more than rounding, and those are dropped again without which a fit
-    exists. If noise leaves a residual at any rank, held-out measurements decide, if they are predicted; else it is
-    `most`.
+    A direction is added while the residual exceeds rounding; directions are dropped again if a fit exists without them.
+    If noise leaves a residual at any rank, held-out measurements decide if they are predicted; else the rank is `most`.
     """
     exact, W = math.sqrt(float(np.finfo(A.dtype).eps)), lowrank.zero(A.shape, 0, A.dtype)
 
@@ -96,9 +95,9 @@ def extended(A: Operator, b: Array, W: LowRank, rng: Generator) -> LowRank:
 
 
 def fitted(A: Operator, b: Array, W: LowRank, exact: float, steps: int, settled: float) -> LowRank:
-    """Return a better fit, of the rank of W, by Gauss-Newton until a step leaves more than `settled` of its residual.
+    """Return a better fit of the same rank, by Gauss-Newton until a step leaves more than `settled` of its residual.
 
-    Steps of least squares in the tangent space need not be accurate.
+    Inaccurate least squares in the tangent space suffice.
     """
     misfit, d1, k = relative_misfit(A, b, W), A.shape[0], len(W.s)
     for _ in range(steps):

@@ -1,4 +1,4 @@
-"""Rank-one matrix sensing, beside dense Gaussian measurements (Jain & Dhillon 2013, section 2)."""
+"""Rank-one matrix sensing and dense Gaussian measurements (Jain & Dhillon 2013, section 2)."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -32,12 +32,12 @@ class RankOneProblem(LowRankProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class RankOneSensing(LowRankSpec):
-    """A matrix seen through random rank-one matrices, or dense ones."""
+    """A matrix measured by random rank-one matrices, or dense ones."""
 
     model = "rank-one-sensing"
     problem = RankOneProblem
     title = "Rank-one matrix sensing"
-    summary = "Each measurement is xᵀWy with random vectors x and y, where others take a whole random matrix."
+    summary = "Each measurement is xᵀWy with random vectors x and y, or ⟨A, W⟩ with a random matrix A."
     equation = r"b_i = x_i^\top W y_i + \sigma e_i, \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
 
     m: Annotated[int, number(1, 1_000_000, "number of measurements", scale="log")] = 1000
@@ -55,16 +55,16 @@ class RankOneSensing(LowRankSpec):
     view_words = "The matrix as grey levels."
 
     def check(self) -> None:
-        """Refuse what no picture can fulfil, and a condition beside that of a picture."""
+        """Reject a rank or condition number that the image does not have."""
         super().check()
         if self.truth != "random":
             if self.condition != 1:
-                expected = "1 where the truth is a picture, whose condition is its own"
+                expected = "1 if the truth is an image"
                 raise InputError("condition", expected, self.condition, "take a random truth to choose it")
             self.factors()
 
     def factors(self) -> LowRank:
-        """Return a random W, or a picture."""
+        """Return a random W, or an image."""
         return super().factors() if self.truth == "random" else views.grey_matrix(self.truth, self.size, self.rank)
 
     @property
@@ -73,7 +73,7 @@ class RankOneSensing(LowRankSpec):
         return super().singular_values if self.truth == "random" else self.factors().s
 
     def view(self, estimate: LowRank | None) -> View | None:
-        """Return a picture as such."""
+        """Return an image as such."""
         return None if self.truth == "random" else views.grey_view(views.factors_of(self), estimate)
 
     @property
@@ -91,7 +91,7 @@ class RankOneSensing(LowRankSpec):
         """Rank-one measurements are made of vectors."""
         if self.operator == "gaussian":
             return "take precision=single"
-        return "take operator=gaussian, whose rank-one measurements hold m (d1 + d2) numbers instead of m d1 d2"
+        return "take operator=gaussian, whose rank-one measurements need m (d1 + d2) numbers instead of m d1 d2"
 
 
 ENTRY = ModelEntry(

@@ -1,4 +1,4 @@
-"""What is said of recovered signals: first answers, a verdict on a run beside theory, lines and limits on maps."""
+"""Recovered signals: pictures of first measurements, verdicts that compare with theory, lines and limits on maps."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,16 +18,16 @@ from lrlab.theory.phase_limits import channel_of, thresholds
 from lrlab.theory.state_evolution import Ratios
 
 SHOWN, ACROSS = 400, 20
-"""Answers that are drawn, and how many of them in a row."""
+"""Number of measurements in the picture, and per row of it."""
 PHASE_GOAL = Goal("error", 1e-3, noises=3.0)
-"""Least squares leave an error of sqrt(4 / (m/p - 2)) standard deviations of the noise: 1.4 of them at m/p = 4."""
+"""Least squares leave an error of sqrt(4 / (m/p - 2)) standard deviations of the noise: 1.4 at m/p = 4."""
 SELDOM = 2.0
 """Standard deviations that 2% of normal numbers exceed."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
 RATE = "rate p^(k/2) of polynomial-time methods"
 EXISTENCE = "answers separable below"
 NEGLIGIBLE = 1e-4
-"""n/p of weak recovery below which there is no such threshold: rounding of the smallest overlap that is followed."""
+"""n/p of weak recovery below this is rounding of the smallest overlap."""
 
 
 def strip(answers: Array) -> Array:
@@ -38,7 +38,7 @@ def strip(answers: Array) -> Array:
 
 
 def index_measured(spec: Any) -> Measured:
-    """Return the first answers of a spec."""
+    """Return the first responses of a spec."""
     # Of the data itself: with fewer rows another part of the random numbers would be the noise.
     answers = spec.build().first_answers(SHOWN)
     unknowns = f"{spec.sparsity} non-zero of {spec.p:,}" if spec.sparsity else f"{spec.p:,}"
@@ -48,7 +48,7 @@ def index_measured(spec: Any) -> Measured:
 
 
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return predicted and measured error, the side of its threshold where n/p is if known, and the best of others."""
+    """Return predicted and measured error, the threshold in n/p if it is known, and the best other error."""
     known = next((one for one in outcomes if prediction_words(one.predictions)), None)
     scored = [one for one in outcomes if "error" in one.scores]
     parts = [] if known is None else [_beside_theory(spec, known)]
@@ -60,7 +60,7 @@ def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
 
 
 def prediction_words(numbers: Mapping[str, float]) -> str:
-    """Return the error that theory predicts for a solver: at this n and p, or else its limit for large ones."""
+    """Return the predicted error of a solver: at this n and p, or else asymptotically."""
     if "predicted_error" in numbers:
         low, high = numbers["predicted_error_low"], numbers["predicted_error_high"]
         return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of draws)"
@@ -70,7 +70,7 @@ def prediction_words(numbers: Mapping[str, float]) -> str:
 
 
 def bound_words(numbers: Mapping[str, float]) -> list[str]:
-    """Return the bound on all methods: at this n and p, or else its limit for large ones."""
+    """Return the bound on all methods: at this n and p, or else asymptotically."""
     if "best_error" in numbers:
         return [f"Bayes-optimal {numbers['best_error']:.2g}"]
     if "limit_best_overlap" in numbers:
@@ -100,14 +100,14 @@ def phase_unknowns(spec: Any) -> int:
 
 
 def phase_remark(spec: Any) -> str:
-    """Return a warning if the magnitudes of almost every signal are those of others, too."""
+    """Return a warning if other signals have the same magnitudes."""
     if spec.m > spec.degrees_of_freedom:
         return ""
     return f"Only {spec.m:,} measurements for {spec.degrees_of_freedom:,} real unknowns: other signals fit them, too."
 
 
 def phase_measured(spec: Any) -> Measured:
-    """Return the first answers of a spec."""
+    """Return the first measurements of a spec."""
     few = min(spec.m, SHOWN)
     name = "magnitudes" if spec.data == "magnitude" else "intensities"
     words = f"{spec.m:,} {name} for {spec.degrees_of_freedom:,} real unknowns; brighter is larger."
@@ -115,7 +115,7 @@ def phase_measured(spec: Any) -> Measured:
 
 
 def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
-    """Return how many solvers recover the signal, and where m/p stands beside the thresholds of exact answers."""
+    """Return how many solvers recover the signal, and the thresholds in m/p of exact data."""
     limit, ratio = thresholds(spec.field), spec.m / spec.p
     theory = (
         f"m/p = {ratio:.3g}; with exact data polynomial-time methods succeed from {limit.fast:.3g} and any method from "
@@ -126,7 +126,7 @@ def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
 
 
 def overlap_at(level: Level) -> float | None:
-    """Return the overlap in [0, 1) that a level asks for: its own, or that of unit vectors at this distance."""
+    """Return the overlap in [0, 1) that a level means: its own, or the overlap of unit vectors at this distance."""
     overlap = level.value
     if level.measure == "error":
         overlap = max(0.0, 1.0 - level.value**2 / 2.0) ** 2
@@ -135,9 +135,9 @@ def overlap_at(level: Level) -> float | None:
 
 
 def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
-    """Return whether the overlap of a solver, for large n and p, is above zero, and above that of the level.
+    """Return whether a solver's asymptotic overlap is above zero, and above the level.
 
-    For links whose first two Hermite coefficients vanish, whether n has the order that polynomial-time methods need.
+    If the first two Hermite coefficients of a link vanish: whether n has the order that polynomial-time methods need.
     """
     if rate := _rate(spec):
         return rate
@@ -167,9 +167,9 @@ def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
 
 
 def index_asymptotics(spec: Any) -> dict[str, float]:
-    """Return the asymptotic overlap of the best method, and of the best polynomial-time one if it is smaller.
+    """Return the asymptotic overlap of all methods, and of polynomial-time methods if it is smaller.
 
-    Nothing for signals of few non-zero entries, whose sizes say so much of each other that the limits mean nothing.
+    Nothing for signals of few non-zero entries, to which the limits do not apply.
     """
     few = spec.sparsity and not limit_applies(spec)
     limits = None if few else predicted_overlap.best_overlap(spec)
@@ -177,25 +177,24 @@ def index_asymptotics(spec: Any) -> dict[str, float]:
 
 
 def index_best(spec: Any) -> dict[str, float]:
-    """Return what no method exceeds on average over signals at this n and p; empty where it is not known."""
+    """Return the Bayes-optimal means at this n and p; empty if unknown."""
     best = finite_best.finite_best(spec)
     known = {} if best is None else best._asdict()
     return {f"best_{name}": value for name, value in known.items() if name.startswith(("overlap", "error"))}
 
 
 def phase_asymptotics(spec: Any) -> dict[str, float]:
-    """Return the asymptotic overlap of the best method, and of the best polynomial-time one if it is smaller.
+    """Return the asymptotic overlap of all methods, and of polynomial-time methods if it is smaller.
 
-    Nothing for pictures: a method that knew them would need no data.
+    Nothing for images: a method that knew them would need no data.
     """
     return {} if spec.side else phase_limits.overlaps(channel_of(spec), spec.m / spec.p).by_name
 
 
 def index_margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log n/p minus its value at the thresholds of the best and the best polynomial-time method for a level.
+    """Return log n/p minus its value at the best overlap, and at the polynomial-time overlap, for a level.
 
-    Also minus its value at weak recovery, if that is not 0: above it, polynomial-time methods beat a guess. Nothing for
-    signals of few non-zero entries, as in `index_asymptotics`.
+    Also for weak recovery, if its n/p is not 0. Nothing for signals of few non-zero entries, as in `index_asymptotics`.
     """
     overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None
     needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
@@ -206,7 +205,7 @@ def index_margins(spec: Any, level: Level) -> dict[str, float]:
 
 
 def phase_margins(spec: Any, level: Level) -> dict[str, float]:
-    """Return log m/p less that of the same limits; nothing for pictures, as in `phase_asymptotics`."""
+    """Return log m/p minus the same limits; nothing for images, as in `phase_asymptotics`."""
     overlap = overlap_at(level)
     if spec.side or overlap is None:
         return {}

@@ -1,4 +1,4 @@
-"""Single-index models: one-bit answers that depend on x only through <x, b> (Yi et al. 2015, section 2)."""
+"""Single-index models: one-bit responses that depend on x only through <x, b> (Yi et al. 2015, section 2)."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -20,14 +20,14 @@ IN_MEMORY = 256 * 2**20
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
-Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before it is quantised")]
+Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before quantization")]
 
 Flip = Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ", added=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class SingleIndexSpec(PicturedSpec):
-    """Answers y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
+    """Responses y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
 
     undetermined = "scale"
 
@@ -44,7 +44,7 @@ class SingleIndexSpec(PicturedSpec):
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """A signal without zeros has no sparsity to be given."""
+        """The sparsity of a signal without zeros."""
         return () if self.sparsity else ("sparsity",)
 
     @property
@@ -53,18 +53,13 @@ class SingleIndexSpec(PicturedSpec):
         """The link function f."""
 
     @property
-    def law(self) -> Link:
-        """The link function."""
-        return self.link_function
-
-    @property
     def theory_holds(self) -> bool:
-        """Whether the predictions apply, which are for Gaussian designs."""
+        """Whether the predictions apply, which assume Gaussian designs."""
         return self.design == "gaussian"
 
     @property
     def remark(self) -> str:
-        """Say where theory says nothing."""
+        """Warn if theory does not apply."""
         if self.theory_holds:
             return ""
         if self.design == "correlated":
@@ -78,16 +73,16 @@ class SingleIndexSpec(PicturedSpec):
         return 8 * self.n * (self.p + 1)
 
     def check(self) -> None:
-        """Refuse what no truth can fulfil."""
+        """Reject a sparsity above p, or for an image."""
         if self.sparsity > self.p:
             raise InputError("sparsity", f"in 0..p = {self.p}", self.sparsity, "lower the sparsity or raise p")
         super().check()
         if self.side and self.sparsity:
-            remedy = "leave it 0: a picture has the sparsity it has"
-            raise InputError("sparsity", "0 where the truth is a picture", self.sparsity, remedy)
+            remedy = "set it to 0, or take a random truth"
+            raise InputError("sparsity", "0 if the truth is an image", self.sparsity, remedy)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "SingleIndexProblem":
-        """Draw the truth; the measurements are drawn when they are read."""
+        """Draw the truth; the first access draws the measurements."""
         return SingleIndexProblem(self, checkpoint)
 
     def draw_truth(self) -> Array:
@@ -101,11 +96,10 @@ class SingleIndexSpec(PicturedSpec):
 
 
 class SingleIndexProblem(Problem):
-    """Measurements of one spec, read in blocks; the truth, which only the score may look at.
+    """Measurements of one spec, read in blocks. Only the score may read the truth.
 
-    Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, number of non-zero entries that the spec
-    states, all p where it states none, as of pictures (given to solvers that ask for it); X (n, p) and y (n,) in +-1,
-    both read-only, where all of it is needed at once.
+    Attributes: spec; truth (p,), unit norm; link; shape (n, p); sparsity, the spec's number of non-zero entries, or p
+    (for solvers that request it); X (n, p) and y (n,) in +-1, all data, read-only.
     """
 
     def __init__(self, spec: SingleIndexSpec, checkpoint: Checkpoint = proceed) -> None:
@@ -117,14 +111,14 @@ class SingleIndexProblem(Problem):
         self.block_rows = max(2, BLOCK_BYTES // (16 * spec.p) * 2)
 
     def load(self, everything: bool) -> None:
-        """Draw the data that is kept, so that drawing it does not count as solver time."""
+        """Draw the stored data, so that drawing does not count as solver time."""
         if everything or self.spec.data_bytes <= IN_MEMORY:
             _ = self._data
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
-        """Yield (X_k, y_k) in order, each a fresh or read-only array; drawn anew in each pass when too large to keep.
+        """Yield (X_k, y_k) in order, fresh or read-only; each pass draws large data anew.
 
-        Passes report to the run's checkpoint, which raises Interrupted when the run has to end.
+        Passes report to the run's checkpoint, which raises Interrupted to end the run.
         """
         n, rows = self.shape[0], self.block_rows
         for start in range(0, n, rows):
@@ -135,7 +129,7 @@ class SingleIndexProblem(Problem):
                 yield self._draw(start // rows)
 
     def first_answers(self, most: int) -> Array:
-        """Return the first answers, at most so many as a block has, from their rows alone."""
+        """Return the first responses, at most one block, from their rows only."""
         p, rows = self.spec.p, min(self.block_rows, self.spec.n)
         return self._draw(0, out=np.empty((min(most, rows), p)))[1]
 
@@ -168,7 +162,7 @@ class SingleIndexProblem(Problem):
 
     @property
     def y(self) -> Array:
-        """All answers (n,), +1 or -1."""
+        """All responses (n,), +1 or -1."""
         return self._data[1]
 
     @cached_property
@@ -179,10 +173,9 @@ class SingleIndexProblem(Problem):
     def score(self, estimate: Array) -> dict[str, float]:
         """Return `error` (sign-free l2 distance of unit vectors), `overlap` <b, b-hat>^2, `misfit`, `support`.
 
-        misfit = mean (y - f(<x, b-hat>))^2 with the true link f, the least-squares loss of single-index models, on at
-        most the first 4,096 measurements, under the better of the two signs. support = share of the true support
-        among the largest entries (sparse truths only). An estimate of zeros is none: error sqrt(2), overlap and
-        support 0.
+        misfit = mean (y - f(<x, b-hat>))^2 with the true link f, on at most the first 4,096 measurements, under the
+        better of the two signs. support = fraction of the true support among the largest entries (sparse truths only).
+        An estimate of zeros has error sqrt(2), overlap and support 0.
         """
         b = metrics.align(estimate, self.truth)
         X, y = self._scored
@@ -194,7 +187,7 @@ class SingleIndexProblem(Problem):
         return {**self._scores(b), "misfit": float(misfit)}
 
     def quick_score(self, estimate: Array) -> dict[str, float]:
-        """Return the scores without `misfit`, which reads the measurements: nine tenths of the time of all."""
+        """Return the metrics without `misfit`, which reads the measurements and takes nine tenths of the time."""
         return self._scores(metrics.align(estimate, self.truth))
 
     def _scores(self, b: Array) -> dict[str, float]:

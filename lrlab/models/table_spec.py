@@ -1,4 +1,4 @@
-"""Problems on a table of which some entries are observed: what completion and multi-label regression share."""
+"""Partially observed matrices: what completion and multi-label regression share."""
 
 import math
 from abc import abstractmethod
@@ -15,14 +15,14 @@ from lrlab.parameters import InputError, Value, number
 
 LARGEST_TABLE = 10**8
 WORTH_SAYING = 0.1
-"""Expected number of rows with fewer entries than the rank from which on it is said beforehand."""
+"""Expected number of rows with fewer entries than the rank that triggers a warning."""
 
 Observed = Annotated[float, number(1e-4, 1, "fraction of the entries that is observed", scale="log")]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableSpec(LowRankSpec):
-    """Some entries of a table R = X W Y^T (n1, n2), scaled so that an entry has mean square 1."""
+    """Some entries of a matrix R = X W Y^T (n1, n2), scaled so that an entry has mean square 1."""
 
     rank: Rank = 3
     observed: Observed = 0.006
@@ -45,7 +45,7 @@ class TableSpec(LowRankSpec):
         return max(1, round(self.observed * self.table[0] * self.table[1]))
 
     def check(self) -> None:
-        """Refuse tables whose places cannot be drawn, and ranks above the number of features."""
+        """Reject matrices too large to sample, and more observations than entries."""
         super().check()
         if self.table[0] * self.table[1] > LARGEST_TABLE:
             largest = LARGEST_TABLE // self.table[0]
@@ -58,10 +58,10 @@ class TableSpec(LowRankSpec):
         free = entries - math.prod(self.block_size)
         if self.measurements > free:
             remedy = "observe fewer entries, or make the block smaller"
-            raise InputError("observed", f"at most {free / entries:.4g}, beside the block", self.observed, remedy)
+            raise InputError("observed", f"at most {free / entries:.4g}, outside the block", self.observed, remedy)
 
     usual_places: ClassVar[Mapping[str, Value]] = {"popularity": 0, "block": 0}
-    """Parameters that make places unlike each other, and where they do not."""
+    """Parameters of the sampling law, with their values for uniform sampling."""
 
     @property
     def block_size(self) -> tuple[int, int]:
@@ -70,34 +70,34 @@ class TableSpec(LowRankSpec):
 
     @property
     def uneven(self) -> bool:
-        """Whether places are drawn by weight."""
+        """Whether entries are sampled by weight."""
         return any(self.values()[name] != usual for name, usual in self.usual_places.items())
 
     @property
     def place_weights(self) -> Array:
-        """The weights (n1, n2) in proportion to which places are drawn."""
+        """The sampling weights (n1, n2) of entries."""
         weights, (rows, columns) = uneven_places.popularity(self.table, self.popularity), self.block_size
         weights[self.table[0] - rows :, self.table[1] - columns :] = 0.0
         return weights
 
     @property
     def drawn_bytes(self) -> int:
-        """Memory of the random numbers and order of all places, where they are drawn by weight."""
+        """Memory of a random number and the order of all entries, if they are sampled by weight."""
         return 24 * math.prod(self.table) if self.uneven else 0
 
     _column_name = "n2"
 
     @property
     def bare_sides(self) -> tuple[int, ...]:
-        """Sides of the table without features: 0 for rows, 1 for columns."""
+        """Sides of the matrix without features: 0 for rows, 1 for columns."""
         return ()
 
     @property
     def scarce_rows(self) -> float | None:
         """Expected number of rows and columns without features that have fewer observed entries than the rank.
 
-        Counts of a row are nearly binomial; no method recovers such a row (coupon collector). None if all have
-        features, or entries are not observed uniformly.
+        Counts per row are nearly binomial; no method recovers such a row (coupon collector). None if all have features,
+        or entries are not sampled uniformly.
         """
         if not self.bare_sides or self.uneven:
             return None
@@ -107,7 +107,7 @@ class TableSpec(LowRankSpec):
 
     @property
     def remark(self) -> str:
-        """Say where no method can recover W, or some of its rows."""
+        """Warn if no method can recover W, or some of its rows."""
         scarce = self.scarce_rows or 0.0
         if scarce < WORTH_SAYING or self.measurements < self.degrees_of_freedom:
             return super().remark

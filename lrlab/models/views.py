@@ -1,4 +1,4 @@
-"""Pictures of matrices: grey levels of low rank, hidden units, a map of labels, a table of films."""
+"""Pictures of matrices: grey levels, hidden units, a map of labels, ratings of movies."""
 
 import math
 from functools import lru_cache
@@ -15,7 +15,7 @@ from lrlab.parameters import InputError
 from lrlab.ranking import rows_of
 
 NAMED = 12
-"""Rows and columns of a table that are drawn with their names."""
+"""Named rows and columns in the picture of a matrix."""
 PERSONS = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Finn", "Gro", "Hugo", "Ines", "Jon", "Kim", "Lea")
 FILMS = (
     "Moonbase",
@@ -31,29 +31,29 @@ FILMS = (
     "Hotel Laughter",
     "No Witness",
 )
-"""Invented, as the persons are."""
+"""Invented, as the users are."""
 CELLS, REACH, COLOURS = 48, 2.0, 8
-"""Of a map of labels: cells along a side, deviations from its middle to its edge, and different colours."""
-LABEL_MAP = "A map of labels: the one with the highest score at each point of a plane of features, and its colour."
+"""Map of labels: cells along a side, standard deviations from its middle to its edge, and number of colors."""
+LABEL_MAP = "A map of labels: colors show the label with the highest score at each point of a plane of features."
 LARGEST_MAP = 2000
-"""Most features of a map of labels: beyond, its points take long."""
+"""Largest number of features of a map of labels; more take long."""
 
 
 @lru_cache(maxsize=4)
 def factors_of(spec: Any) -> LowRank:
-    """Return the truth of a spec; it is drawn once, and not with each figure of a run."""
+    """Return the truth of a spec, drawn once for all figures of a run."""
     truth: LowRank = spec.factors()
     return truth
 
 
 def grey_matrix(name: str, size: tuple[int, int], rank: int) -> LowRank:
-    """Return the matrix of a rank that is nearest to a picture, of Frobenius norm 1; InputError where it has less."""
+    """Return the rank-k matrix nearest to an image, of Frobenius norm 1; InputError if the image has a smaller rank."""
     rows, columns = size
     if rows != columns or rows < 4:
-        raise InputError("d2", f"d1 = {rows}, 4 or more, where the truth is a picture", columns, "take d1 = d2")
+        raise InputError("d2", f"d1 = {rows}, 4 or more, if the truth is an image", columns, "take d1 = d2")
     W = lowrank.from_dense(picture(name, rows), rank)
     if W.s[-1] < 1e-6 * W.s[0]:
-        raise InputError("rank", "at most that of the picture", rank, "lower the rank, or take another picture")
+        raise InputError("rank", "at most the rank of the image", rank, "lower the rank, or choose another image")
     return W._replace(s=W.s / np.linalg.norm(W.s))
 
 
@@ -64,10 +64,10 @@ def grey_view(truth: LowRank, estimate: LowRank | None) -> View:
 
 
 def digits(p: int, r: int) -> Array:
-    """Return r orthonormal columns (p, r), those nearest to the first r digits less their mean."""
+    """Return r orthonormal columns (p, r), the nearest ones to the first r centered digits."""
     side = math.isqrt(p)
     if side * side != p or not 4 <= side <= 64 or r > 10:
-        expected = "the square of a side in 4..64, and r at most 10, where the weights are digits"
+        expected = "the square of a side in 4..64, and r at most 10, if the weights are digits"
         raise InputError("p", expected, f"{p}, and r = {r}", "take p = 64 and r = 5")
     units = np.stack([digit(k, side).ravel() for k in range(r)], axis=1)
     U, _, Vt = np.linalg.svd(units - units.mean(axis=0), full_matrices=False)
@@ -75,7 +75,7 @@ def digits(p: int, r: int) -> Array:
 
 
 def units_view(truth: LowRank, estimate: LowRank | None) -> View:
-    """Return what a symmetric matrix makes of the true hidden units, L w / alpha, side by side: of the truth, w."""
+    """Return L w / alpha for the true hidden units w of a symmetric matrix L, side by side; w for the truth."""
     shown = truth if estimate is None else estimate
     images = shown.left @ (shown.V.T @ truth.U) / truth.s
     side = math.isqrt(len(images))
@@ -89,7 +89,7 @@ def units_view(truth: LowRank, estimate: LowRank | None) -> View:
 
 
 def table_view(truth: LowRank, estimate: LowRank | None) -> View:
-    """Return the first rows and columns of a table with names."""
+    """Return the first rows and columns of a matrix with names."""
     shown = truth if estimate is None else estimate
     values = shown.left[:NAMED] @ shown.V[:NAMED].T
     return View(values, "signed", PERSONS[: len(values)], FILMS[: values.shape[1]])
@@ -108,7 +108,7 @@ def _plane(spec: Any, constant: bool) -> tuple[LowRank, Array]:
 def label_map(spec: Any, estimate: LowRank | None, *, constant: bool) -> View | None:
     """Return the label with the highest score at each point of the plane of the two strongest directions of features.
 
-    constant: whether the first feature is 1. None where there are not two directions, or very many features.
+    constant: whether the first feature is 1. None without two directions, or with very many features.
     """
     if spec.rank < 2 or spec.size[0] > LARGEST_MAP:
         return None

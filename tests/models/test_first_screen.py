@@ -109,4 +109,4 @@ def test_a_verdict_on_labels_compares_with_label_frequencies():
     problem, alone = spec.build(), frequency_scores(spec)["precision_3"]
     first = np.argsort(-problem.Y.sum(axis=0))[:3]
     assert alone == pytest.approx(problem.Y_test[:, first].sum() / (3 * problem.Y_test.shape[0]), abs=0.03)
-    assert f"label frequencies alone give precision@3 {alone:.2g}" in verdict(spec, "leml-squared", max_iter=5)
+    assert f"the label-prevalence baseline gives precision@3 {alone:.2g}" in verdict(spec, "leml-squared", max_iter=5)

@@ -139,7 +139,7 @@ def test_solvers_are_given_an_assumed_rank_and_a_misfit_shows_that_it_is_too_sma
     assert right.metrics["error"] < 1e-10 and "rank" not in right.summary()["message"]
     assert right.metrics["error"] == lrlab.solve(spec, "tangent-descent").metrics["error"]
     assert large.metrics["error"] < 1e-10 and large.metrics["guessed_rank"] == 3
-    assert "Rank 3 is the least up to 4 that was seen to fit." in large.summary()["message"]
+    assert "Rank 3 is the least up to 4 that fits." in large.summary()["message"]
     with pytest.raises(InputError, match=r"assumed_rank must be in 0\.\.min\(14, 12\) = 12, got 13"):
         spec.replace(assumed_rank=13)
 

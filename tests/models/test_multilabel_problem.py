@@ -53,8 +53,8 @@ def test_there_is_none_where_the_best_is_unknown(change):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"seen_per_row": 20}, "seen_per_row must be less than labels = 20, got 20: leave it 0"),
-        ({"observed": 0.5}, "observed must be 1 where seen_per_row tells what is seen, got 0.5"),
+        ({"seen_per_row": 20}, "seen_per_row must be less than labels = 20, got 20: set it to 0"),
+        ({"observed": 0.5}, "observed must be 1 if seen_per_row is not 0, got 0.5"),
     ],
 )
 def test_contradictions_are_refused(changes, sentence):

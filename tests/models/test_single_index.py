@@ -136,7 +136,7 @@ def test_a_black_picture_has_no_direction():
         ({"noise": float("nan")}, r"noise must be a number in 0\.\.10, got nan"),
         ({"sparsity": 21}, r"sparsity must be in 0\.\.p = 20, got 21: lower the sparsity or raise p"),
         ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 20: take p = 16, or a random truth"),
-        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 where the truth is a picture"),
+        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 if the truth is an image"),
         ({"treshold": 1}, 'did you mean "threshold"?'),
     ],
 )  # fmt: skip
