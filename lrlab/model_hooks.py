@@ -1,15 +1,15 @@
-"""What runs and pages ask of every model; most have nothing to add."""
+"""Questions that runs and pages ask every model; most models keep the default answers."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from lrlab.arrays import Array
 
 
 class View(NamedTuple):
-    """A picture of a truth or an estimate: values (rows, columns), nan where there is none, and names of both.
+    """A picture of a ground truth or an estimate: values (rows, columns), nan if missing, and names of both.
 
-    scale: "grey" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colours.
+    scale: "grey" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colors.
     """
 
     values: Array
@@ -19,79 +19,69 @@ class View(NamedTuple):
 
 
 class ModelHooks:
-    """Properties and methods of a `Spec` with their defaults."""
+    """Default properties and methods of a `Spec`."""
 
     data_metrics: ClassVar[Mapping[str, Any]] = {}
-    """Scores of a person's own data, by name, in the place of those of the family; none where data are drawn."""
+    """Metrics of your data, by name, which replace the metrics of the family; empty for simulated data."""
 
     undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"
-    """What the measurements leave open of a vector: nothing, its phase (sign, if real), or its scale and phase."""
+    """The part of a vector that measurements cannot determine: nothing, its phase (or sign), or its scale and phase."""
 
     view_words: ClassVar[str] = "The truth and the estimates as pictures."
-    """What the pictures of `view` show, as a sentence."""
+    """The caption of the pictures of `view`."""
 
     @property
     def drawn(self) -> bool:
-        """Whether data are drawn from a truth: theory speaks of these alone."""
+        """Whether data are simulated from a known truth, as theory requires."""
         return True
 
     def ending(self, stop: Any) -> str:
-        """Return what is said of the end of a run in the place of the sentence of the stop, or nothing."""
+        """Return a sentence about the end of a run that replaces the general one, or nothing."""
         return ""
 
     @property
     def remark(self) -> str:
-        """What to know of this problem beforehand, as a sentence, or nothing."""
+        """A warning about this problem before a run, or nothing."""
         return ""
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Return what the last scores of a run mean, as a sentence, or nothing."""
+        """Return a sentence that interprets the last metrics of a run, or nothing."""
         return ""
 
     @property
     def withheld(self) -> tuple[str, ...]:
-        """Words of `SolverEntry.oracle` that solvers are not told here."""
+        """Words of `SolverEntry.oracle` that solvers do not receive here."""
         return ()
 
     @property
     def measurements(self) -> int:
-        """Number of measurements, where it is compared with `degrees_of_freedom`."""
+        """Number of measurements to compare with `degrees_of_freedom`, or 0."""
         return 0
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Number of unknowns that the measurements have to decide; 0 where more of them is no question of counting."""
+        """Number of unknowns that the measurements must determine; 0 if counting does not apply."""
         return 0
 
     @property
     def true_rank(self) -> int:
-        """Rank of what is recovered."""
+        """Rank of the ground truth."""
         return 1
 
     @property
     def first_solvers(self) -> tuple[str, ...]:
-        """Solvers to try first on this very problem, before those of its family."""
+        """Solvers to try first on this problem, ahead of the family's choice."""
         return ()
 
     @property
-    def best_known(self) -> bool:
-        """Whether the scores of the best possible prediction are among those of a run."""
-        return False
-
-    @property
-    def law(self) -> Hashable:
-        """What limits for large sizes depend on beside n/p, sparsity and p, as a link function; None where nothing."""
-        return None
-
-    @property
     def side(self) -> int:
-        """Side in pixels where a picture is recovered, else 0."""
+        """Side of a recovered image in pixels, else 0."""
         return 0
 
     def view(self, estimate: Any) -> View | None:
-        """Return an estimate as a picture, the truth of None; None where it is drawn as numbers."""
+        """Return an estimate as a picture (None: the truth); None if it is plotted as numbers."""
         return None
 
     def comparable(self, estimate: Any) -> Any:
-        """Return an estimate with what no data decide, as its scale, set as in the truth."""
+        """Return an estimate with its undetermined part, such as its scale, set as in the truth."""
         return estimate

@@ -300,7 +300,7 @@ def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
 def _kind_at(sweep: Sweep, point: Sequence[float]) -> object:
     """Return the quantities besides n/p that a limit depends on at a point, if theory knows them."""
     spec = spec_near(sweep, point)
-    return None if spec is None else (spec.law, *map(spec.values().get, ("sparsity", "p")))
+    return None if spec is None else (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p")))
 
 
 def _whole(sweep: Sweep, axis: str) -> bool:

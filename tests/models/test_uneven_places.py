@@ -65,9 +65,7 @@ def test_a_block_that_the_rest_does_not_decide_is_said_to_be_not_unique(solver):
 def test_what_features_or_the_block_leave_no_place_for_is_refused():
     with pytest.raises(InputError, match="observed must be at most 0.75, outside the block, got 0.8: observe fewer"):
         PLAIN.replace(block=0.5, observed=0.8)
-    with pytest.raises(
-        InputError, match="places must be alike if there are features, got leverage: set it to alike"
-    ):
+    with pytest.raises(InputError, match="places must be alike if there are features, got leverage: set it to alike"):
         lrlab.spec("inductive-completion", places="leverage")
     with pytest.raises(InputError, match="coherence must be 0 if there are features, got 1"):
         lrlab.spec("inductive-completion", coherence=1.0)

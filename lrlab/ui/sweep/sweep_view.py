@@ -68,7 +68,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
 def _shown(sweep: Sweep) -> dict[str, str]:
     """Return the titles, by name, of what can be shown of a sweep."""
     scores = {name: display_name(name) for name in metrics(sweep)}
-    if not sweep.spec.best_known:
+    if not getattr(sweep.spec, "best_known", False):
         scores.pop("excess_risk", None)
     return {SHARE: "success rate"} | scores
 
