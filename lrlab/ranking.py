@@ -179,14 +179,14 @@ def label_areas(scores: Scores, Y: csr_array, observed: csr_array | None = None)
     """
     (n, L), on = Y.shape, known_positives(Y, observed).tocsc()
     step = max(1, COLUMN_ENTRIES // max(n, 1))
-    areas = [np.zeros(0)]
+    areas = list[Array]()
     for start in range(0, L, step):
         group = slice(start, start + step)
         width = min(step, L - start)
         parts = [np.zeros((0, width)), *(block.scores[:, group] for block in blocks(scores, Y, observed))]
         table = np.ascontiguousarray(np.concatenate(parts).T)
         areas.append(areas_of(Block(table, np.isfinite(table).sum(1), *on[:, group].T.tocsr().nonzero())))
-    return np.concatenate(areas)
+    return np.concatenate([np.zeros(0), *areas])
 
 
 def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:

@@ -25,7 +25,7 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         raise InputError(name, f"{what} of numbers", "nothing", f"give {name}")
     try:
         if isinstance(value, np.ma.MaskedArray):
-            value = value.astype(np.result_type(value.dtype, np.float64)).filled(np.nan)
+            value = np.ma.filled(value.astype(np.result_type(value.dtype, np.float64)), np.nan)
         array = np.asarray(value.toarray() if issparse(value) else value)
         if np.iscomplexobj(array) and not complex_too:
             raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")

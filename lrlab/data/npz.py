@@ -8,13 +8,12 @@ label.
 import math
 import zipfile
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Matrix, Vector
-from lrlab.data.dataset import Dataset, Names, dataset_of, table_arrays, table_of
+from lrlab.data.dataset import Dataset, Names, dataset_of, table_of
 from lrlab.data.files import Source
 from lrlab.data.labels import LabelChoice
 from lrlab.parameters import InputError
@@ -46,12 +45,6 @@ def read_npz(source: Source, choice: LabelChoice | None) -> Dataset:
     if np.isnan(Y.data if issparse(Y) else Y).any():
         source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
     return dataset_of(X, Y, observed, names, choice.names if choice and choice.names else label_names)
-
-
-def save_npz(path: str | Path, data: Dataset) -> None:
-    """Write a Dataset so that `read` returns the same one."""
-    arrays = {k: v for name in TABLES for k, v in table_arrays(name, getattr(data, name)).items()}
-    np.savez_compressed(path, allow_pickle=False, **arrays, **names_arrays(data))
 
 
 def names_arrays(data: Dataset) -> dict[str, Vector]:

@@ -4,10 +4,12 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from lrlab import ranking
 from lrlab.arrays import Vector
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import NOTHING, Given, Hints
@@ -27,9 +29,6 @@ from lrlab.parameters import InputError, Parameter
 from lrlab.plugins import AnySolver
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Trace
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
 """The most important parameters of a spec of your data."""
@@ -76,10 +75,8 @@ class Measurements:
             return {"image, up to a phase": np.abs(what)}
         return {"real, imaginary": np.vstack([np.real(what), np.imag(what)])}
 
-    def table(self, trace: Trace) -> "pd.DataFrame":
+    def table(self, trace: Trace) -> pd.DataFrame:
         """Return the matrix of a form, the magnitudes of an image, or a signal."""
-        import pandas as pd
-
         what: Any = trace.estimate
         if isinstance(what, LowRank) or np.ndim(what) == 2:
             return pd.DataFrame(what.dense() if isinstance(what, LowRank) else np.abs(what))
@@ -112,13 +109,11 @@ class Responses(Measurements):
         """Return the link as columns index, probability and the ends of its band."""
         return {"link": trace.link.table.to_numpy()}
 
-    def table(self, trace: Trace) -> "pd.DataFrame":
+    def table(self, trace: Trace) -> pd.DataFrame:
         """Return the direction, its value in columns of standard deviation 1, and the ends of its 95% interval there.
 
         The table omits constant columns.
         """
-        import pandas as pd
-
         sizes = self.arrays(trace)
         sizes = {"direction": sizes.pop("estimate"), **sizes}
         names = self.given.names or tuple(str(place + 1) for place in range(len(sizes["direction"])))
@@ -139,10 +134,8 @@ class Matrix(Measurements):
         """Return the completed matrix."""
         return {"completed matrix": trace.problem.completed(trace.estimate)}
 
-    def table(self, trace: Trace) -> "pd.DataFrame":
+    def table(self, trace: Trace) -> pd.DataFrame:
         """Return the completed matrix with the names of its rows and columns."""
-        import pandas as pd
-
         completed = trace.problem.completed(trace.estimate)
         return pd.DataFrame(completed, index=list(self.given.rows) or None, columns=list(self.given.names) or None)
 
@@ -158,12 +151,8 @@ class LabeledRows(Measurements):
         """Return the prevalence of each label in the training rows, the most frequent first."""
         return {"label prevalence": np.sort(np.asarray(trace.problem.Y.mean(axis=0)).ravel())[::-1][None]}
 
-    def table(self, trace: Trace) -> "pd.DataFrame":
+    def table(self, trace: Trace) -> pd.DataFrame:
         """Return the positive training rows of each label, and its AUC on held-out rows."""
-        import pandas as pd
-
-        from lrlab import ranking
-
         problem: LabelProblem = trace.problem
         scores = trace.estimate.estimate.scores(problem.X_test)  # type: ignore[union-attr]
         areas = ranking.label_areas(scores, problem.Y_test, problem.mask_test)
@@ -252,7 +241,7 @@ class Fit(NamedTuple):
         )
 
     @property
-    def table(self) -> "pd.DataFrame":
+    def table(self) -> pd.DataFrame:
         """The estimate as a table."""
         return self.task.table(self.trace)
 

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from lrlab.data.dataset import table_arrays
+from lrlab.data.npz import TABLES, names_arrays
+
 
 def answers(seed: int, n: int = 800, p: int = 6, kind: str = "normal"):
     """Return X (n, p), normal, correlated or mixed, with any means and scales, y (n,) in {0, 1}, and b (p,)."""
@@ -64,3 +67,9 @@ def patterns(seed: int, h: int = 10, w: int = 10, count: int = 6):
     image = rng.random((h, w)) * (rng.random((h, w)) < 0.5)
     masks = rng.choice([-1.0, 1.0], size=(count, h, w))
     return np.abs(np.fft.fft2(image * masks)), masks, image
+
+
+def save_npz(path, data):
+    """Write a Dataset so that `read` returns the same one."""
+    arrays = {k: v for name in TABLES for k, v in table_arrays(name, getattr(data, name)).items()}
+    np.savez_compressed(path, allow_pickle=False, **arrays, **names_arrays(data))

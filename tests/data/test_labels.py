@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import lrlab
 from lrlab.__main__ import main
 from lrlab.data.dataset import Dataset
-from lrlab.data.npz import save_npz
 from lrlab.data.tuning import metric_of
+from tests.data.cases import save_npz
 
 LOW = lrlab.spec("multilabel", n=240, d=12, labels=10, rank=2, per_row=3, noise=0.3, seed=4).build()
 rng = np.random.default_rng(6)

@@ -8,9 +8,9 @@ import pytest
 from scipy.sparse import issparse
 
 import lrlab
-from lrlab.data.npz import save_npz
 from lrlab.data.rows import read
 from lrlab.presets.published import located
+from tests.data.cases import save_npz
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.5, -1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]])

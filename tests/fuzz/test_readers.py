@@ -8,7 +8,6 @@ import pytest
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
-from lrlab.data import npz as archives
 from lrlab.data import rows as datasets
 from lrlab.data.arrays import LARGEST
 from lrlab.data.labels import choose_labels
@@ -17,6 +16,7 @@ from lrlab.data.recover import data_spec
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.pictures import decode, encode
 from lrlab.parameters import InputError
+from tests.data.cases import save_npz
 from tests.data.hostile_rows import csr, npy, npz, png
 from tests.fuzz.drawing import changed, changed_archive, changed_bytes, drawn
 
@@ -81,7 +81,7 @@ def check(folder: Path, data):
         assert not (dense(data.observed) == 0)[Y > 0].any()
     for names in (data.feature_names, data.label_names):
         assert names is None or len(set(names)) == len(names)
-    archives.save_npz(folder / "again.npz", data)
+    save_npz(folder / "again.npz", data)
     again = datasets.read(folder / "again.npz")
     assert np.array_equal(dense(again.X), X) and np.array_equal(dense(again.Y), Y)
     assert (again.feature_names, again.label_names) == (data.feature_names, data.label_names)

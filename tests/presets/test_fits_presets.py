@@ -6,7 +6,6 @@ import pytest
 import lrlab
 from lrlab import presets
 from lrlab.data.dataset import Dataset
-from lrlab.data.npz import save_npz
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
@@ -14,6 +13,7 @@ from lrlab.presets import claims, fits, shipped
 from lrlab.presets.evidence import Samples
 from lrlab.presets.published import SETS, SHAPES, located, presence
 from lrlab.presets.reading import read
+from tests.data.cases import save_npz
 
 TEXT = """
 title = "t"
