@@ -41,8 +41,6 @@ def _catalogue_as_before() -> Iterator[None]:
 TOGETHER = (
     # They show the same runs, which one process computes once.
     ("lessons/test_lessons.py", "ui/test_learn_page.py"),
-    # They make the same shipped results anew.
-    ("presets/test_rules_can_fail.py", "presets/test_rules_can_hold.py"),
     # They read the syntax trees of the same files.
     ("tests/test_layers.py", "tests/test_dependencies.py"),
     # A server and a browser that load the app for the first time take ten seconds: two of each are enough.

@@ -15,7 +15,6 @@ from lrlab.presets import claims, items, lines, products
 from lrlab.presets.evidence import Samples
 from lrlab.presets.exponents import of_logarithm
 from lrlab.presets.rules_slopes import exponent
-from lrlab.runs import trial
 from lrlab.sweeps.toml_source import Source
 
 
@@ -266,27 +265,3 @@ def test_fast_and_direct_products_agree_and_threads_beyond_the_cores_are_left_ou
     assert set(products.fast_products(spec, 6)) == set(products.PRODUCTS)
     monkeypatch.setattr(products, "cores", lambda: 2)
     assert products.threaded_products(spec, 4) == {}
-
-
-SMALL = {
-    "polynomial-network": {"p": 12, "r": 2, "m": 300},
-    "rank-one-sensing": {"d1": 10, "d2": 10, "rank": 1, "m": 150},
-    "multilabel-regression": {"n": 40, "d": 6, "labels": 8, "rank": 2, "observed": 0.3},
-}
-
-
-@pytest.mark.parametrize("name", ["jain2013-fig1a", "soltani2018-fig2b"])
-def test_no_iterate_of_a_figure_depends_on_the_limit_of_iterations(name):
-    """Figures against iterations or seconds cannot move by a higher limit: they gain points."""
-    jobs = {}
-    for item in presets.plan(presets.load(name), trials=2).items:
-        job = item.job.on(item.job.spec.replace(**SMALL[item.job.spec.model], seed=0))
-        jobs[job.solver, job.options] = dataclasses.replace(job, limits=job.limits._replace(tol=0.0))
-    for job in jobs.values():
-        runs = [
-            trial.run_traced(trial.Trial(dataclasses.replace(job, limits=job.limits._replace(max_iter=limit)), 0))
-            for limit in (3, 6)
-        ]
-        short, long = (pd.DataFrame(rows).drop(columns=["seconds", "stop"]) for rows in runs)
-        pd.testing.assert_frame_equal(short, long.iloc[: len(short)], check_exact=True)
-        assert len(short) == 3 or len(long) == len(short), "a run that ends by itself"

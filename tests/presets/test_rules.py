@@ -10,6 +10,7 @@ from lrlab.presets.rules import ordered_by_chance
 X = [1.0, 2.0, 3.0, 4.0, 5.0]
 FAR = {"a": [1, 1, 1, 1, 1], "b": [9, 9, 9, 9, 9], "up": [1, 2, 4, 8, 16], "down": [16, 8, 4, 2, 1]}
 FAR |= {"bent": [1, 2, 4, 8, 2], "late": [9, 9, 1e-8, 1e-8, 1e-8], "flat": [1, 1, 1, 1, 1]}
+FAR |= {"line": X, "twice": [2 * x for x in X]}
 
 
 def held(trials, spread=0.01, numbers=FAR):
@@ -58,6 +59,8 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "each", "lower": ["flat"], "higher": ["down", "up"], "any": True, "by": 0.9}, True),
         ({"rule": "each", "lower": ["b"], "higher": ["a", "flat"], "any": True}, False),
         ({"rule": "constant", "series": ["a", "b"], "within": 1.1}, True),
+        ({"rule": "proportional", "series": ["line", "twice"]}, True),
+        ({"rule": "proportional", "series": ["flat", "a"]}, False),
         ({"rule": "constant", "series": ["a", "up"], "within": 1.1}, False),
         ({"rule": "each", "lower": ["absent"], "higher": ["b"]}, None),
         ({"rule": "each", "lower": ["absent", "a"], "higher": ["b"]}, None),
@@ -83,6 +86,14 @@ def test_a_transition_is_decided_by_intervals_of_shares(trials, holds):
     reverse = claims.judge({"rule": "transition", "lower": ["late"], "higher": ["early"]}, found)
     assert reverse.holds is (None if holds is None else False)
     assert claims.judge({"rule": "transition", "lower": ["early"], "higher": ["same"]}, found).holds is None
+
+
+@pytest.mark.parametrize(("success", "holds"), [([0, 0, 1, 1, 1], True), ([1, 1, 0, 0, 0], False), ([1] * 5, None)])
+def test_a_threshold_needs_success_below_the_level_and_failure_above(success, holds):
+    shares = {x: np.full(20, float(one)) for x, one in zip(X, success, strict=True)}
+    rule = {"rule": "threshold", "lower": ["down"], "higher": ["works"], "level": 5, "within": 1.2}
+    found = held(20)
+    assert claims.judge(rule, found._replace(values={**found.values, "works": shares})).holds is holds
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 6, 9, 20, 51])

@@ -1,14 +1,10 @@
 """Results that are shipped are computed once: an interrupted run goes on where it was."""
 
-import base64
-
-import numpy as np
 import pytest
 
 from benchmarks import ship
 from lrlab import presets
 from lrlab.engine.messages import Failure
-from lrlab.presets import shipped
 from lrlab.runs.trial import TrialResult, run_trial
 from lrlab.store.store import Store
 
@@ -59,44 +55,3 @@ def test_one_set_stands_in_for_those_of_the_paper_where_none_is_there(present, u
         for part in ("-train.arff", "-test.arff", ".xml"):
             (tmp_path / f"{name}{part}").touch()
     assert list(ship._sets(presets.load("yu2014-fig2bc"), tmp_path)) == [used]
-
-
-@pytest.mark.parametrize("name", shipped.names())
-def test_a_full_run_has_all_trials_of_its_data_sets(name):
-    run = shipped.load(name)
-    assert run.planned == ship.planned(name)
-    whole = presets.plan(presets.load(name), data=shipped.names_alone(run.sets)).items
-    assert run.quick or len(run.results) == len(whole)
-    assert run.run == sum(result is not None for result in run.results)
-
-
-def numbers(part):
-    """Return an array that is written as text as one, anything else as it is."""
-    encoded = isinstance(part, dict) and part.keys() >= {"bdata", "dtype"}
-    return np.frombuffer(base64.b64decode(part["bdata"]), part["dtype"]) if encoded else part
-
-
-def same(one, other) -> bool:
-    """Compare two figures, or parts of them, numbers to six digits."""
-    one, other = numbers(one), numbers(other)
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, str) or isinstance(other, str) or one is None or other is None:
-        return one == other
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", shipped.names())
-def test_what_is_shown_is_what_the_code_makes_of_the_numbers(name):
-    """After a change of a figure or its theory: `python -m benchmarks.ship NAME --redraw`."""
-    run = shipped.load(name)
-    made = shipped.made_anew(run)
-    assert [panel.caption for panel in made.panels] == [panel.caption for panel in run.panels]
-    for old, new in zip(run.panels, made.panels, strict=True):
-        drawn = [panel.figure.to_dict() for panel in (old, new)]
-        for content in drawn:
-            content["layout"].pop("template", None)
-        assert same(*drawn), old.title

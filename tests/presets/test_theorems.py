@@ -9,16 +9,13 @@ import lrlab
 from lrlab import presets
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
-from lrlab.presets import items, shipped
+from lrlab.presets import items
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
 from lrlab.presets.forms import moved
 from lrlab.presets.items import Search
 from lrlab.presets.label_quantities import at_distance
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.reading import read
-
-PLACE = "distance = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]"
-THEOREMS = [name for name in presets.names() if presets.load(name).is_theorem]
 
 
 def test_every_quantity_and_every_bound_is_drawn_somewhere():
@@ -186,12 +183,6 @@ def test_a_search_ends_where_runs_begin_to_recover(monkeypatch):
     assert items.fewest(search) == np.inf
 
 
-def test_a_run_of_a_search_recovers_from_many_measurements_alone():
-    spec = lrlab.spec("rank-one-sensing", d1=8, d2=8, rank=1)
-    search = Search(spec, "altmin", (("max_iter", 100),), "error", 0.01, "m", 5.0, 400.0, 0)
-    assert search.recovers(400) and not search.recovers(5)
-
-
 def test_the_perturbation_is_the_sum_of_the_theorem_at_its_distance():
     spec = lrlab.spec("one-bit-multilabel", m=3000, d1=6, d2=4, rank=2, seed=5)
     W = spec.truth()
@@ -230,23 +221,6 @@ def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
     assert 10 < len(values["m = 8,000"]) < len(values["m = 2,000"]) < len(values["m = 1,000"]) == 40, "until rounding"
     assert all(len(own) == 2 for row in values.values() for own in row.values()), "one run ends before the other"
     assert all(bound == pytest.approx(0.5**t) for t, bound in values["2⁻ᵗ"].items())
-
-
-@pytest.mark.parametrize("name", THEOREMS)
-def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
-    preset, run = presets.load(name), shipped.load(name)
-    assert preset.content["figure"]["statement"].strip() and preset.start in preset.positions
-    lines = preset.content.get("lines", ())
-    assert all(line["if"] for line in lines) and run.panels
-    for panel in run.panels:
-        shown = [trace["name"] for trace in panel.figure.data if "name" in trace]
-        for line in lines:
-            if "mark" in line and line.get("panel", panel.title) == panel.title:
-                assert any(name.startswith(line["label"]) for name in shown)
-            elif line.get("panel", panel.title) == panel.title:
-                name = f"theory, {line['series']}" if line.get("exact") else line["label"]
-                assert name in shown and f"{line['label']}: {line['if']}" in panel.caption
-        assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
 
 
 @pytest.mark.parametrize(

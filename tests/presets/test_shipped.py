@@ -1,11 +1,12 @@
-"""Every rule can fail: of shipped results whose numbers are given to other series or places, or drawn, few reproduce.
+"""All presets, in one pass: files, reduced runs, stored results, and rules that rarely call noise reproduced.
 
-The numbers of the trials are permuted: those of a place among the series, where a rule is about series; those of a
-series among its places, where it is about places. And all numbers are drawn alike, so that nothing claimed is there. A
-result that has one trial with a known sampling error has nothing to permute: its numbers are drawn around one mean with
-that error, or, for printed numbers, from the range of these.
+The last tests destroy the claims of stored results. They permute the numbers of the trials: among the series at each
+place if a rule is about series, among the places of each series if it is about places. They also draw all numbers from
+one distribution. A result with one trial and a known sampling error has nothing to permute: its numbers are drawn
+around one mean with that error, or, for printed numbers, from the printed range.
 """
 
+import base64
 from functools import cache, partial
 
 import numpy as np
@@ -20,16 +21,98 @@ from lrlab.spectra import pairwise
 from tests.thorough import a_third
 
 FIRST, ALL = 50, 400
-"""Draws for each claim, and those where some of the first are called reproduced."""
+"""Draws for each claim, and draws if some of the first are called reproduced."""
 MOST = 0.05
+THEOREMS = [name for name in presets.names() if presets.load(name).is_theorem]
+
+
+@cache
+def planned(name, quick=False):
+    """Return the items of a preset on all its data sets."""
+    preset = presets.load(name, quick)
+    return presets.plan(preset, data=shipped.names_alone(preset.data)).items
 
 
 @cache
 def made(name):
-    """Return figures and verdicts of a shipped result, made anew; bands are not needed for them, and take seconds."""
+    """Return figures and verdicts that today's code makes of a stored result, without bands, which take seconds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
         return shipped.made_anew(shipped.load(name))
+
+
+@pytest.mark.parametrize("name", presets.names())
+def test_a_file_has_its_texts_and_a_reduced_run_that_is_a_part_of_the_full_one(name):
+    whole, part = presets.load(name), presets.load(name, True)
+    assert whole.name == name and whole.title and whole.reference and whole.explanation.endswith(".")
+    assert part.quick and not whole.quick and part.explanation == whole.explanation
+    items = planned(name, True)
+    assert 0 < len(items) <= 250
+    if "max_iter" not in whole.content.get("quick", {}):
+        # A search of a reduced run is less close.
+        assert {item for item in items if not hasattr(item, "close")} <= set(planned(name))
+    axes = {value for panel in (part.content, *part.panels) for own in panel.get("axes", {}).values() for value in own}
+    rules = part.content.get("claims", [])
+    assert rules == whole.content.get("claims", []), "none vanishes"
+    rules = [*rules, *(one["remark"] for one in rules if "remark" in one)]
+    assert {rule[key] for rule in rules for key in ("at", "from", "to") if key in rule} <= axes
+
+
+@pytest.mark.parametrize("name", shipped.names())
+def test_a_stored_result_has_all_trials_of_its_data_sets(name):
+    run = shipped.load(name)
+    assert run.planned == max(len(planned(name)), run.run)
+    assert run.quick or len(run.results) == len(shipped.plan(run).items)
+    assert run.run == sum(result is not None for result in run.results)
+
+
+@pytest.mark.parametrize("name", THEOREMS)
+def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
+    preset, run = presets.load(name), shipped.load(name)
+    assert preset.content["figure"]["statement"].strip() and preset.start in preset.positions
+    lines = preset.content.get("lines", ())
+    assert all(line["if"] for line in lines) and run.panels
+    for panel in run.panels:
+        shown = [trace["name"] for trace in panel.figure.data if "name" in trace]
+        for line in lines:
+            if "mark" in line and line.get("panel", panel.title) == panel.title:
+                assert any(name.startswith(line["label"]) for name in shown)
+            elif line.get("panel", panel.title) == panel.title:
+                name = f"theory, {line['series']}" if line.get("exact") else line["label"]
+                assert name in shown and f"{line['label']}: {line['if']}" in panel.caption
+        assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
+
+
+def numbers(part):
+    """Return an array that is written as text as one, anything else as it is."""
+    encoded = isinstance(part, dict) and part.keys() >= {"bdata", "dtype"}
+    return np.frombuffer(base64.b64decode(part["bdata"]), part["dtype"]) if encoded else part
+
+
+def same(one, other) -> bool:
+    """Compare two figures, or parts of them, numbers to six digits."""
+    one, other = numbers(one), numbers(other)
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, str) or isinstance(other, str) or one is None or other is None:
+        return one == other
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return np.shape(one) == np.shape(other) and np.allclose(one, other, rtol=1e-6, atol=1e-9, equal_nan=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", shipped.names())
+def test_what_is_shown_is_what_the_code_makes_of_the_numbers(name):
+    """After a change of a figure or its theory: `python -m benchmarks.ship NAME --redraw`."""
+    run = shipped.load(name)
+    today = shipped.made_anew(run)
+    assert [panel.caption for panel in today.panels] == [panel.caption for panel in run.panels]
+    for old, new in zip(run.panels, today.panels, strict=True):
+        drawn = [panel.figure.to_dict() for panel in (old, new)]
+        for content in drawn:
+            content["layout"].pop("template", None)
+        assert same(*drawn), old.title
 
 
 def with_values(held, values):
