@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lrlab.engine.engine import Engine
 
 # Read when numpy is imported, which is why lrlab is imported inside the fixture. Each core runs a test: threads of
-# linear algebra beside them would wait for each other, at twice the time.
+# linear algebra would compete with them and take twice the time.
 os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
 
 
@@ -43,11 +43,10 @@ TOGETHER = (
     ("lessons/test_lessons.py", "ui/test_learn_page.py"),
     # They read the syntax trees of the same files.
     ("tests/test_layers.py", "tests/test_dependencies.py"),
-    # A server and a browser that load the app for the first time take ten seconds: two of each are enough.
-    ("ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_figure_files.py"),
+    # Loading the app for the first time takes ten seconds per server and browser.
     (
-        "ui/test_browser.py", "ui/test_lessons_browser.py", "ui/test_other_pages_browser.py",
-        "ui/test_sweeps_browser.py",
+        "ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_foreign_text.py",
+        "ui/test_widget_browser.py", "live/test_frames.py",
     ),
 )  # fmt: skip
 """Files that one process is given."""
@@ -70,7 +69,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesTogethe
 def lab(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Let pages, in this process and in servers that tests start, keep their trials away from a person's own."""
     os.environ["LRLAB_STORE"] = str(tmp_path_factory.mktemp("lab") / "trials.sqlite")
-    # Tests start some fifty engines in other processes, each of which would import scikit-learn for a second.
+    # Tests start some fifty engines in other processes; each would import scikit-learn for a second.
     os.environ["LRLAB_PRELOAD"] = ""
 
 

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
-# Flushed bytecode would be compiled again for every page. Pages live for seconds: to optimise their code, and to
-# collect garbage often, takes longer than it saves.
+# A page lives for seconds, so that optimizing its code and collecting garbage often cost more than they save. Flushed
+# bytecode would be compiled again for every page.
 SCRIPTS = "--no-flush-bytecode --no-maglev --no-turbofan --min-semi-space-size=64 --single-threaded-gc"
 QUIET = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -63,7 +63,7 @@ def tab():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    """Put what the page shows last into the report of a test that fails: it tells how far the page has come."""
+    """Add the last text of the page to the report of a test that fails."""
     report = yield
     if report.when == "call" and report.failed and "tab" in item.funcargs:
         with suppress(Exception):
@@ -73,20 +73,31 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def page(tab):
-    """Return the only tab, as that of a new visitor: a new one would load and compile all scripts again, for 4 s."""
-    failures = []
+def failures():
+    """Return a list of JavaScript errors and of refusals by the page's content security policy; a test may clear it."""
+    return []
+
+
+@pytest.fixture
+def page(tab, failures):
+    """Return the only tab as that of a new visitor: another tab would load and compile all scripts again, for 4 s."""
 
     def fail(error):
         failures.append(error)
+
+    def read(line):
+        if "Content Security Policy" in line.text:
+            failures.append(line.text)
 
     tab.context.clear_cookies()
     tab.set_default_timeout(60_000)
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.emulate_media(color_scheme="light", reduced_motion="no-preference")
     tab.on("pageerror", fail)
+    tab.on("console", read)
     yield tab
     tab.remove_listener("pageerror", fail)
+    tab.remove_listener("console", read)
     tab.evaluate("localStorage.clear()")
     assert not failures
 
@@ -102,7 +113,7 @@ WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
 
 @pytest.fixture
 def far(page):
-    """Let messages of the server reach the pages that are opened from now on `window.latency` milliseconds late."""
+    """Delay messages of the server by `window.latency` milliseconds on pages opened from now on."""
     tools = page.context.new_cdp_session(page)
     script = tools.send("Page.addScriptToEvaluateOnNewDocument", {"source": FAR})
     yield

@@ -1,9 +1,79 @@
-"""Exported code: what a page gives as Python and as a notebook prints the page's numbers in a process of its own."""
+"""Code that pages export as Python and as notebooks prints the page's numbers in another process."""
 
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from lrlab.ui.shared import code
 from tests.thorough import a_third
-from tests.ui.exporting import compare, exported, printed
+from tests.ui.driving import current, finished
+
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+def exported(page, given):
+    """Return a page whose run is over, its code as Python, and the code of its notebook's cells."""
+    page, given = current(page, given)
+    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
+    for name, value in given.items():
+        at.query_params[name] = value
+    at = finished(at.run(), page, seconds=600)
+    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
+    at.run()
+    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
+    names = [button.proto.label for button in at.get("download_button")]
+    assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
+    run = at.session_state[f"{page}:run"]
+    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "transition": lambda: "lrlab.map(table)"}
+    return at, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
+
+
+def cells(notebook):
+    """Return the code of a notebook's cells as one script."""
+    book = json.loads(notebook)
+    assert book["nbformat"] == 4 and book["cells"][0]["cell_type"] == "markdown"
+    return "\n".join(cell["source"] for cell in book["cells"] if cell["cell_type"] == "code")
+
+
+def printed(script, folder):
+    """Run a script away from the folder of this repository, and return its output."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, check=True)
+    return done.stdout
+
+
+def compare(at, page, text):
+    """Check that a script printed the numbers of the page, to 1e-9."""
+    run = at.session_state[f"{page}:run"]
+    if page == "converge":
+        for line, one in zip(text.strip().splitlines(), run.runs, strict=True):
+            stop, _, scores = line.partition("{")
+            result = eval("{" + scores, {"nan": float("nan"), "inf": float("inf"), "np": np})
+            assert stop.strip() == one.trace.stop.value
+            for name, value in one.trace.metrics.items():
+                assert result[name] == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
+        return
+    table = pd.read_csv(io.StringIO(text))
+    if page == "spectrum":
+        shown = pd.DataFrame([row for number in sorted(run.results) for row in run.results[number]])
+        keys = [name for name in shown if name in table and shown[name].dtype.kind == "f"]
+        assert keys
+        for name in keys:
+            assert np.sort(table[name]) == pytest.approx(np.sort(shown[name]), rel=1e-9, abs=1e-9, nan_ok=True), name
+        return
+    sweep = run.sweep
+    metric, by = sweep.contour.metric, [*sweep.grid, "solver"]
+    shown = run.results.table(metric).set_index(by)["mean"].dropna().sort_index()
+    each = table[np.isfinite(table[metric])].groupby(by)[metric].mean().sort_index()
+    assert list(each.index) == list(shown.index)
+    assert each.to_numpy() == pytest.approx(shown.to_numpy(), rel=1e-9, abs=1e-9)
+
 
 SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "points": "2", "trials": "2"}
 

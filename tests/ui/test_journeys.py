@@ -1,0 +1,748 @@
+"""Journeys of users through the lab, in a real chromium."""
+
+import re
+import struct
+from contextlib import suppress
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, TimeoutError, expect
+
+from lrlab import catalog, lessons
+from lrlab.data.label_models import load_model
+from lrlab.ui.home import cards
+from lrlab.ui.widgets import plot
+from tests.thorough import but
+from tests.ui.browsing import (
+    COUNT_SCRIPTS,
+    CURVES,
+    FOCUSED,
+    MAP,
+    downloaded,
+    drawn,
+    grip,
+    heading,
+    idle,
+    number,
+    opened,
+    over,
+    press,
+    slider,
+    tab_to,
+    visit,
+    wait_until,
+)  # fmt: skip
+from tests.ui.live.test_pdf import expanded, size_of
+from tests.ui.test_accessibility import check_findings, check_names
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+LONG = "tol=0&max_iter=1000000&p=60&solvers=pairwise-moment"
+NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
+NEWEST = "node => node.calcdata?.[0]?.at(-1)?.x ?? 0"
+SLOW_DRAWINGS = """() => {
+  const [react, began] = [Plotly.react, performance.now()];
+  window.drawings = 0;
+  window.fractionOfDrawings = () => (150 * window.drawings) / (performance.now() - began);
+  Plotly.react = (...given) => {
+    for (const until = performance.now() + 150; performance.now() < until;);
+    window.drawings++;
+    return react(...given);
+  };
+}"""
+
+
+def watch(page: Page) -> float:
+    """Wait until the figure shows a newer iterate, and return its iteration."""
+    before = page.locator(CURVES).evaluate(NEWEST)
+    wait_until(page, NEWER, [CURVES, before])
+    return page.locator(CURVES).evaluate(NEWEST)
+
+
+def test_a_long_run_is_watched_through_a_lost_connection_and_cancelled(page, address):
+    opened(page, f"{address}/converge?{LONG}", "Run")
+    drawn(page)
+    page.locator(CURVES).evaluate("node => { node.mark = 'the same node'; }")
+    press(page, "Run")
+    watch(page)
+    expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
+    page.evaluate("lrlabLive.socket.close()")
+    wait_until(page, "() => lrlabLive.socket.readyState === WebSocket.OPEN")
+    newest = watch(page)
+    # As on a slow machine: points come faster than the browser draws them, and it still answers clicks.
+    page.evaluate(SLOW_DRAWINGS)
+    wait_until(page, "() => window.drawings >= 10")
+    assert page.evaluate("window.fractionOfDrawings()") < 0.6
+    press(page, "Cancel")
+    expect(page.get_by_test_id("stTabs").get_by_text("Cancelled: what was computed")).to_be_visible()
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+    assert page.locator(CURVES).evaluate(NEWEST) >= newest
+    assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
+    iterations = page.locator("dt:text-is('iterations') + dd").first.inner_text().replace(",", "")
+    wait_until(page, f"() => document.querySelector('{CURVES}').calcdata[0].at(-1).x === {iterations}")
+
+
+SMALL = "converge?p=8&solvers=pairwise-moment"
+LEAVE = """url => {
+  history.pushState(null, "", url);
+  dispatchEvent(new PopStateEvent("popstate"));
+  lrlabLive.over("a stream", "converge", performance.now() + 15000);
+}"""
+
+
+def enter(page: Page, name: str, value: str) -> None:
+    """Type a value and wait until the address has it."""
+    number(page, name).fill(value)
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(f"{name.rstrip('$')}={value}"))
+    idle(page)
+
+
+def test_values_survive_back_links_reloads_and_clicks_that_come_close_together(page, address):
+    opened(page, f"{address}/{SMALL}", "Run")
+    drawn(page)
+    n = number(page, "n$")
+    enter(page, "n$", "500")
+    enter(page, "n$", "600")
+    page.go_back()
+    expect(n).to_have_value("500")
+    idle(page)
+    page.go_forward()
+    expect(n).to_have_value("600")
+    idle(page)
+    # A link that is clicked just after typing.
+    n.fill("888")
+    page.get_by_role("link", name="Papers", exact=True).click()
+    heading(page, "Papers")
+    press(page, "Run", "link")
+    expect(n).to_have_value("888")
+    idle(page)
+    page.reload()
+    expect(n).to_have_value("888")
+    drawn(page)
+    idle(page)
+    # Run, clicked just after typing.
+    n.fill("777")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("tabpanel").get_by_text("iterations", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("n=777"))
+    changed = page.locator("mark")
+    expect(changed).to_have_count(0)
+    enter(page, "n$", "1500")
+    expect(changed).to_have_text("changed")
+    enter(page, "n$", "777")
+    expect(changed).to_have_count(0)
+    # An option leaves the address together with its solver.
+    page.get_by_text("Link-free refinement", exact=True).click()
+    page.locator("summary").get_by_text("Options", exact=True).nth(1).click()
+    enter(page, "kept", "3")
+    page.get_by_text("Link-free refinement", exact=True).click()
+    expect(page).not_to_have_url(re.compile("kept"))
+    expect(changed).to_have_count(0)
+    idle(page)
+    # Back and Run at once.
+    enter(page, "n$", "900")
+    page.evaluate("history.back()")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("tabpanel").get_by_text("iterations", exact=True)).to_be_visible()
+    idle(page)
+    expect(page).to_have_url(re.compile(f"n={n.input_value()}"))
+    # A run that ends while the user leaves its page does not bring the page back.
+    page.evaluate(LEAVE, "/papers")
+    heading(page, "Papers")
+    page.wait_for_timeout(1000)
+    heading(page, "Papers")
+
+
+def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
+    with page.expect_websocket() as connected:
+        opened(page, f"{address}/converge?p=30", "Run")
+    drawn(page)
+    page.evaluate("window.latency = 800")
+    n, noise = number(page, "n$"), number(page, "noise")
+    # The next value is typed before the browser has the answer.
+    with connected.value.expect_event("framereceived", lambda frame: b"n=4321" in frame):
+        n.fill("4321")
+        page.keyboard.press("Enter")
+    noise.fill("0.2")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("(?=.*p=30)(?=.*n=4321)(?=.*noise=0.2)"))
+    expect(n).to_have_value("4321")
+    expect(noise).to_have_value("0.2")
+
+
+WORDS = """() => {
+  window.words = [];
+  const look = () => document.querySelectorAll(".lrlab-scrub button").forEach((one) => words.push(one.textContent));
+  new MutationObserver(look).observe(document, { subtree: true, childList: true, characterData: true });
+}"""
+"""Records the labels that the buttons of players ever had."""
+
+
+@pytest.mark.parametrize("motion", but(["reduce"], ["reduce", "no-preference"]))
+def test_a_short_run_replays_itself_unless_the_user_prefers_less_motion(page, address, motion):
+    page.emulate_media(reduced_motion=motion)
+    page.goto(f"{address}/converge?n=1000&solvers=pairwise-moment,marginal-mean&run=1")
+    page.evaluate(WORDS)
+    bar = page.locator(".lrlab-scrub:not([hidden])")
+    position, play = bar.get_by_role("slider"), bar.get_by_role("button")
+    expect(position).to_be_visible()
+    if motion == "no-preference":
+        wait_until(page, "() => words.includes('Pause')")
+    # Time enough for a replay to begin.
+    page.wait_for_timeout(500)
+    expect(play).to_have_text("Play")
+    expect(position).to_have_js_property("value", position.get_attribute("max"))
+    assert page.evaluate("words.includes('Pause')") == (motion == "no-preference")
+
+
+def test_a_figure_whose_script_does_not_come_says_so(page, address):
+    page.route("**/plot.js*", lambda route: route.abort())
+    try:
+        opened(page, f"{address}/converge?n=400&p=8", "Run")
+        expect(page.get_by_text("Its script did not come. Reload the page.").first).to_be_visible()
+    finally:
+        page.unroute("**/plot.js*")
+    page.reload()
+    drawn(page)
+
+
+UPDATES = """async ([loader, script]) => {
+  const drawn = (window.drawn = []);
+  const address = (text) => URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+  const update = (await import(address(loader.replace("ADDRESS", address(script))))).default;
+  const parentElement = document.createElement("div");
+  for (const sent of [2, 1, 2, 3]) await update({ parentElement, data: { sent } })?.();
+  return drawn;
+}"""
+
+
+def test_a_figure_ignores_data_that_come_late(page, address):
+    opened(page, address, "lrlab")
+    loader = (plot.ASSETS / "loader.js").read_text()
+    script = "export default ({ data }) => void window.drawn.push(data.sent)"
+    assert page.evaluate(UPDATES, [loader, script]) == [2, 2, 3]
+
+
+ITERATIONS = 20
+SHORT = f"p=8&solvers=pairwise-moment&max_iter={ITERATIONS}"
+SLIDER = "converge-one-bit-sensing-n-slider"
+CONTENT = """node => JSON.stringify(node._fullData.map(({ name, x, y, z, marker }) =>
+  [name, ...[x, y, marker?.size, ...(z ?? [])].map((row) => Array.from(row ?? [], (value) =>
+    typeof value === "number" ? Number(value.toPrecision(5)) : value))]))"""
+"""All numbers of a figure as text, to five digits: a script of the page sends fewer digits than the live channel."""
+RUN = "node => JSON.stringify(Array.from(node?.calcdata?.[0] ?? [], ({ x, y }) => [x, Number(y?.toPrecision(5))]))"
+"""Points of the first run's curve; the theory beside it becomes more exact while the page is open."""
+WATCH = """figure => {
+  const node = document.querySelector(figure);
+  const content = CONTENT;
+  window.figures = new Set([content(node)]);
+  node.on("plotly_afterplot", () => window.figures.add(content(node)));
+  SCRIPTS
+}""".replace("CONTENT", CONTENT).replace("SCRIPTS", COUNT_SCRIPTS)
+
+
+def runs_as(page: Page, expected: str, seconds: float = 60.0) -> None:
+    """Wait until the first run's curve has these points."""
+    same = f"([figure, expected]) => ({RUN})(document.querySelector(figure)) === expected"
+    page.wait_for_function(same, arg=[CURVES, expected], polling=50, timeout=1e3 * seconds)
+
+
+def watched(page: Page, key: str, figure: str):
+    """Return a slider, and count from now on the different figures and the scripts of the page."""
+    idle(page)
+    page.evaluate(WATCH, figure)
+    return slider(page, key)
+
+
+def test_a_problem_follows_its_slider_and_ends_as_a_fresh_run(page, address):
+    values = catalog.positions("one-bit-sensing", "n")
+    target = values.index(3000) + 7
+    url = f"{address}/converge?{SHORT}"
+    opened(page, f"{url}&n={values[target]}", "Run")
+    press(page, "Run")
+    over(page)
+    drawn(page)
+    # The status may say that the run is over before the figure has its last points.
+    wait_until(page, f"figure => ({RUN})(document.querySelector(figure)).includes('[{ITERATIONS},')", CURVES)
+    fresh = page.locator(CURVES).evaluate(RUN)
+    # Without the cookie the server does not hand over the run of the tab before.
+    page.context.clear_cookies()
+    opened(page, url, "Run")
+    drawn(page)
+    move = grip(page, watched(page, SLIDER, CURVES))
+    for position in cycle((*range(target - 7, target + 7), *range(target + 7, target - 7, -1))):
+        move(position)
+        if page.evaluate("new Promise(requestAnimationFrame).then(() => figures.size)") >= 8:
+            break
+    # On a busy machine theory may come before the run of a position is over: try that position again.
+    for _ in range(20):
+        move(target + 1)
+        move(target)
+        with suppress(TimeoutError):
+            runs_as(page, fresh, 2.0)
+            break
+    runs_as(page, fresh, 2.0)
+    assert page.evaluate("scripts") == 0
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(f"n={values[target]}(&|$)"))
+    over(page)
+    idle(page)
+    runs_as(page, fresh)
+
+
+def test_a_slider_released_where_its_drag_began_shows_the_stored_run_with_its_slow_solver(page, address):
+    slow = "Link-free refinement"
+    opened(page, f"{address}/converge?n=7300&p=100&solvers=pairwise-moment,link-free-refinement&run=1", "Run")
+    over(page)
+    drawn(page)
+    idle(page)
+    stored = page.locator(CURVES).evaluate(RUN)
+    names = "figure => (document.querySelector(figure)._fullData ?? []).map((one) => one.name).join()"
+    move = grip(page, watched(page, SLIDER, CURVES))
+    values = catalog.positions("one-bit-sensing", "n")
+    start = values.index(7300)
+    for position in range(start - 1, start - 6, -1):
+        move(position)
+    expect(number(page, "n$")).to_have_value(str(values[start - 5]))
+    wait_until(page, f"figure => ({names})(figure).includes('{slow} (after release)')", CURVES)
+    move(start)
+    page.mouse.up()
+    shown = f"({names})(figure)"
+    wait_until(page, f"figure => {shown}.includes('{slow}') && !{shown}.includes('after release')", CURVES)
+    over(page)
+    runs_as(page, stored)
+    assert slow in page.evaluate(names, CURVES)
+    expect(number(page, "n$")).to_have_value("7300")
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+
+
+LESSON = "degrees-of-freedom"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("path", "title", "key", "figure"),
+    [
+        ("spectrum?n=1000&p=20&points=12&trials=2", "Eigengaps", "spectrum-at", "spectrum-histogram"),
+        (f"learn?lesson={LESSON}&step=1&answer=1", lessons.load(LESSON).title, f"learn-{LESSON}-0-slider",
+         f"learn-{LESSON}-0-figure"),
+    ],
+    ids=["spectrum", "lesson"],
+)  # fmt: skip
+def test_figures_of_other_pages_follow_their_slider(page, address, path, title, key, figure):
+    opened(page, f"{address}/{path}", title)
+    place = f".st-key-{figure} .lrlab-figure"
+    drawn(page, place)
+    moved = watched(page, key, place)
+    move, start = grip(page, moved), int(moved.input_value())
+    positions = [k for k in range(int(moved.get_attribute("max")) + 1) if k != start]
+    for count, position in enumerate(positions, 2):
+        move(position)
+        wait_until(page, "count => figures.size >= count", count)
+    assert page.evaluate("scripts") == 0
+    before = page.locator(place).evaluate(CONTENT)
+    page.mouse.up()
+    opened(page, f"{address}/{path}", title)
+    drawn(page, place)
+    slider(page, key).fill(str(positions[-1]))
+    same = f"([figure, expected]) => ({CONTENT})(document.querySelector(figure)) === expected"
+    wait_until(page, same, [place, before])
+
+
+def test_the_name_of_an_iterate_stands_beside_its_own_points(page, address):
+    opened(page, f"{address}/converge?n=400&p=8&solvers=pairwise-moment&max_iter=20&run=1", "Run")
+    over(page)
+    figure = ".st-key-converge-estimate .lrlab-figure"
+    drawn(page, figure)
+    shown = page.locator(".st-key-converge-estimate .lrlab-scrub output")
+    expect(shown).to_have_text(re.compile("iteration [0-9]+"))
+    wait_until(page, "figure => document.querySelector(figure).lrlab.timer === null", figure)
+    last = shown.text_content()
+    # A busy machine draws late.
+    page.evaluate("""() => {
+      const draw = Plotly.react;
+      Plotly.react = async (...given) => { await new Promise((go) => setTimeout(go, 1500)); return draw(...given); };
+    }""")
+    before = page.locator(figure).evaluate(CONTENT)
+    page.locator(".st-key-converge-estimate .lrlab-scrub input").fill("0")
+    page.wait_for_timeout(300)
+    assert (shown.text_content(), page.locator(figure).evaluate(CONTENT)) == (last, before)
+    expect(shown).to_have_text("iteration 1")
+    assert page.locator(figure).evaluate(CONTENT) != before
+
+
+SMALL_MAP = "crosshair=false&model=one-bit-sensing&p=6&x-points=2&y-points=2&y-from=20&y-to=80"
+
+
+def measured(page: Page) -> None:
+    """Wait until the lower left grid point has a value: only then can a click open its trial."""
+    drawn(page, MAP)
+    wait_until(page, "map => Number.isFinite(document.querySelector(map)?.calcdata?.[0]?.[0]?.z?.[0]?.[0])", MAP)
+
+
+@pytest.mark.parametrize(("trials", "latency"), [(2, 0), pytest.param(5000, 800, marks=pytest.mark.soak)])
+def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(page, address, far, trials, latency):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials={trials}", "Phase transitions")
+    drawn(page, MAP)
+    page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
+    press(page, "Run")
+    measured(page)
+    assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
+    if not latency:
+        over(page)
+        idle(page)
+    page.evaluate(f"window.latency = {latency}")
+    before, box = page.url, page.locator(f"{MAP} .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+    heading(page, "Run")
+    expect(page).to_have_url(re.compile("seed=[1-9]"))
+    expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
+    expect(number(page, "n$")).to_have_value("120")
+    idle(page)
+    page.go_back()
+    heading(page, "Phase transitions")
+    expect(page).to_have_url(before)
+    # On a fast machine the sweep is already over.
+    if latency and (cancel := page.get_by_role("button", name="Cancel", exact=True)).count():
+        cancel.click()
+
+
+WATCH_MAP = """map => {
+  window.updates = 0;
+  addEventListener("lrlab-live", ({ detail }) => (window.updates += detail.includes(map)));
+  SCRIPTS
+}""".replace("SCRIPTS", COUNT_SCRIPTS)
+RANGES = "map => ['xaxis', 'yaxis'].flatMap(axis => document.querySelector(map).layout[axis].range)"
+TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
+  (sum, words) => sum + Number(/(\d+) trials/.exec(words)?.[1] ?? 0), 0)"""
+
+
+def test_a_diagram_grows_in_its_zoom_while_no_script_runs(page, address):
+    axes = "x-points=20&y-points=20&y-from=20&trials=50"
+    opened(
+        page, f"{address}/transition?crosshair=false&model=one-bit-sensing&p=9&adaptive=false&{axes}",
+        "Phase transitions",
+    )  # fmt: skip
+    drawn(page, MAP)
+    press(page, "Run")
+    measured(page)
+    idle(page)
+    box = page.locator(f"{MAP} .nsewdrag").first.bounding_box()
+    first, last = [(box["x"] + box["width"] * at, box["y"] + box["height"] * at) for at in (0.2, 0.7)]
+    page.mouse.move(*first)
+    page.mouse.down()
+    page.mouse.move(*last, steps=4)
+    page.mouse.up()
+    zoom, trials = page.evaluate(RANGES, MAP), page.evaluate(TRIALS, MAP)
+    page.evaluate(WATCH_MAP, "transition.map")
+    wait_until(page, "() => window.updates > 7")
+    assert not page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
+    assert page.evaluate(TRIALS, MAP) > trials > 0
+    press(page, "Cancel")
+    cancelled = re.compile("^Cancelled: .* of 20,000 trials were computed")
+    expect(page.get_by_role("paragraph").filter(has_text=cancelled)).to_be_visible()
+    assert page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
+
+
+_TOUR, FIRST, *_, _LAST = lessons.lessons()
+
+
+def move_by_key(page: Page, start: object) -> None:
+    """Move the slider of a lesson by a step once it stands at its start; the figure follows."""
+    moved, figure = page.get_by_role("slider"), page.locator(".stMain .lrlab-plot")
+    text = f"{start:,}" if isinstance(start, int) else str(start)
+    expect(moved).to_have_attribute("aria-valuetext", text)
+    wait_until(page, "() => !document.querySelector('.lrlab-slider').moving")
+    idle(page)
+    shown = figure.get_attribute("aria-label")
+    moved.focus()
+    page.keyboard.press("ArrowRight" if moved.input_value() == "0" else "ArrowLeft")
+    expect(moved).not_to_have_attribute("aria-valuetext", text)
+    expect(figure).not_to_have_attribute("aria-label", shown)
+
+
+@pytest.mark.parametrize("name", but([FIRST], list(lessons.lessons())))
+def test_a_lesson_is_gone_through_by_keyboard_and_a_reload_keeps_its_step(page, address, name):
+    lesson = lessons.load(name)
+    opened(page, f"{address}/learn", "Learn")
+    idle(page)
+    tab_to(page, f"open-lesson-{name}")
+    page.keyboard.press("Enter")
+    heading(page, lesson.title)
+    for step, parts in enumerate(lesson.steps, 1):
+        heading(page, parts.title)
+        if parts.equation:
+            expect(page.locator(".katex-display").first).to_be_visible()
+        if parts.question:
+            expect(page.get_by_text("Predict first")).to_be_visible()
+            idle(page)
+            # The focus is on Next of the step before, so the choices are nearer backwards.
+            tab_to(page, "learn-choice-0", "Tab" if step == 1 else "Shift+Tab")
+            page.keyboard.press("Enter")
+            expect(page.get_by_text("Predict first")).to_be_hidden()
+            if step == 2 and name == FIRST:
+                said = parts.filled(parts.question.choices[0].why).partition("$")[0]
+                expect(page.get_by_role("status").filter(has_text=said)).to_have_count(1)
+                assert page.evaluate(FOCUSED) == "learn-choice-0"
+        drawn(page, ".lrlab-figure")
+        if step == 1:
+            move_by_key(page, parts.start)
+        # A reload does not depend on the lesson.
+        if step == 2 and name == FIRST:
+            page.reload()
+            expect(page).to_have_url(re.compile("answer=1.*step=2|step=2.*answer=1"))
+            drawn(page, ".lrlab-figure")
+        idle(page)
+        tab_to(page, "learn-next")
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(re.compile(f"step={step + 1}"))
+    heading(page, "What to take away")
+    idle(page)
+    tab_to(page, "learn-all")
+    page.keyboard.press("Enter")
+    heading(page, "Learn")
+
+
+def test_back_leads_through_the_steps_of_a_lesson_opened_before_the_live_channel(tab, address):
+    page, held = tab.context.browser.new_page(), []
+    # A lambda: playwright sets attributes on the handler, which a method of a list refuses.
+    page.route(re.compile(r"/live\.js"), lambda route: held.append(route))
+    lesson = lessons.load(FIRST)
+    first, second = (step.title for step in lesson.steps[:2])
+    opened(page, f"{address}/learn", "Learn")
+    press(page, lesson.title)
+    heading(page, first)
+    for route in held:
+        route.continue_()
+    wait_until(page, "() => window.lrlabLive?.page")
+    press(page, "Next")
+    heading(page, second)
+    expect(page).to_have_url(re.compile("step=2"))
+    for go, title in (
+        (page.go_back, first),
+        (page.go_back, "Learn"),
+        (page.go_forward, first),
+        (page.go_back, "Learn"),
+    ):
+        idle(page)
+        go()
+        heading(page, title)
+    page.close()
+
+
+def rows_file(folder: Path) -> Path:
+    """Write 80 rows of 6 features and 3 labels as ARFF."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 6))
+    Y = (X[:, :3] + 0.3 * rng.standard_normal((80, 3)) > 0.5).astype(int)
+    head = [f"@attribute f{j} numeric" for j in range(6)] + [f"@attribute mood-{j} {{0,1}}" for j in range(3)]
+    rows = [",".join([*(f"{x:.4f}" for x in x), *map(str, y)]) for x, y in zip(X, Y, strict=True)]
+    path = folder / "moods.arff"
+    path.write_text("\n".join(["@relation moods", *head, "@data", *rows]))
+    return path
+
+
+def test_files_are_uploaded_fitted_and_downloaded_and_a_wrong_one_loses_nothing(page, address, tmp_path):
+    opened(page, f"{address}/own_data?labels=last%3A3", "Your data")
+    # Streamlit forgets the target of an upload while a script begins.
+    idle(page)
+    page.locator(".st-key-own_data-file input[type=file]").set_input_files(rows_file(tmp_path))
+    expect(page.get_by_text(re.compile("moods.arff: 80 rows, 6 features, 3 labels"))).to_be_visible()
+    press(page, "Run")
+    over(page)
+    (tmp_path / "model.npz").write_bytes(downloaded(page, page.get_by_role("button", name="Model (.npz)")))
+    assert load_model(tmp_path / "model.npz").columns.names == ("mood-0", "mood-1", "mood-2")
+    text, picture = tmp_path / "notes.png", tmp_path / "cross.png"
+    text.write_text("these are no pixels")
+    gray = np.zeros((40, 40), dtype=np.uint8)
+    gray[15:25, :] = gray[:, 15:25] = 255
+    Image.fromarray(gray).save(picture)
+    opened(page, f"{address}/converge?p=64&truth=upload&solvers=pairwise-moment", "Run")
+    upload, run = page.locator("input[type=file]"), page.get_by_role("button", name="Run", exact=True)
+    upload.set_input_files(picture)
+    expect(run).to_be_enabled()
+    press(page, "Run")
+    ended = page.get_by_text(re.compile("chosen, in which the largest eigenvalue"))
+    expect(ended).to_be_visible()
+    upload.set_input_files(text)
+    wrong = page.get_by_text(re.compile("picture must be a PNG or JPEG, got a file that cannot be read as one"))
+    expect(wrong).to_be_visible()
+    expect(run).to_be_disabled()
+    expect(ended).to_be_visible()
+    assert page.get_by_text("Traceback").count() == 0
+
+
+def test_every_page_fits_a_phone_and_its_figures_and_sliders_have_room(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(page, address, "lrlab")
+    for path, title in (
+        ("", "lrlab"),
+        ("learn?lesson=one-bit", "Why one bit is enough"),
+        ("spectrum", "Eigengaps"),
+        ("transition", "Phase transitions"),
+        ("own_data", "Your data"),
+        ("own_data?measurements=labels&run=1", "Your data"),
+        ("converge", "Run"),
+    ):
+        visit(page, f"{address}/{path}", title)
+        if path not in ("", "own_data"):
+            expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        assert main.evaluate("node => node.scrollWidth <= node.clientWidth"), path
+    opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Run")
+    expect(page.locator(".lr-run")).to_be_visible()
+    expect(page.locator(".stMain .lrlab-figure .plot-container").nth(2)).to_be_visible()
+    expect(page.get_by_role("slider", name="kept iterate")).to_be_visible()
+    for selector, least in ((".lrlab-figure:visible", 280), ("input[type=range]:visible, [role=slider]:visible", 60)):
+        for box in (shape.bounding_box() for shape in page.locator(f".stMain {selector}").all()):
+            assert box["width"] >= least and box["x"] + box["width"] <= 390, (selector, box)
+    page.reload()
+    expect(page.locator(".lr-run")).to_be_visible()
+
+
+def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point(page, address):
+    opened(page, f"{address}/", "lrlab")
+    atlas = page.locator(".lrlab-atlas")
+    words, diagram = atlas.locator(".lrlab-atlas-words"), atlas.locator(".lrlab-atlas-map")
+    expect(words).to_contain_text(re.compile(r"bits, 15 of 200 entries.*GAMP finds \d+ of 15 positions, error"))
+    before = words.inner_text()
+    diagram.focus()
+    page.keyboard.press("ArrowRight")
+    expect(words).not_to_have_text(before)
+    box = diagram.bounding_box()
+    page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.7 * box["height"])
+    expect(words).to_contain_text("; 20 of 20 other trials find all")
+    atlas.get_by_role("button", name="An image of low rank").click()
+    expect(words).to_contain_text(re.compile("degrees of freedom.*Gauss-Newton: error"))
+    atlas.get_by_role("link", name="Open this point in Run").click()
+    heading(page, "Run")
+    expect(page).to_have_url(re.compile("model=rank-one-sensing"))
+
+
+MARKS = """() => location.pathname.length > 1 && document.querySelector(
+  '.stMain .lrlab-figure :is(.trace path, .heatmaplayer image, .points path)',
+)"""
+
+
+@pytest.mark.soak
+def test_every_card_shows_data_without_another_click(page, address):
+    opened(page, address, "lrlab")
+    for card in cards():
+        page.get_by_role("link", name=card.title, exact=True).first.click()
+        wait_until(page, MARKS)
+        visit(page, address, "lrlab")
+
+
+def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_link_that_runs(page, address):
+    page.goto(f"{address}/converge?n=1000&solvers=pairwise-moment&run=1&embed=true")
+    drawn(page)
+    expect(page.locator(".lrlab-slider:visible")).to_have_count(len(catalog.model_entry("one-bit-sensing").main))
+    expect(page.locator(".st-key-converge-verdict strong")).to_have_text(re.compile("measured"))
+    for hidden in ("heading", "tab", "navigation", "spinbutton", "combobox"):
+        expect(page.get_by_role(hidden).filter(visible=True)).to_have_count(0)
+    expect(page.locator('.stMain [data-testid="stButton"]:visible')).to_have_count(0)
+    page.goto(f"{address}/learn?lesson=one-bit&step=2&embed=true")
+    drawn(page, ".lrlab-figure")
+    expect(page.locator(".lrlab-slider:visible")).to_have_count(1)
+    expect(page.locator(".st-key-learn-question")).to_be_hidden()
+    lesson, wine = "learn?lesson=one-bit&step=2", "own_data?measurements=wine"
+    for path, title, frame in (
+        (lesson, "Why one bit is enough", lesson.replace("&", "&amp;")),
+        (wine, "Your data", ""),
+    ):
+        opened(page, f"{address}/{path}", title)
+        press(page, "Share")
+        expect(page.get_by_text(f"{address}/{path}", exact=True)).to_be_visible()
+        expect(page.get_by_role("img", name=f"QR picture of {address}/{path}")).to_be_visible()
+        code = page.get_by_text("<iframe")
+        expect(code).to_have_count(1 if frame else 0)
+        if frame:
+            expect(code).to_contain_text(re.compile(f'src="{re.escape(f"{address}/{frame}")}.*embed=true'))
+    page.keyboard.press("Escape")
+    press(page, "Run")
+    expect(page.locator(".st-key-own_data-buttons")).to_be_visible()
+    over(page)
+    press(page, "Share")
+    link = page.get_by_text(f"{address}/{wine}&run=1", exact=True)
+    expect(link).to_be_visible()
+    opened(page, link.inner_text(), "Your data")
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+
+
+def test_figures_tables_and_definitions_are_saved_and_a_trial_opened_by_keyboard(page, address):
+    opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Run")
+    drawn(page)
+    expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
+    press(page, "Export")
+    row, files = page.locator(".st-key-converge-curves .lrlab-files"), {}
+    row.get_by_role("combobox").select_option("170")
+    for kind in ("SVG", "PDF", "PNG"):
+        with page.expect_download() as file:
+            row.get_by_role("button", name=kind).click()
+        assert file.value.suggested_filename == f"converge-curves-170mm.{kind.lower()}"
+        files[kind] = Path(file.value.path()).read_bytes()
+    svg = files["SVG"].decode()
+    assert 'width="170mm"' in svg and "Pairwise moment" in svg
+    check_names(re.findall(r'class="textpoint"[^>]*><text[^>]*fill: ([^;]*);', svg), "#ffffff")
+    assert size_of(files["PDF"])[0] == pytest.approx(170, abs=0.1) and b"SourceSansPro" in expanded(files["PDF"])
+    assert struct.unpack(">I", files["PNG"][16:20]) == (4 * round(170 * 96 / 25.4),)
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2&run=1", "Phase transitions")
+    over(page)
+    idle(page)
+    page.get_by_text("Table and files").click()
+    press(page, "Export")
+    for name, begins in (
+        ("SVG", b"<svg"), ("Figure, HTML", b"<!doctype html>"), ("Table, Parquet", b"PAR1"),
+        ("Definition, TOML", b'model = "one-bit-sensing"'),
+    ):  # fmt: skip
+        button = page.get_by_role("button", name=name, exact=len(name) == 3)
+        assert button.evaluate("node => node.tabIndex") == 0
+        assert downloaded(page, button).startswith(begins), name
+    page.get_by_role("button", name="Open a trial").focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("slider").last.focus()
+    page.keyboard.press("ArrowRight")
+    idle(page)
+    page.get_by_role("button", name="Open in Run", exact=True).focus()
+    page.keyboard.press("Enter")
+    heading(page, "Run")
+    expect(page).to_have_url(re.compile(r"/converge\?.*seed="))
+
+
+def test_a_class_predicts_a_round_by_keyboard(page, address):
+    # The address of the page Teacher leads to the class.
+    opened(page, f"{address}/teacher", "Class")
+    expect(page.get_by_label("Code")).to_be_visible()
+    opened(page, f"{address}/learn?lesson=one-bit&step=2", "Why one bit is enough")
+    idle(page)
+    tab_to(page, "class-open")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("0 of 0 have predicted")).to_be_visible()
+    drawn(page, ".lrlab-figure")
+    code = page.url.partition("code=")[2].partition("&")[0]
+    context = page.context.browser.new_context(viewport={"width": 390, "height": 844})
+    try:
+        student = context.new_page()
+        opened(student, f"{address}/class?code={code}", "Why one bit is enough")
+        idle(student)
+        tab_to(student, "class-choice-0-2")
+        student.keyboard.press("Enter")
+        expect(student.get_by_role("status")).to_contain_text("Your prediction: .9.")
+        expect(page.get_by_text("1 of 1 have predicted")).to_be_visible()
+        tab_to(page, "class-step")
+        page.keyboard.press("Enter")
+        for screen in (page, student):
+            expect(screen.get_by_role("status").filter(has_text="Right is: .9.")).to_have_count(1)
+            drawn(screen, ".lrlab-figure")
+            check_findings(screen)
+        idle(page)
+        tab_to(page, "class-step", "Shift+Tab")
+        page.keyboard.press("Enter")
+        heading(student, "How close can anything come?")
+        expect(page.get_by_text("0 of 1 have predicted")).to_be_visible()
+    finally:
+        context.close()
