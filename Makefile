@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN     = $(VENV)/bin
 
-# One process more than cores, for many tests wait; a file stays in a process, with its server or engine; the longest
-# files come first.
+# One process more than cores, because many tests wait. A file stays in one process, with its server or engine; the
+# longest files come first.
 ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfile --no-loadscope-reorder
-# The tests start some hundred processes, which share what was compiled once.
+# The tests start some hundred processes, which share compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: app test test-fast tests golden soak wheel docs bench bench-check lock licences audit lowest check style types clean
@@ -36,12 +36,13 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -W --keep-going docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
-# All that `make test` asks in some cases alone; drawn input, kill -9 at random points, a class of up to sixty at one
-# server. Figures, and when it was last run, in benchmarks/RESULTS.md.
+# Every case of which `make test` runs only some: all golden numbers, random input, kill -9 at random points, classes of
+# up to sixty at one server. benchmarks/RESULTS.md has its figures and the date of the last run.
 soak: $(VENV)/.test chromium
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
 	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
+	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
 	$(BIN)/python -m tests.faults --workers 100 --servers 20
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200

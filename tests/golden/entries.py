@@ -1,7 +1,7 @@
-"""What golden numbers are of: solvers on models, theory, claims of papers, addresses of pages, sweeps.
+"""The entries of golden numbers: solvers on models, theory, claims of papers, addresses of pages, sweeps.
 
-`wanted` names every entry. A name begins with the file that has it, as `low-rank/gnimc/rank-one-sensing/hard`, so that
-a pattern selects those of a family, a solver or a model.
+`wanted` names every entry. A name such as `low-rank/gnimc/rank-one-sensing/hard` begins with its file; a pattern
+selects the entries of a family, a solver or a model.
 """
 
 import time
@@ -34,24 +34,24 @@ from tests.golden.settings import ADDRESSES, BEST, HARD, OTHER, SPECTRA, SWEEPS,
 
 PAGES = Path(__file__).parents[2] / "pages"
 ITERATES = 20
-"""Iterates of a run whose objective and error are recorded."""
+"""Number of first iterates of a run whose objective and error are recorded."""
 LONGEST_SECONDS, PRESET_SECONDS = 1.5, 1.0
-"""Longest processor time of a run that is recorded to its end, and of what a preset computes."""
+"""Longest processor time of a run that is recorded to its end, and of an item of a preset."""
 DRAWS = 40
-"""Draws of which predicted means and bands are."""
+"""Replicates behind predicted means and bands."""
 TIMED = ("fast-products", "threaded-products")
 """Quantities that are times."""
 
 
 class Entry(NamedTuple):
-    """A function of this module and its arguments; it is given the recorded numbers, too, None where there are none."""
+    """A function of this module and its arguments; it also gets the recorded numbers, or None."""
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
 
 
 def timed(name: str, entry: Entry, recorded: Any) -> tuple[str, Any, float]:
-    """Return an entry's name, its numbers of today, or what went wrong, and its seconds."""
+    """Return an entry's name, today's numbers or the error, and the seconds."""
     began = time.perf_counter()
     try:
         today = plain(entry.function(*entry.arguments, recorded=recorded))
@@ -94,14 +94,14 @@ def wanted() -> dict[str, Entry]:
 
 
 def solvers(model: str) -> list[SolverEntry]:
-    """Return the solvers of a model, old names among them; one whose defaults have an old name goes by that alone."""
+    """Return the solvers of a model with their old names; an old name for the defaults replaces the new name."""
     known = catalog.with_aliases(model, aliases.SOLVERS)
     usual = [one for one in known if one.fixed and all(declared(one.run)[k].default == v for k, v in one.fixed)]
     return [one for one in known if one.name not in {aliases.SOLVERS[old.name][0] for old in usual}]
 
 
 def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
-    """Yield the verdicts of a preset, and the first of its items of each kind, solver and settings."""
+    """Yield the verdicts of a preset, and its first item per kind, solver and settings."""
     yield f"claims/{name}", Entry(verdicts, (name,))
     plan, seen = shipped.plan(shipped.load(name)), set[Any]()
     for item in plan.items:
@@ -118,7 +118,7 @@ def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
 
 
 def run(spec: Spec, solver: str, recorded: Any) -> Any:
-    """Return what a solver does on a spec with its default settings, or that it refuses the spec."""
+    """Return the run of a solver on a spec with default settings, or that the solver refuses the spec."""
     try:
         return run_shortly(make_job(spec, solver), LONGEST_SECONDS, recorded=recorded)
     except InputError:
@@ -126,10 +126,9 @@ def run(spec: Spec, solver: str, recorded: Any) -> Any:
 
 
 def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
-    """Return how a run begins and ends; where it takes longer, how it begins, or None of a preset's.
+    """Return how a run begins and ends. A longer run gives only its beginning; a longer trial of a preset gives None.
 
-    most: iterates at most. A run that is recorded is given twice as many as it took, so that one that no longer
-    converges does not go on for minutes.
+    A recorded run may take twice its recorded iterations, so that a run that no longer converges ends soon.
     """
     known = recorded and "most" in recorded
     most = recorded["most"] if known else job.limits.max_iter
@@ -147,24 +146,24 @@ def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
 
 
 def verdicts(name: str, recorded: Any) -> list[str]:
-    """Return the verdict of each claim of a preset, from the numbers of its shipped result."""
+    """Return the verdict of each claim of a preset, from its shipped result."""
     return [line.verdict for line in lines(shipped.made_anew(shipped.load(name)).table)]
 
 
 def computed(function: Callable[[Any], Any], item: Any, recorded: Any) -> Any:
-    """Return what a preset's function makes of an item; None if that takes long."""
+    """Return the result of a preset's function for an item; None if it takes long."""
     began = time.thread_time()
     result = function(item)
     return result if recorded or time.thread_time() - began < PRESET_SECONDS else None
 
 
 def limits(spec: Spec, recorded: Any) -> Any:
-    """Return what no method exceeds for large sizes."""
+    """Return the asymptotic limits of all methods."""
     return catalog.family(spec.model).asymptotics(spec)
 
 
 def predicted(spec: Spec, solver: str, recorded: Any) -> Any:
-    """Return the limits of a solver, and mean and band of its draws at the size of a spec."""
+    """Return the asymptotics of a solver, and mean and band of its finite-size prediction."""
     try:
         job = make_job(spec, solver)
     except InputError:
@@ -174,7 +173,7 @@ def predicted(spec: Spec, solver: str, recorded: Any) -> Any:
 
 
 def best(spec: Spec, recorded: Any) -> Any:
-    """Return the best of all methods on average over signals, with standard errors."""
+    """Return the Bayes-optimal overlap and error, with standard errors."""
     return catalog.family(spec.model).best(spec)
 
 
@@ -185,7 +184,7 @@ def eigenvalues(spec: Spec, axis: str, at: Sequence[float], recorded: Any) -> An
 
 
 def opened(page: str, address: dict[str, str], recorded: Any) -> Any:
-    """Return what an address asks a page to run, and the code that the page gives of it."""
+    """Return the jobs that a page would run for an address, and the code that it shows for them."""
     at, given = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=120), []
     at.query_params.update(address)
     module = {"converge": "converge.run_controls", "spectrum": "shared.live"}.get(page, "sweep.sweep_run")
@@ -202,7 +201,7 @@ def opened(page: str, address: dict[str, str], recorded: Any) -> Any:
 
 
 def cells(text: str, recorded: Any) -> Any:
-    """Return the cells of a sweep, each with the parameters that its axes decide; None of what is refused."""
+    """Return the grid points of a sweep with the parameters that its axes decide; None for refused ones."""
     sweep = toml.parse(text)
     decided = [cell.job and [cell.job.spec.values()[name] for name in sweep.decided] for cell in sweep.cells]
     rows = [[dict(cell.axes), cell.solver] for cell in sweep.cells]

@@ -1,10 +1,10 @@
-"""Records golden numbers, and compares the numbers of today with them.
+"""Records golden numbers, and compares today's numbers with them.
 
-python -m tests.golden.record                      compares all; the status is 1 if an entry differs
-python -m tests.golden.record --tenth SEED         compares a tenth of the entries, drawn by a seed
-python -m tests.golden.record --write NAME...      records the named entries anew; a name may be a pattern ("*/gnimc/*")
+python -m tests.golden.record                      compares all entries; the status is 1 if one differs
+python -m tests.golden.record --sample SEED        compares a random thirtieth of the entries
+python -m tests.golden.record --write NAME...      records entries again; a name may be a pattern ("*/gnimc/*")
 
-An entry that no solver, preset or page has any more is a difference, too: `--write` of its name deletes it.
+An entry whose solver, preset or page no longer exists is a difference, too: `--write` of its name deletes it.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from tests.golden.entries import Entry, timed, wanted  # noqa: E402
 FOLDER = Path(__file__).parent
 PROCESSES = 2
 TOLERANCE = 1e-10
-"""Largest relative difference of the numbers of two machines, where a run is deterministic to rounding."""
+"""Largest relative difference between two machines for a run that is deterministic up to rounding."""
 SMALL, LEAST = 1e-3, 1e-6
 """Differences of numbers below this fraction of the largest in a list, or below this, are relative to that."""
 LOOSE: dict[str, tuple[float, bool, str]] = {
@@ -41,21 +41,25 @@ LOOSE: dict[str, tuple[float, bool, str]] = {
     "low-rank/complete-then-regress/*": (1e-3, False, "the steps of its completion are conjugate gradients, too"),
     "low-rank/nuclear-norm/*": (1e-9, False, "momentum is restarted by a test that rounding decides"),
     "low-rank/geco/*": (1e-8, True, "eigenvectors of close eigenvalues"),
-    "single-index/link-free-refinement/*": (1e-5, True, "samples change their place in the order of the projections"),
+    "single-index/link-free-refinement/*": (
+        1e-5,
+        True,
+        "samples exchange positions in the order of projections",
+    ),
     "one-bit-completion/*": (1e-10, False, "it ends where rounding hides the descent"),
     "*/trace-norm-*": (1e-10, False, "it ends where rounding hides the descent"),
     "theory/logistic/*": (1e-5, True, "draws on data that are nearly separable"),
     "phase-retrieval/gamp/*": (1e-10, False, "it converges or settles by a test at the tolerance"),
 }
-"""Tolerance, whether stop and iteration count are compared, and why, by pattern of entries.
+"""By pattern of entries: the tolerance, whether stop and iteration count must agree, and why.
 
-Measured with the kernels of OpenBLAS for Haswell, and NumPy without AVX-512, against those for SkylakeX.
+Measured by comparing the OpenBLAS kernels for Haswell, and NumPy without AVX-512, with the kernels for SkylakeX.
 """
 Numbers = dict[str, Any]
 
 
 class Difference(NamedTuple):
-    """Where an entry differs, what was recorded and what is there today, and by how much, relative."""
+    """A place where an entry differs: the recorded value, today's value, and the relative difference."""
 
     where: str
     recorded: Any
@@ -68,7 +72,7 @@ class Difference(NamedTuple):
 
 
 def short(value: Any) -> str:
-    """Return a value as text of one line."""
+    """Return a value as one line of text."""
     text = repr(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
@@ -89,7 +93,7 @@ def write(numbers: Numbers) -> None:
 
 
 def compute(entries: Mapping[str, Entry], recorded: Numbers, here: bool = False) -> Iterator[tuple[str, Any, float]]:
-    """Yield name, numbers of today and seconds of the entries, computed in two processes, or here."""
+    """Yield name, today's numbers and seconds of each entry, computed in two processes, or in this one if `here`."""
     work = list(entries), list(entries.values()), [recorded.get(name) for name in entries]
     if here:
         yield from map(timed, *work)
@@ -99,7 +103,7 @@ def compute(entries: Mapping[str, Entry], recorded: Numbers, here: bool = False)
 
 
 def differences(recorded: Any, today: Any, tolerance: float, where: str = "") -> Iterator[Difference]:
-    """Yield where two entries differ by more than a tolerance."""
+    """Yield the places where two entries differ by more than a tolerance."""
     if isinstance(recorded, dict) and isinstance(today, dict):
         for key in dict.fromkeys([*recorded, *today]):
             yield from differences(recorded.get(key), today.get(key), tolerance, f"{where}.{key}".lstrip("."))
@@ -124,7 +128,10 @@ def apart(one: float, other: float, least: float, tolerance: float, where: str) 
 
 
 def deviations(name: str, recorded: Any, today: Any) -> list[Difference]:
-    """Return where an entry differs by more than its tolerance; how many iterates there are counts with its end."""
+    """Return where an entry differs by more than its tolerance.
+
+    The number of iterates counts only for entries whose stop is compared.
+    """
     tolerance, ends, _ = next(
         (rule for pattern, rule in LOOSE.items() if fnmatch(name, pattern)), (TOLERANCE, True, "")
     )
@@ -136,7 +143,10 @@ def deviations(name: str, recorded: Any, today: Any) -> list[Difference]:
 
 
 def compare(names: Iterable[str] | None = None, here: bool = False) -> list[str]:
-    """Return a line per entry that differs, of all entries or of some; those on one side only are named in any case."""
+    """Return a line per entry that differs, among all entries or the named ones.
+
+    Entries that exist on one side only are always listed.
+    """
     recorded, entries = read(), wanted()
     report = [f"{name}: recorded, but there is no such entry now" for name in recorded.keys() - entries.keys()]
     report += [f"{name}: not recorded" for name in entries.keys() - recorded.keys()]
@@ -150,7 +160,7 @@ def compare(names: Iterable[str] | None = None, here: bool = False) -> list[str]
 
 
 def record(patterns: Iterable[str]) -> list[str]:
-    """Record the entries that match a pattern, delete those that are no more, and return a line per change."""
+    """Record the entries that match a pattern, delete entries that no longer exist, and return a line per change."""
     recorded, entries, patterns = read(), wanted(), list(patterns)
 
     def chosen(name: str) -> bool:
@@ -160,7 +170,7 @@ def record(patterns: Iterable[str]) -> list[str]:
     for name, today, seconds in compute({name: entry for name, entry in entries.items() if chosen(name)}, {}):
         again[name] = today
         print(f"{seconds:7.2f} s  {name}", file=sys.stderr, flush=True)
-    # Read once more: another command may have recorded other entries meanwhile.
+    # Read again: another command may have recorded other entries meanwhile.
     numbers = {name: value for name, value in read().items() if not chosen(name)} | again
     write({name: value for name, value in numbers.items() if not failed(value)})
     return [
@@ -175,20 +185,20 @@ def failed(numbers: Any) -> bool:
     return isinstance(numbers, dict) and "failed" in numbers
 
 
-def tenth(seed: int) -> list[str]:
-    """Return the names of a tenth of the entries."""
+def sample(seed: int) -> list[str]:
+    """Return the names of a thirtieth of the entries, chosen by a seed."""
     names = sorted(read())
-    return random.Random(seed).sample(names, len(names) // 10)
+    return random.Random(seed).sample(names, len(names) // 30)
 
 
 def main() -> int:
     """Compare or record, as the command line says, and return the status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", nargs="+", metavar="NAME")
-    parser.add_argument("--tenth", type=int, metavar="SEED")
+    parser.add_argument("--sample", type=int, metavar="SEED")
     given = parser.parse_args()
     began = time.perf_counter()
-    report = record(given.write) if given.write else compare(None if given.tenth is None else tenth(given.tenth))
+    report = record(given.write) if given.write else compare(None if given.sample is None else sample(given.sample))
     print(*report, sep="\n")
     what = "changed" if given.write else "differ"
     print(f"{len(report)} entries {what}, {time.perf_counter() - began:.0f} s", file=sys.stderr)

@@ -103,4 +103,4 @@ SWEEPS = {
     "success": 'model = "multilabel"; solvers = ["leml-squared", "plst"]; trials = 2; '
     'success = { metric = "auc", above = 0.8 }; axes = { observed = [0.2, 1.0] }',
 }
-"""Definitions beside those of the library: TOML with ; at the end of lines."""
+"""Further definitions of sweeps: TOML with ; for line ends."""

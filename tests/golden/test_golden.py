@@ -1,4 +1,4 @@
-"""A tenth of the golden numbers, each day another, is what was recorded; a change of a constant is seen."""
+"""Every day another thirtieth of the golden numbers agrees with the record; a changed constant is noticed."""
 
 import os
 
@@ -9,20 +9,15 @@ from tests.golden import record
 
 
 @pytest.mark.slow
-def test_a_tenth_of_the_numbers_is_what_was_recorded():
-    report = record.compare(record.tenth(int(os.environ["LRLAB_TEST_SEED"])), here=True)
+def test_a_sample_of_the_numbers_agrees_with_the_record():
+    report = record.compare(record.sample(int(os.environ["LRLAB_TEST_SEED"])), here=True)
     assert not report, "\n".join([*report, "meant? make golden WRITE='NAME...'"])
 
 
-@pytest.mark.parametrize(
-    ("constant", "value", "name"),
-    [
-        ("lrlab.linalg.DAMPING", 1e-3, "single-index/link-free-refinement/one-bit-sensing/hard"),
-    ],
-)
-def test_a_changed_constant_is_a_difference(monkeypatch, constant, value, name):
+def test_a_changed_constant_is_a_difference(monkeypatch):
+    name = "single-index/link-free-refinement/one-bit-sensing/hard"
     assert not [line for line in record.compare([name], here=True) if line.startswith(name)]
-    monkeypatch.setattr(constant, value)
+    monkeypatch.setattr("lrlab.linalg.DAMPING", 1e-3)
     assert [line for line in record.compare([name], here=True) if line.startswith(name)]
 
 
