@@ -1,21 +1,15 @@
-"""Controls of *converge*: sliders beside numbers, new data, runs on change, recommended solvers."""
+"""Controls of the page Run: sliders, new data, runs on change, recommended solvers, several seeds."""
 
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
-from lrlab.engine.live import LiveRuns
-from lrlab.engine.messages import Inbox, NewIterates, Queued, Started
-from lrlab.figures.build import Figure
 from lrlab.parameters import declared
-from lrlab.runs.job import make_job
-from lrlab.ui.converge import many_seeds, results_view
-from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.converge import many_seeds
 from tests.ui.driving import components, errors, finished, place, words
 
 PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
@@ -38,33 +32,21 @@ def texts(at):
     return [element.value for element in (*at.markdown, *at.caption)]
 
 
-@pytest.mark.parametrize("model", list(catalog.MODELS))
-def test_sliders_of_the_main_parameters_have_round_values_and_the_default(model):
-    known = declared(catalog.MODELS[model])
-    numbers = [known[name] for name in catalog.model_entry(model).main if known[name].kind in (int, float)]
-    assert len(numbers) >= 2 and len(catalog.model_entry(model).main) in (3, 4)
-    for parameter in numbers:
-        values = list(catalog.positions(model, parameter.name))
-        assert parameter.default in values and values == sorted(set(values)) and len(values) > 5
-        assert all(parameter.check(value) == value for value in values)
-
-
-@pytest.mark.parametrize(("model", "name"), [("rank-one-sensing", "m"), ("one-bit-completion", "observed")])
-def test_a_slider_has_the_range_of_its_family(model, name):
-    entry, values = catalog.model_entry(model), catalog.positions(model, name)
-    low, high, _ = entry.family.ranges[name]
-    assert entry.first_range(name) == entry.family.ranges[name]
-    assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
-
-
 @pytest.mark.parametrize("model", catalog.MODELS)
-def test_a_slider_stands_first_at_an_end_only_if_that_is_a_bound(model):
+def test_a_slider_has_round_values_and_stands_first_inside_its_range_or_at_a_bound(model):
     entry = catalog.model_entry(model)
+    assert len(entry.main) in (3, 4)
     for parameter in declared(entry.spec).values():
         if parameter.kind in (int, float) and not parameter.choices:
-            values, name = catalog.positions(model, parameter.name), parameter.name
+            values, name = list(catalog.positions(model, parameter.name)), parameter.name
+            assert values == sorted(set(values)) and all(parameter.check(value) == value for value in values)
+            assert name not in entry.main or parameter.default in values and len(values) > 5
             for first in {parameter.default, entry.held.get(name, parameter.default)}:
                 assert values[0] < first < values[-1] or first in (parameter.low, parameter.high), (name, first)
+    for name in {"m", "observed"} & {*entry.family.ranges} & {*declared(entry.spec)}:
+        low, high, _ = entry.family.ranges[name]
+        values = catalog.positions(model, name)
+        assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
 
 
 def test_a_slider_stands_at_its_number_which_may_be_any():
@@ -73,18 +55,6 @@ def test_a_slider_stands_at_its_number_which_may_be_any():
     assert place(at, "slider of n") == str(number.value)
     number.set_value(4321).run()
     assert at.query_params["n"] == place(at, "slider of n") == "4321"
-
-
-def test_a_press_sent_with_the_address_before_it_was_written_undoes_nothing():
-    at = opened()
-    before = dict(at.query_params)
-    at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
-    assert at.query_params["n"] == "4321"
-    at.query_params.clear()
-    for name, value in before.items():
-        at.query_params[name] = value
-    at.button(key="converge-run").click().run()
-    assert at.number_input(key="converge.one-bit-sensing.n").value == 4321 and at.query_params["n"] == "4321"
 
 
 def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():
@@ -127,7 +97,7 @@ def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line
 
 
 def test_an_update_of_a_run_sends_its_numbers_and_little_else():
-    # Once with the page, not with every figure: scripts, styles, what all figures have in common.
+    # Scripts, styles and the common template come once with the page, not with every figure.
     at = finished(opened(p="50", n="4000"), "converge")
     sent = {json.loads(one.proto.json).get("name"): one.proto for one in at.get("bidi_component")}
     assert {"converge-measured", "converge-estimate", "converge-curves"} <= set(sent)
@@ -166,21 +136,3 @@ def test_the_time_to_an_accuracy_is_that_of_the_first_iterate_that_has_it():
     [row] = many_seeds.times(pd.DataFrame(rows), "error", 0.5, rising=False).to_dict("records")
     assert (row["seeds"], row["reached"]) == (4, 3) and row["median iterations"] == 2
     assert (row["first quartile"], row["median seconds"], row["third quartile"]) == (4.0, 6.0, float("inf"))
-
-
-def test_a_run_that_waits_sends_words_alone_and_its_figures_with_its_first_iterate(monkeypatch):
-    following = LiveRuns(
-        [make_job(catalog.spec("one-bit-sensing", n=200, p=5), "pairwise-moment")], inbox := Inbox(), lambda: None
-    )
-    monkeypatch.setattr(results_view.live, "current", lambda page: following)
-    parts = results_view.view(CurveSettings("error", "iteration"))
-
-    def figures_after(message):
-        inbox.put(message)
-        following.refresh()
-        return {name for name, part in parts().items() if isinstance(part, Figure)}
-
-    row = {"iteration": 1.0, "seconds": 0.1, "error": 0.5}
-    assert not figures_after(Queued(3)) and not figures_after(Queued(2)) and not figures_after(Started())
-    assert figures_after(NewIterates([row], [], 1, np.ones(5), "", 0.0)) == {"converge.curves", "converge.estimate"}
-    assert not figures_after(Queued(0))

@@ -68,11 +68,6 @@ def test_addresses_are_shown_as_they_were_typed(page, address):
     assert not alerts.locator("a, img, strong, em, del, h1, li, table, .katex, .stMarkdownBadge, p code").count()
 
 
-def test_errors_quote_an_address_as_text():
-    at = opened_page("converge", model=NAME, n=NAME, solvers=NAME, show=NAME)
-    assert len(at.error) == 4 and not any(MARKED.search(text) for text in shown(at))
-
-
 @pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_title_of_a_definition_is_text():
     at = opened_page("sweep", n="200", p="5")

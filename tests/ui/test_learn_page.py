@@ -26,13 +26,6 @@ def figures(at):
     return [json.loads(data["figure"]) for data in components(at) if data.get("figure")]
 
 
-def test_a_card_opens_its_lesson():
-    at = opened()
-    name = next(iter(lessons.lessons()))
-    at.button(key=f"open-lesson-{name}").click().run()
-    assert at.title[0].value == lessons.load(name).title and at.query_params["lesson"] == name
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", a_third([*lessons.lessons()]))
 def test_a_lesson_is_gone_through_step_by_step(name):
@@ -65,22 +58,9 @@ def test_a_lesson_is_gone_through_step_by_step(name):
     assert f"about {lesson.minutes} minutes" in badges
 
 
-def test_a_reload_keeps_step_answer_and_view():
-    at = opened(lesson="one-bit", step="2", answer="3", teacher="true")
-    assert at.header[0].value == lessons.load("one-bit").steps[1].title and len(figures(at)) == 1
-    at.button(key="learn-teach").click().run()
-    assert "teacher" not in at.query_params and at.query_params["step"] == "2"
-
-
-def test_an_address_that_no_lesson_has_is_one_sentence():
+def test_an_unknown_lesson_is_one_sentence_and_the_old_address_of_the_lecture_leads_to_the_lessons():
     at = AppTest.from_file(str(PAGE), default_timeout=60)
     at.query_params["lesson"] = "one-bits"
     at.run()
     assert not at.exception and "one-bit" in at.error[0].value
-
-
-def test_the_address_of_the_lecture_leads_to_the_lessons():
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.query_params["lecture"] = "true"
-    at.run()
-    assert not at.exception and not at.error and at.title[0].value == "Learn"
+    assert opened(lecture="true").title[0].value == "Learn"

@@ -54,13 +54,6 @@ def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
     assert run.job.spec.model == "own-rank-one" and run.trace.stop is Stop.CONVERGED
 
 
-def test_a_file_runs_in_a_sweep_and_its_failures_are_counted():
-    given = {"n": "200", "p": "8", "x-points": "2", "trials": "2", "solvers": "own-mean,own-failure"}
-    at = finished(opened("sweep", **given), "transition")
-    results = at.session_state["transition:run"].results
-    assert results.computed == 4 and set(results.failures.values()) == {SENTENCE}
-
-
 def test_a_broken_file_is_named_on_every_page():
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
     assert not at.exception

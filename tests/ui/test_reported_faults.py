@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import solve, spec
 from lrlab.presets.papers import PAPERS
 from lrlab.runs import theory
-from tests.ui.driving import current, drawn, errors, finished
+from tests.ui.driving import current, drawn
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -39,14 +39,6 @@ def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():
     assert "real or the imaginary part of an entry" in words and "phase" in words
     short = opened("converge", model="phase-retrieval", p="10", m="100", solvers="gauss-newton")
     assert any("The real parts of all entries come first" in caption.value for caption in short.caption)
-
-
-def test_a_refused_value_is_one_sentence_and_the_figure_stays():
-    at = finished(opened("converge", n="400", p="8", solvers="pairwise-moment"), "converge")
-    before = len(figures(at))
-    at.number_input(key="converge.one-bit-sensing.noise").set_value(-3.0).run()
-    assert len([error for error in errors(drawn(at)) if "noise" in error]) == 1 and len(errors(at)) == 1
-    assert len(figures(at)) == before
 
 
 def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():

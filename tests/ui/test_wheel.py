@@ -57,7 +57,7 @@ def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_th
     svm = lrlab, "solve", "multilabel", "--solver", "svm", "--set", "n=50", "--set", "rank=2"
     for command, extra in ((sweep, "engine"), (svm, "fit")):
         assert done(*command, status=2).endswith(f": pip install 'lrlab[{extra}]'\n")
-    # What the sentence says is what is then done.
+    # Follow the advice of the sentence.
     [command] = re.findall(r"^streamlit must be .*: pip (install) '(.*)'$", done(lrlab, "app", status=2), re.M)
     done(bare / "pip", *command)
 
@@ -70,7 +70,7 @@ def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_th
     server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
-        # A run of the page, on workers and over the live channel; and the store that was named.
+        # A run of the page, on workers and over the live channel; then the store of the command line.
         opened(tab, f"http://127.0.0.1:{port}/converge?run=1", "Run")
         expect(tab.get_by_text(re.compile("^Predicted error .*, measured"))).to_be_visible()
         opened(tab, f"http://127.0.0.1:{port}/sweep", "Phase transitions")

@@ -6,7 +6,6 @@ import pytest
 
 from lrlab.parameters import InputError
 from lrlab.ui.live import channel, tabs
-from tests.ui.live.conftest import Run
 from tests.waiting import until
 
 
@@ -108,18 +107,6 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     assert live.adopt(second, "converge") is None, "its tab is open"
 
 
-def test_all_that_is_new_is_sent_at_once(live, followed, monkeypatch):
-    monkeypatch.setattr(channel, "TICK_SECONDS", 30.0)
-    tabs_and_runs = [followed() for _ in range(12)]
-    connections = [Connection() for _ in tabs_and_runs]
-    for (tab, run), connection in zip(tabs_and_runs, connections, strict=True):
-        live.connect(tab.token, "", connection)
-        until(lambda tab=tab: live.streams(tab)[0].all())
-        run.add()
-    live._tick(time.monotonic() + 1.0)
-    assert all(any("version 1" in text for text in connection.sent) for connection in connections)
-
-
 def test_the_end_of_a_run_is_said_once(live, followed):
     tab, run = followed()
     live.connect(tab.token, "", here := Connection())
@@ -155,13 +142,6 @@ def test_a_page_that_has_been_left_is_not_followed(live, followed):
     run.add()
     live._tick(time.monotonic() + 1.0)
     assert len(here.sent) == before and run.alive
-
-
-def test_a_page_that_is_run_without_a_server_holds_nothing(live):
-    live.serving = False
-    tab = live.open_tab("tab", "browser", "", "converge")
-    live.register(tab, "converge", Run(), None)
-    assert not live._runs
 
 
 def test_a_stream_is_named_by_what_nobody_guesses(followed, live):

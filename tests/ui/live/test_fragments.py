@@ -25,20 +25,11 @@ def test_a_page_is_drawn_when_the_server_has_taken_all_of_it(loop, monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     busy, taken = threading.Event(), []
     loop.call_soon_threadsafe(busy.wait)
-    # As Streamlit hands over what a script draws.
+    # As Streamlit hands over the elements of a script.
     loop.call_soon_threadsafe(taken.append, "the figure")
     threading.Timer(0.1, busy.set).start()
     drawing = threading.Thread(target=fragments.note_drawn, args=("page",))
     drawing.start()
     drawing.join()
     assert taken == ["the figure"]
-    assert st.session_state["drawn"][0] == "page"
-
-
-def test_a_page_without_a_server_waits_for_none(live, monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    monkeypatch.setattr(fragments, "TAKEN_SECONDS", 1e6)
-    drawing = threading.Thread(target=fragments.note_drawn, args=("page",))
-    drawing.start()
-    drawing.join()
     assert st.session_state["drawn"][0] == "page"

@@ -53,46 +53,6 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
         assert done == [1]
 
 
-def test_a_part_of_a_page_has_the_turn_of_its_page():
-    with script_queue.turn():
-        with script_queue.turn():
-            assert len(script_queue._queue) == 1
-        assert len(script_queue._queue) == 1
-    assert not script_queue._queue
-
-
-def test_a_page_that_is_run_by_itself_has_no_turn():
-    with script_queue.pause():
-        assert not script_queue._queue
-
-
-def test_a_click_goes_before_what_has_waited_for_results(monkeypatch):
-    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
-    order, paused, over = [], threading.Event(), threading.Event()
-
-    def press():
-        with script_queue.turn():
-            with script_queue.pause():
-                paused.set()
-                over.wait(PATIENCE)
-            order.append("results")
-
-    def click():
-        with script_queue.turn():
-            order.append("click")
-
-    press_thread = threading.Thread(target=press)
-    press_thread.start()
-    paused.wait(PATIENCE)
-    with script_queue.turn():
-        over.set()
-        until(lambda: len(script_queue._queue) == 2)
-        threads = [press_thread, started(click)]
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert order == ["click", "results"]
-
-
 def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
     monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     order = []

@@ -59,9 +59,3 @@ def test_one_that_takes_long_is_not_waited_for():
         return {"words": "done"}
 
     assert answered(long, short)
-
-
-def test_a_page_waits_without_a_turn():
-    with waiting():
-        pass
-    assert answered(lambda position: {"words": "done"})
