@@ -10,11 +10,10 @@ import lrlab
 from lrlab import aliases, catalog
 from lrlab.catalog import family
 from lrlab.parameters import InputError
-from lrlab.protocol import Iterate, Stop, parts
+from lrlab.protocol import Stop, parts
 from lrlab.runs import run
 from lrlab.runs.job import make_job
 from lrlab.runs.run import opened, run_job
-from lrlab.runs.trace import MAX_ESTIMATES, Trace
 from tests.sizes import sizes
 from tests.solvers.test_stops import stop_is_true
 
@@ -229,16 +228,6 @@ def test_the_wall_limit_holds_inside_a_pass(monkeypatch):
     monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
     job = make_job(catalog.spec("one-bit-sensing", n=5000), "pairwise-moment", max_seconds=0)
     assert run_job(job).stop is Stop.TIMEOUT
-
-
-def test_history_is_thinned_evenly():
-    job = make_job(catalog.spec("one-bit-sensing", n=300, p=4), "pairwise-moment")
-    trace = Trace(job)
-    for iteration in range(1, 901):
-        trace.record({"iteration": iteration, "seconds": 0.0}, Iterate(np.full(4, float(iteration))), None)
-    kept = [iteration for iteration, _ in trace.history]
-    assert len(kept) <= MAX_ESTIMATES and kept[0] == 1 and len(set(np.diff(kept))) == 1
-    assert all(estimate[0] == iteration for iteration, estimate in trace.history) and len(trace.rows) == 900
 
 
 @pytest.mark.parametrize(

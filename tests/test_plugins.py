@@ -15,7 +15,6 @@ from lrlab import catalog, plugins
 from lrlab.__main__ import main
 from lrlab.catalog_checks import CatalogError
 from lrlab.engine.engine import Engine
-from lrlab.engine.messages import Failure
 from lrlab.engine.results import LocalResults, collect
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
@@ -155,14 +154,6 @@ def test_a_failure_is_its_sentence_here_and_a_row_of_a_sweep_on_workers(engine, 
     assert here.drop(columns="seconds").equals(table.drop(columns="seconds"))
 
 
-def test_a_followed_run_has_the_iterates_and_the_sentence(engine, own):
-    following = engine.follow([make_job(SPEC, "own-mean"), make_job(SPEC, "own-failure"), make_job(SPEC, failing)])
-    assert following.wait(60)
-    good, *bad = following.runs
-    assert len(good.trace.rows) == 2 and [run.error for run in bad] == [SENTENCE] * 2
-    assert [len(run.trace.rows) for run in bad] == [1, 1]
-
-
 def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
     lock = threading.Lock()
 
@@ -174,30 +165,6 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
     words = "solver must be one that can be used here, got holding: holding: cannot be sent to workers (cannot pickle"
     assert table["refused"].iloc[0].startswith(words)
     assert lrlab.solve(SPEC, holding).rows, "here it runs"
-
-
-class Strange(Exception):
-    """An exception that cannot be made anew from its text."""
-
-    def __init__(self, one: object, two: object) -> None:
-        super().__init__(f"{one} {two}")
-
-
-class Item:
-    """An item that a worker cannot read."""
-
-    def __reduce__(self) -> object:
-        return refuse, ()
-
-
-def refuse() -> None:
-    raise Strange("one", "two")
-
-
-def test_an_error_of_a_worker_that_this_process_cannot_read_is_a_sentence(engine):
-    values = collect(engine.map(str, [Item(), 3]), failures=True)
-    assert isinstance(values[0], Failure) and values[1] == "3"
-    assert values[0].sentence == "The workers cannot run the job (Strange: one two)."
 
 
 def version(solver="own-mean"):
@@ -217,22 +184,6 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
         assert store.groups()[0].stale
         table = lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalResults)
         assert len(store.groups()) == 2 and len(table) == 2
-
-
-SCALE = 1.0
-
-
-def scaled(problem, *, rng):
-    yield lrlab.Iterate(SCALE * problem.y @ problem.X)
-
-
-def test_a_function_that_is_registered_again_has_the_version_of_what_it_uses_now(monkeypatch):
-    lrlab.register(scaled, models=[SPEC.model])
-    before = version("scaled")
-    monkeypatch.setattr(sys.modules[__name__], "SCALE", 2.0)
-    assert version("scaled") == before, "as workers have it"
-    lrlab.register(scaled, models=[SPEC.model])
-    assert version("scaled") != before
 
 
 BROKEN = {

@@ -1,4 +1,4 @@
-"""What every entry of the catalogue promises beside its numbers: a reference, and a claim of memory that is true."""
+"""Promises of every solver besides its numbers: a reference, and a true claim about memory."""
 
 import gc
 import importlib
@@ -34,7 +34,7 @@ SIZES = {
     "compressed-sensing": ({"n": 1500, "p": 3000, "sparsity": 20}, {"n": 1000, "p": 2500, "sparsity": 20}),
     "one-bit-completion": ({"n1": 1500, "n2": 1500, "rank": 3}, {"n1": 1200, "n2": 600, "rank": 3}),
 }
-"""Data of some 50 and 20 MB and of other proportions, so that what is not data counts for little."""
+"""Data of about 50 and 20 MB in different proportions, so that the data dominate."""
 OTHERS = {
     "plan-vershynin-lp": {"n": 1000, "flip": 0.0, "noise": 0.0},
     "soft-impute": {"features": "canonical"},
@@ -43,14 +43,14 @@ OTHERS = {
     "r2rils": {"features": "canonical", "n1": 1000, "n2": 1000},
     "bcs": {"labels": 50},
 }
-"""Other sizes for those that would take long, or that need other data."""
+"""Other sizes for solvers that would take long or need other data."""
 SVM = ("one-bit-multilabel", "binary-relevance")
-"""Support vector machines, which take long: few labels, and few passes by a strong penalty."""
+"""Support vector machines are slow: few labels, and few passes by a strong penalty."""
 OPTIONS = {
     "kernel-leml": {"landmarks": 500},
     "least-squares": {"inner_steps": 6},
 }
-"""Conjugate gradients have what they need in few steps."""
+"""Conjugate gradients hold all their arrays after a few steps."""
 HESSIAN = ("phd", "spectral-optimal")
 
 
@@ -67,16 +67,16 @@ def test_every_solver_is_measured_once():
     assert {(entry.name, entry.title) for _, entry in ENTRIES} == entries, "give a new family two sizes above"
 
 
-@pytest.mark.parametrize("entry", catalog.ENTRIES, ids=lambda entry: entry.name)
-def test_an_entry_names_its_reference(entry):
-    assert any(character.isdigit() for character in entry.reference), "a reference has a year"
+def test_references_have_a_year():
+    for entry in catalog.ENTRIES:
+        assert any(character.isdigit() for character in entry.reference), entry.name
 
 
 @pytest.fixture(scope="module")
 def few_objects():
-    """Leave out of collections of garbage what was there before: each would go through all that tests import.
+    """Exempt existing objects from garbage collection, which would visit everything that the tests import.
 
-    That includes what solvers import when they run: traced, it takes four seconds, and counts as 70 MB of the first.
+    A solver imports scikit-learn when it runs, which takes four seconds under tracing and would count as 70 MB.
     """
     importlib.import_module("sklearn.linear_model")
     gc.collect()
@@ -104,6 +104,6 @@ def test_a_job_needs_the_memory_that_is_claimed_at_two_sizes(of):
             _, measured = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert trace.rows, "what a run takes is known at its first iterate"
+        assert trace.rows, "a run has all its memory at its first iterate"
         ratio = claimed / measured
         assert 1 / FACTOR <= ratio <= FACTOR, f"{ratio:.2f} of what is used, with memory={entry.memory}"
