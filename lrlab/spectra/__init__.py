@@ -19,7 +19,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw: the spec with a seed of its own, and where it lies on the axis."""
+    """One sample: a spec with its own seed, and its value on the axis."""
 
     spec: Spec
     axis: str
@@ -28,7 +28,7 @@ class Draw:
 
     @property
     def place(self) -> Row:
-        """The columns that say which draw a row is of."""
+        """The columns that identify a sample."""
         return {"axis": self.axis, "at": self.at, "trial": self.trial, "seed": self.spec.seed}
 
 
@@ -40,9 +40,9 @@ class Spectrum:
     solver: str
 
     def draws(self, spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
-        """Return what there is to draw: `trials` times at each value of an axis.
+        """Return the samples: `trials` at each value of an axis.
 
-        InputError where a value is out of bounds, or the data and what the solver needs beside it exceed the memory.
+        InputError if a value is out of bounds, or if the data and the solver's arrays exceed the memory.
         """
         entry, planned = catalog.solver(self.solver, spec.model), list[Draw]()
         options = settle(entry.run, {})
@@ -61,6 +61,6 @@ class Spectrum:
         start: Start = LocalResults,
         progress: Progress = silent,
     ) -> pd.DataFrame:
-        """Return the rows that `measure` gives of all draws, as a tidy table."""
+        """Return the rows of `measure` for all samples, as a tidy table."""
         planned = self.draws(spec, axis, values, trials)
         return pd.DataFrame([row for rows in collect(start(self.measure, planned), progress) for row in rows])

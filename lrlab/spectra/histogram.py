@@ -34,7 +34,7 @@ def eigenvalues(spec: SingleIndexSpec, moment: str) -> Eigenvalues:
 
 
 def prediction(spec: SingleIndexSpec, moment: str) -> spiked.Prediction:
-    """Return what theory says of a moment of a spec."""
+    """Return the theory of a moment of a spec."""
     return spiked.predict(spec.link_function.moments, spec.n / spec.p, moment)
 
 
@@ -45,7 +45,7 @@ def bulk(spec: SingleIndexSpec, moment: str) -> tuple[float, float]:
 
 
 def figure(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> Figure:
-    """Return the histogram of a draw; `extent` is that of the axis."""
+    """Return the histogram of a sample; `extent` is the range of the axis."""
     limit, (ratio, scale) = prediction(spec, moment), bulk(spec, moment)
     x = np.linspace(*support(ratio, scale), FINE)
     return drawing.histogram(
@@ -60,6 +60,6 @@ def figure(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> F
 
 
 def extent(specs: Sequence[SingleIndexSpec], moment: str) -> tuple[float, float]:
-    """Return an axis on which the predicted spectra of several specs lie."""
+    """Return the range of an axis that holds the predicted spectra of several specs."""
     limits = [prediction(spec, moment) for spec in specs]
     return 0.0, 1.15 * max(max(limit.top, limit.second) for limit in limits)

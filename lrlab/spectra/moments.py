@@ -20,19 +20,19 @@ from lrlab.spectra import Draw, Row, Spectrum
 from lrlab.theory import phase, spiked
 
 MOST_SPLIT, MOST_BULK = 0.1, 0.5
-"""Split of equal values, and edge of the bulk, over the gap, up to which the gap is predicted within 10%."""
+"""Largest split of equal values, and edge of the bulk, over the gap, for predictions of the gap within 10%."""
 SURE = 0.85
 """Least predicted overlap that is within .05 of simulations; smaller ones are too large by up to .26."""
 
 
 def moment_spectrum(draw: Draw) -> list[Row]:
-    """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of one draw, one row each.
+    """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of a sample, one row each.
 
-    Low-rank models: the moment scale A*(b), debiased where the measurements are symmetric, whose mean is W. Phase
-    retrieval: (1/m) sum T(s_i) a_i a_i^* with the weights T of the "optimal" start, k = 1. A row: axis, at, trial,
-    seed, rank (1 is the largest), value, its size; and overlap, the mean squared cosine of the k leading vectors with
-    the truth, ||U^* U_true||_F^2 / k. Low-rank models: clipped_value and clipped_overlap, of the clipped moment A*(b')
-    with answers b' that are clipped at twice their root mean square.
+    Low-rank models: the moment scale A*(b), debiased for symmetric measurements, with mean W. Phase retrieval: (1/m)
+    sum T(s_i) a_i a_i^* with the weights T of the "optimal" initialization, k = 1. A row: axis, at, trial, seed, rank
+    (1 is the largest), value; and overlap, the mean squared cosine of the k leading vectors with the truth, ||U^*
+    U_true||_F^2 / k. Low-rank models: also clipped_value and clipped_overlap, for measurements clipped at twice their
+    root mean square.
     """
     problem = draw.spec.build()
     phaseless = isinstance(problem, PhaseRetrievalProblem)
@@ -65,14 +65,13 @@ moment_draws, moments = _SPECTRUM.draws, _SPECTRUM.table
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
-    """Return what the moment would show if its noise were independent and Gaussian, of the same variances.
+    """Return the predicted spectrum of the moment for independent Gaussian noise of the same variances.
 
     Columns: at; largest and smallest, limits of the first and the k-th value; edge, of the (k + 1)-th, the end of the
-    bulk; overlap, mean over the k left vectors; true_largest and true_smallest, the limits of endless measurements.
-    An approximation: measurements of one matrix are neither independent over entries nor light in their tails, and
-    equal values split. So values and edge are nan unless the k-th value is far above the bulk and above the noise that
-    splits it (then the gap is within 10%), and the overlap is nan below SURE. For phase retrieval the limits are exact
-    for large m and p.
+    bulk; overlap, mean over the k left vectors; true_largest and true_smallest, the limits for infinite data. An
+    approximation: entries of the moment are dependent and heavy-tailed, and equal values split. So values and edge are
+    nan unless the k-th value is far above the bulk and the noise that splits it (then the gap is within 10%), and the
+    overlap is nan below SURE. For phase retrieval the limits are exact for large m and p.
     """
     predict: Callable[[Any], Row] = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
     return pd.DataFrame([{"at": float(value), **predict(place(spec, axis, value))} for value in values])
@@ -119,11 +118,11 @@ def _prediction(spec: LowRankSpec) -> Row:
 
 
 def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
-    """Return one row for each value of the axis: mean and spread of the first, k-th and (k + 1)-th value, the gap.
+    """Return one row per value of the axis: mean and spread of the first, k-th and (k + 1)-th value, and the gap.
 
     rank_of: k at each value of the axis. Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus
-    next) and overlap. Where the matrix has no (k + 1)-th value, next is 0. The same with `clipped_` before each, of the
-    clipped moment, where there is one.
+    next) and overlap. If the matrix has no (k + 1)-th value, next is 0. The columns of the clipped moment start with
+    `clipped_`.
     """
     rows = []
     for at, group in table.groupby("at"):

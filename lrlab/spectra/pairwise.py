@@ -16,9 +16,9 @@ from lrlab.theory.bulk import upper_edge
 from lrlab.theory.spiked import DRAWS, finite_moment
 
 LARGEST_BAND = 200
-"""Unknowns p up to which bands are drawn: they narrow, and take longer, as p grows."""
+"""Largest p with bands: they narrow, and take longer, as p grows."""
 OUTER = 0.05
-"""Share of the draws below, and above, a band."""
+"""Fraction of the samples below, and above, a band."""
 
 
 def pairwise_spectrum(draw: Draw) -> list[Row]:
@@ -42,13 +42,13 @@ spectrum_draws, spectrum = _SPECTRUM.draws, _SPECTRUM.table
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
-    """Return what theory says of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
+    """Return the theory of both moments at each value: axis, at, phi and the fields of `spiked.Prediction`.
 
     top and overlap hold at this n/p in the limit of large p; second is the mean of the largest eigenvalue of noise at
-    this p, the edge of the bulk plus the mean of its Tracy-Widom fluctuation. Where the signal is lost, that is top,
-    and second the mean of the second largest one.
-    population_top and population_rest are the eigenvalues of E[M]/4, the limit of infinite data. n/p must exceed
-    `threshold` for an overlap. All are nan for other designs than Gaussian.
+    this p, the edge of the bulk plus the mean of its Tracy-Widom fluctuation. Without a visible signal, top is that
+    mean and second the mean of the second largest eigenvalue. population_top and population_rest are the eigenvalues of
+    E[M]/4, the limit of infinite data. n/p must exceed `threshold` for an overlap. All are nan for non-Gaussian
+    designs.
     """
     rows = []
     for value in values:
@@ -90,7 +90,7 @@ def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", 
 
 
 def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each value and moment: mean and spread over trials beside the predictions.
+    """Return one row per value and moment: predictions, and mean and spread over trials.
 
     Adds to the columns of `predictions`: trials, mean_top, sd_top, mean_second, sd_second, mean_overlap and the
     relative deviations top_deviation, second_deviation (from the prediction at this n/p), population_top_deviation,

@@ -2,7 +2,7 @@ r"""Eigenvalues of noise: the largest of weighted sums of x x^T, the bulk of cov
 
 A = sum_i w_i x_i x_i^T with x_i ~ N(0, I_p) independent of the weights. The inverse of the Stieltjes transform of
 A / p is z(m) = -1/m + (1/p) sum_i w_i / (1 + w_i m); the largest eigenvalue is about p z at the m = -t, t in
-(0, 1 / max w), where (1/p) sum (w t / (1 - w t))^2 = 1, and fluctuates about it by (z''/2)^(1/3) p^(1/3) times a
+(0, 1 / max w), with (1/p) sum (w t / (1 - w t))^2 = 1, and fluctuates about it by (z''/2)^(1/3) p^(1/3) times a
 Tracy-Widom variable of order 1, whose mean is -1.21 and whose standard deviation is 1.27.
 
 References: Silverstein & Choi (1995), "Analysis of the limiting spectral distribution of large dimensional random
@@ -21,7 +21,7 @@ import numpy as np
 from lrlab.arrays import Array
 
 STEPS = 60
-"""Of Newton's method, or halvings where it leaves the interval; six are usual."""
+"""Largest number of Newton steps, or bisections that replace them outside the interval; six are usual."""
 NODES = 200
 TRACY_WIDOM_MEAN = -1.2065335745820
 """Mean of the Tracy-Widom variable of order 1 (Bornemann 2010, "On the numerical evaluation of distributions in random
@@ -62,14 +62,14 @@ class Chance(NamedTuple):
     deviation: float
 
     def height(self, eigenvalue: float) -> float:
-        """Return by how many standard deviations an eigenvalue exceeds the mean; -inf where there is no noise."""
+        """Return by how many standard deviations an eigenvalue exceeds the mean; -inf without noise."""
         return (eigenvalue - self.mean) / self.deviation if self.deviation > 0 else -math.inf
 
 
 def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int, size: float = 0.0) -> Chance:
     """Return mean and deviation of the largest eigenvalue of sum_i w_i x_i x_i^T + r r^T, r ~ N(0, (size / p) I_p).
 
-    The eigenvalue of r r^T, whose mean is `size`, leaves the bulk at t = p / size where that is below the edge's t
+    The eigenvalue of r r^T, whose mean is `size`, leaves the bulk at t = p / size if this is below the edge's t
     (Benaych-Georges & Nadakuditi 2011, "The eigenvalues and eigenvectors of finite, low rank perturbations of large
     random matrices", Theorem 2.1, with the Stieltjes transform t / p); |r|^2 has the deviation size sqrt(2 / p).
     """
@@ -89,7 +89,7 @@ def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int,
 
 
 def upper_edge(weights: Sequence[float], counts: Sequence[float], p: int) -> Edge:
-    """Return the edge of sum_i w_i x_i x_i^T in which weights[k] occurs counts[k] times; 0 where none is positive."""
+    """Return the edge of sum_i w_i x_i x_i^T if weights[k] occurs counts[k] times; 0 without positive weights."""
     terms = _terms(weights, counts, p)
     t = _dual_edge(terms)
     return _edge(terms, t, p) if t > 0 else Edge(0.0, 0.0)
@@ -101,7 +101,7 @@ def _terms(weights: Sequence[float], counts: Sequence[float], p: int) -> Terms:
 
 
 def _dual_edge(terms: Terms) -> float:
-    """Return the t at the edge; 0 where no weight is positive."""
+    """Return the t at the edge; 0 without positive weights."""
     largest = max((w for w, _ in terms), default=0.0)
     if largest <= 0:
         return 0.0
@@ -147,8 +147,8 @@ def density(x: Array, ratio: float, scale: float = 1.0) -> Array:
 def marchenko_pastur(ratio: float) -> tuple[Array, Array]:
     """Return singular values and weights (sum 1) of a quadrature of the law of G / sqrt(columns), G Gaussian.
 
-    ratio: rows over columns of G, in 0..1. The density is sqrt((s^2 - a^2)(b^2 - s^2)) / (pi ratio s) on a..b, where
-    a = 1 - sqrt(ratio), b = 1 + sqrt(ratio); s^2 = (a^2 + b^2)/2 + (b^2 - a^2)/2 cos(angle) makes its root a sine.
+    ratio: rows over columns of G, in 0..1. The density is sqrt((s^2 - a^2)(b^2 - s^2)) / (pi ratio s) on a..b with a =
+    1 - sqrt(ratio), b = 1 + sqrt(ratio); s^2 = (a^2 + b^2)/2 + (b^2 - a^2)/2 cos(angle) makes its root a sine.
     """
     angle = (np.arange(NODES) + 0.5) * math.pi / NODES
     a, b = support(ratio)
@@ -166,7 +166,7 @@ def nuclear_norm(d1: int, d2: int, rank: int) -> float:
 
         min over tau >= 0 of  k (d1 + d2 - k + tau^2) + E sum_i max(sigma_i(G) - tau, 0)^2
 
-    for G Gaussian (d1 - k, d2 - k), whose singular values are taken from the Marchenko-Pastur law: the distance of a
+    for G Gaussian (d1 - k, d2 - k), with singular values by the Marchenko-Pastur law: the distance of a
     Gaussian matrix to the subdifferential, scaled by tau. Within one part in the smaller side of the exact value.
     Reference: Amelunxen, Lotz, McCoy & Tropp (2014), "Living on the edge", Theorem II and Proposition 4.7.
     """

@@ -1,4 +1,4 @@
-"""Cells on which a base link is a polynomial to rounding, however steep it is, and integrals over them."""
+"""Cells that make any base link, however steep, a polynomial up to rounding, and integrals over them."""
 
 import math
 from collections.abc import Callable
@@ -15,19 +15,19 @@ ORDER = 16
 TOLERANCE = 1e-10
 """Largest difference between a link and the polynomial of a cell."""
 WIDEST, STEP, FEWEST = 4.0, 1e-3, 9
-"""Width of the first cells; places at which they are compared, and their least number for narrower ones."""
+"""Width of the first cells; spacing of test points, and their smallest number in narrow cells."""
 OFFSET = 0.04 * math.sqrt(2.0)
-"""Of the first cells: people place steep features at round numbers, which then lie inside a cell, not between two."""
+"""Offset of the first cells: steep features are often at round numbers, which then lie inside a cell."""
 NARROWEST = 1e-13
-"""Relative width of a cell that holds a jump: its place to rounding."""
+"""Relative width of a cell that holds a jump: its location up to rounding."""
 MOST = 400_000
-"""Cells that a link may need."""
+"""Largest number of cells of a link."""
 BLOCK = 512
-"""Cells that are compared at once, at some ten places each, thousands where they are wide."""
+"""Cells per batch of tests."""
 
 
 class Cells(NamedTuple):
-    """Cells between `edges` (m + 1,). width (m + 1,): of the narrower neighbour of an edge, 0 where the link breaks."""
+    """Cells between `edges` (m + 1,). width (m + 1,): of the narrower neighbor of an edge, 0 at a jump or kink."""
 
     edges: Array
     width: Array
@@ -48,9 +48,9 @@ def inside(left: Array, right: Array, order: int = ORDER) -> tuple[Array, Array]
 
 
 def resolved(function: Callable[[Array], Array], reach: float, known: tuple[float, ...] = ()) -> Cells:
-    """Return cells of -reach..reach. known: places where the function jumps or bends; further jumps are found.
+    """Return cells of -reach..reach. known: jumps and kinks of the function; the search adds further jumps.
 
-    InputError where more than MOST cells are needed.
+    InputError if more than MOST cells are needed.
     """
     first = np.linspace(-reach, reach, math.ceil(2.0 * reach / WIDEST) + 1) + OFFSET
     breaks = np.array([place for place in known if abs(place) < reach])
@@ -101,7 +101,7 @@ def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -
 
 @lru_cache(maxsize=16)
 def _interpolation(count: int) -> tuple[Array, Array]:
-    """Return places on -1..1 and the matrix (ORDER, count) from values at nodes to those of the polynomial there."""
+    """Return points on -1..1 and the matrix (ORDER, count) that evaluates the polynomial through the nodes there."""
     legvander = np.polynomial.legendre.legvander
     # To the ends, where a steep feature may begin, but not onto a jump there.
     places, (nodes, weights) = np.linspace(-1.0 + 1e-9, 1.0 - 1e-9, count), legendre(ORDER)

@@ -1,6 +1,6 @@
-r"""The answer of a single-index model seen from an uncertain index: likelihood, score and curvature.
+r"""The response of a single-index model given an uncertain index: likelihood, score and curvature.
 
-For an index z ~ N(w, V) and an answer y of a link f, P(y; w, V) = (1 + y E f(z)) / 2. With S^2 = V + noise^2 and the
+For an index z ~ N(w, V) and a response y of a link f, P(y; w, V) = (1 + y E f(z)) / 2. With S^2 = V + noise^2 and the
 base link f0 of `theory.links` this is (1 + y E f0(w + S e)) / 2, e ~ N(0, 1): noise only adds to V. State evolution
 and approximate message passing need
 
@@ -35,7 +35,7 @@ class Answer(NamedTuple):
 
 @singledispatch
 def answer(link: Any, w: Array, variance: Array | float, y: Array | float) -> Answer:
-    """Return the likelihood of answers y (+1 or -1) at z ~ N(w, variance); arguments are broadcast.
+    """Return the likelihood of responses y (+1 or -1) at z ~ N(w, variance); arguments are broadcast.
 
     This general form integrates the base link by quadrature, see `theory.smoothing`; known links have their own.
     """
@@ -88,7 +88,7 @@ def _(link: LogisticLink, w: Array, variance: Array | float, y: Array | float) -
 
 
 def flipped(at: Answer, link: Link) -> Answer:
-    """Return the likelihood of answers each of which is flipped with the probability `link.flip`."""
+    """Return the likelihood if each response is flipped with the probability `link.flip`."""
     flip = link.flip
     if flip == 0.0:
         return at
@@ -100,7 +100,7 @@ def flipped(at: Answer, link: Link) -> Answer:
 
 
 def log_of_rest(a: Array) -> Array:
-    """Return log(1 - e^a) for a <= 0; for a = 0, where it is -inf, that of the smallest difference."""
+    """Return log(1 - e^a) for a <= 0; at a = 0, the logarithm of the smallest difference instead of -inf."""
     return np.log(-np.expm1(np.minimum(a, -TINY)))
 
 

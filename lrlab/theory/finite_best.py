@@ -4,7 +4,7 @@ The mean squared overlap of any estimator, over signals from the model's prior a
 the largest eigenvalue of E[b b^T | X, y]; its mean error sqrt(2 - 2 |<b, v>|) is at least the mean of the smallest
 posterior expectation of it over unit vectors v. Both are means over simulated problems, with posteriors by
 `theory.posterior_sampler`. If a problem is too large for that, its asymptotic limit is given instead; no value is
-better than what the information in the responses allows.
+better than the information in the responses allows.
 """
 
 import math
@@ -24,7 +24,7 @@ SEED = 7_262_024
 FULL_P, FULL_NUMBERS, FEWEST = 25, 40_000, 6
 """Largest p and entries of X with the full number of simulated problems, and the least number beyond."""
 STEPS, STEPS_PER_UNKNOWN, BURN_IN = 600, 10, 6
-"""Length of a chain, and the fraction 1 / BURN_IN of it that is left out."""
+"""Length of a chain, and the fraction 1 / BURN_IN of it to discard."""
 RETAINED = 400
 """Samples per chain that are scored."""
 LARGEST_P, QUICK_NUMBERS = 64, 60_000
@@ -73,18 +73,18 @@ class Scores(NamedTuple):
 def why_no_best(spec: Any) -> str:
     """Return why no bound is given; "" if there is one."""
     if spec.truth != "random":
-        return "the truth is a picture, which is not drawn at random"
+        return "the truth is an image, not a random signal"
     if not spec.theory_holds:
         return f"the design is {spec.design}, not Gaussian with independent entries"
     if 1 < spec.sparsity < spec.p:
-        return "the non-zero entries of a sparse signal may be anywhere, too many places to average over"
+        return "the non-zero entries of a sparse signal have too many possible supports to average over"
     if spec.entries != "gaussian" and spec.sparsity != 1:
-        return "the entries of the signal are of equal size"
+        return "the entries of the signal have equal sizes"
     if spec.sparsity != 1 and not _is_monotone(spec.link_function):
         if spec.p > LARGEST_P and _near_transition(spec):
-            return "n/p is below or so near a transition that chance decides, of which no sampler takes the mean"
+            return "n/p is below or near a transition, and no sampler averages over both sides"
         if spec.p <= LARGEST_P and _may_have_parts(spec):
-            return "the link is not monotone, so that at this n/p the posterior may have parts that no sampler connects"
+            return "the link is not monotone, and at this n/p no sampler may connect all parts of the posterior"
     if spec.n * spec.p > MOST_NUMBERS and not _limit_holds(spec):
         return "so many measurements take too long to simulate"
     return ""
@@ -102,7 +102,7 @@ def _may_have_parts(spec: Any) -> bool:
 
 
 def _near_transition(spec: Any) -> bool:
-    """Return whether the limit is near a guess, or changes by more than a smooth curve where chance may move n/p."""
+    """Return whether the limit is near a guess, or changes abruptly within the chance fluctuation of n/p."""
     ratio, chance = spec.n / spec.p, 2.0 * math.sqrt(2.0 / max(spec.n, spec.p))
     low, q, high = (overlaps(spec.link_function, ratio * math.exp(side * chance)).best for side in (-1.0, 0.0, 1.0))
     return high - low > JUMP or q < GUESSES / spec.p

@@ -1,7 +1,7 @@
-"""Formulas in z as functions of arrays: read by Python's own parser, from a short list of operations; never run.
+"""Formulas in z as functions of arrays: Python's parser reads them, and only listed operations apply.
 
-Beside Python's syntax: ^ and ² are powers, 2z and (z + 1)(z - 1) are products, sin 3z is sin(3*z). What has two
-meanings, as 1/2z and sin 2*z, is refused.
+In addition to Python's syntax, ^ and ² are powers, 2z and (z + 1)(z - 1) are products, sin 3z is sin(3*z). lrlab
+rejects ambiguous formulas, such as 1/2z and sin 2*z.
 """
 
 import ast
@@ -45,24 +45,24 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
 }
-"""What the operators of Python do here; @ stands for a product without a sign."""
+"""Meanings of Python's operators; @ stands for a product without a sign."""
 NAMES = ("z", *FUNCTIONS, *EXTREMES)
 TYPESET = str.maketrans({"\u2212": "-", "\u00b7": "*", "\u00d7": "*", "^": "**", "²": "**2 ", "³": "**3 "})
 NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 BARE = rf"((?:{NUMBER}\s*)?(?:z\b(?:\s*\*\*\s*{NUMBER})?)?)(?<=[\w.])"
 TERM = re.compile(rf"\b({'|'.join(FUNCTIONS)})\s+{BARE}(?=\s*(.?))")
-"""A function of what stands beside it without brackets, and the character behind that."""
+"""A function with an argument without brackets, and the character after it."""
 TOKEN = re.compile(rf"\s*(?:({NUMBER})|([A-Za-z_]\w*)|(\*\*|[<>=!]=|[-+*/()<>,])|(\S))", re.A)
 
 
 class Formula(NamedTuple):
-    """A function of z, and the functions in it whose changes of sign are where it may jump or bend."""
+    """A function of z, and its switches: functions whose changes of sign mark possible jumps and kinks."""
 
     value: Function
     switches: tuple[Function, ...]
 
     def __call__(self, z: Array | float) -> Array:
-        """Return the values at z; not finite where it is not defined."""
+        """Return the values at z; not finite outside the domain."""
         z = np.asarray(z, dtype=float)
         with np.errstate(all="ignore"):
             return np.broadcast_to(np.asarray(self.value(z), dtype=float), z.shape)
@@ -70,7 +70,7 @@ class Formula(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> Formula:
-    """Return the formula that a text says; InputError with what is wrong where it says none."""
+    """Return the formula in a text; InputError with the mistake if there is none."""
     if len(text) > LONGEST:
         raise InputError("link", f"at most {LONGEST} characters", f"{len(text)}", "shorten the formula")
     reader = _Reader(text)
@@ -86,7 +86,7 @@ class _Reader:
         self.text, self.switches = text, list[Function]()
 
     def fail(self, remedy: str) -> NoReturn:
-        """Raise the sentence."""
+        """Raise the error."""
         raise InputError("link", "a formula in z", self.text.strip() or "none", remedy)
 
     def written_out(self) -> str:

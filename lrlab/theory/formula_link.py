@@ -23,17 +23,17 @@ READY = {
 """Names that stand for formulas."""
 
 REACH = 100.0
-"""A formula is checked for |z| up to here, ten standard deviations of the noisiest index; it is constant beyond."""
+"""lrlab checks a formula for |z| up to this, ten standard deviations of the noisiest index; it is constant beyond."""
 STEP = 0.001
 FEWER = 1001
 HALVINGS = 60
 ROUNDING = 1e-9
-"""By how much a value may leave -1..1; shown with as many digits."""
+"""Tolerance of the check of -1..1; messages show as many digits."""
 
 
 @lru_cache(maxsize=256)
 def checked(text: str) -> formula.Formula:
-    """Return the formula of a text or of a name in READY; InputError where it is none or leaves -1..1."""
+    """Return the formula of a text or of a name in READY; InputError if it is invalid or leaves -1..1."""
     parsed = formula.parse(READY.get(text, text))
     grid = _grid()
     values = parsed(grid)
@@ -70,7 +70,7 @@ class FormulaLink(Link):
 
 @lru_cache(maxsize=256)
 def breakpoints(text: str) -> tuple[float, ...]:
-    """Return where a formula may jump or bend within the reach: changes of sign of its switches, to rounding."""
+    """Return possible jumps and kinks of a formula within the reach: the changes of sign of its switches."""
     grid, places = _grid(), list[float]()
     for switch in checked(text).switches:
         g = formula.Formula(switch, ())

@@ -1,8 +1,8 @@
-r"""Hermite coefficients of a link, and how many answers the known fast methods need where the first of them vanish.
+r"""Hermite coefficients of a link, and the n that polynomial-time methods need if the first of them vanish.
 
 c_k = E[f(Z) He_k(Z)], Z ~ N(0, 1), with He_k of leading coefficient 1. The information exponent is the first k >= 1
-with c_k other than 0. Of binary answers all E[He_k(Z) | y] are multiples of c_k, so that it is the generative exponent,
-too, and known fast methods (statistical queries, polynomials of low degree) need n of order p^max(1, k/2) (Damian,
+with c_k other than 0. For binary responses all E[He_k(Z) | y] are multiples of c_k: it is the generative exponent,
+too, and polynomial-time methods (statistical queries, polynomials of low degree) need n of order p^max(1, k/2) (Damian,
 Pillaud-Vivien, Lee & Bruna 2024, "Computational-statistical gaps in Gaussian single-index models", Theorems 1.3-1.6).
 """
 
@@ -17,9 +17,9 @@ from lrlab.theory.links import Link
 from lrlab.theory.smoothing import base_moments
 
 HIGHEST = 12
-"""Largest k that is looked for: 10 million answers to 20 unknowns are p^5.4."""
+"""Largest k to try: 10 million responses to 20 unknowns are p^5.4."""
 VANISHING = 1e-9
-"""Below this size of c_k / sqrt(k!), a correlation, no number of answers that the lab allows can tell it from 0."""
+"""Size of c_k / sqrt(k!), a correlation, that no feasible number of responses can tell from 0."""
 
 
 @lru_cache(maxsize=1024)
@@ -37,14 +37,14 @@ def _normalised(k: int, z: Array) -> Array:
 
 @lru_cache(maxsize=1024)
 def is_constant(link: Link) -> bool:
-    """Return whether answers do not depend on the index at all."""
+    """Return whether responses do not depend on the index at all."""
     mean, square = base_moments(link, (np.ones_like, lambda z: link.sharp(link.tau * z)))
     return (1.0 - 2.0 * link.flip) ** 2 * (square - mean**2) < VANISHING**2
 
 
 @lru_cache(maxsize=1024)
 def information_exponent(link: Link) -> int | None:
-    """Return the first k >= 1 with c_k other than 0; None where there is none up to HIGHEST."""
+    """Return the first k >= 1 with c_k other than 0; None if there is none up to HIGHEST."""
     other = np.flatnonzero(np.abs(hermite_coefficients(link)[1:]) > VANISHING)
     return int(other[0]) + 1 if other.size else None
 
@@ -55,11 +55,11 @@ def coefficient(link: Link, k: int) -> float:
 
 
 def answers_needed(link: Link, p: int) -> float | None:
-    """Return n = C p^(k/2), the order of what known fast methods need at k >= 3; None for other links.
+    """Return n = C p^(k/2), the order that polynomial-time methods need at k >= 3; None for other links.
 
-    C = 2^j j! (1 - mu_0^2) / c_k^2, j = (k - 1) // 2: from there on the Hermite tensor, traced over j pairs of indices
+    C = 2^j j! (1 - mu_0^2) / c_k^2, j = (k - 1) // 2: above it, the Hermite tensor, traced over j pairs of indices
     (Algorithms 1 and 2 there), has an eigenvalue outside its bulk for even k, and for odd k an overlap of 1 / sqrt(p),
-    the root of which is far above that of a guess.
+    whose root is far above a guess.
     """
     k = information_exponent(link)
     if k is None or k < 3:

@@ -1,9 +1,9 @@
-r"""What an answer of a single-index model tells of its index: I(q) = E_w sum_y P g^2, w ~ N(0, q), z ~ N(w, 1 - q).
+r"""Information of a response about its index: I(q) = E_w sum_y P g^2, w ~ N(0, q), z ~ N(w, 1 - q).
 
 With f = E f0(w + S e), S^2 = 1 - q + noise^2 (`theory.channels`), sum_y P g^2 = f'^2 / (1 - f^2), Fisher's information
-of w. Its features have the width S where the base link jumps, bends, is steep or reaches +-1. The integral over w is
-split at these places, and each piece integrated by Gauss and Legendre in x with w = place + scale sinh(x), so that
-nodes crowd where an index of variance 1 - q can tell answers apart.
+of w. Its features have the width S at jumps, kinks and steep parts of the base link, and near +-1. The integral is
+split there, and each piece integrated by Gauss-Legendre in x with w = place + scale sinh(x), so that
+nodes are dense if an index of variance 1 - q distinguishes responses.
 """
 
 import itertools
@@ -24,22 +24,22 @@ from lrlab.theory.links import Link, SignLink, ThresholdLink, normal_density
 from lrlab.theory.smoothing import base_cells, smoothed
 
 LEVELS = np.concatenate([np.arange(-18.0, -4.0), np.arange(-4.0, 12.0, 0.5), np.arange(12.0, 31.0)])
-"""log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1, between which a cubic spline is within 2e-4 of log I."""
+"""log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1; a cubic spline between them is within 2e-4 of log I."""
 SPREAD = 8.5
-"""Deviations of w that are integrated over."""
+"""Standard deviations of w in the integral."""
 NEAR = 9.0
-"""Widths S from a place after which a sharp link is flat."""
+"""Widths S from a feature beyond which a sharp link is flat."""
 APART = 0.25
-"""Widths S between places that are looked at apart."""
+"""Smallest distance of separate features, in widths S."""
 ORDERS = 16, 24, 36, 54, 80
-"""Nodes for each piece of w. Those of a link are the first whose log I is within TOLERANCE, where I tells anything at
+"""Numbers of nodes per piece of w. A link takes the first one whose log I is within TOLERANCE, if I is informative at
 an n/p below e^20."""
 TOLERANCE = 5e-5
 PROBES = np.array([-4.0, -1.0, 0.5, 2.0, 4.0, 7.0, 12.0, 20.0])
 REACH, STEP, CLOSE = 6.0, 0.1, 1e-9
-"""Where narrow features of smooth links are looked for; the widest and narrowest cells whose nodes are compared."""
+"""Range of the search for narrow features of smooth links; widest and narrowest cells in it."""
 STEEP, FULL = 4.0, 0.98
-"""Slope of a base link above which it is steep, and size from which it all but reaches +-1."""
+"""Slope of a steep base link, and size of one that almost reaches +-1."""
 
 
 class Nodes(NamedTuple):
@@ -59,13 +59,13 @@ class Curves(NamedTuple):
     slope: Array
 
     def log_information(self, count: int, share: float = 1.0) -> Array:
-        """Return log I (count,) where flips leave the share of f."""
+        """Return log I (count,) if flips leave the fraction `share` of f."""
         rest = np.maximum((1.0 - share * self.f) * (1.0 + share * self.f), 1e-14)
         return _log(np.bincount(self.at.level, self.at.weight * (share * self.slope) ** 2 / rest, count))
 
 
 def log_information(link: Link, levels: Array, order: int = 40) -> Array:
-    """Return log I(q) at q = expit(levels) (k,); -inf where an answer says nothing. order: nodes for sharp links."""
+    """Return log I(q) at q = expit(levels) (k,); -inf without information. order: nodes for sharp links."""
     if isinstance(link, SignLink | ThresholdLink):
         at = _nodes(link, levels, order)
         return _log(np.bincount(at.level, at.weight * _sharp_fisher(link, at), len(levels)))
@@ -93,7 +93,7 @@ def _table(link: Link) -> Curves:
 
 @lru_cache(maxsize=256)
 def _fineness(link: Link) -> int:
-    """Return the nodes for each piece with which log I of a link is within TOLERANCE."""
+    """Return the number of nodes per piece that brings log I of a link within TOLERANCE."""
     coarse = _curves(link, PROBES, ORDERS[0]).log_information(len(PROBES))
     for order, finer in itertools.pairwise(ORDERS):
         fine = _curves(link, PROBES, finer).log_information(len(PROBES))
@@ -127,7 +127,7 @@ def _nodes(link: Link, levels: Array, order: int) -> Nodes:
 
 
 def _pieces(places: Array, S: float, sharp: bool) -> tuple[Array, Array, Array]:
-    """Return the place, the beginning and the end of pieces of the integral over w."""
+    """Return the feature, the beginning and the end of pieces of the integral over w."""
     middles = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2.0, [np.inf]])
     pieces = []
     for side, ends in ((1.0, middles[1:]), (-1.0, middles[:-1])):
@@ -140,7 +140,7 @@ def _pieces(places: Array, S: float, sharp: bool) -> tuple[Array, Array, Array]:
 
 
 def _distinct(places: Array, S: float) -> Array:
-    """Return one of those places that lie so close together that an index with the deviation S does not part them."""
+    """Return one of those features that an index with the deviation S does not separate."""
     by_size = places[np.argsort(np.abs(places))]
     _, first = np.unique(np.round(by_size / (APART * S)), return_index=True)
     return np.sort(by_size[first])
@@ -148,7 +148,7 @@ def _distinct(places: Array, S: float) -> Array:
 
 @lru_cache(maxsize=256)
 def _places(link: Link) -> Array:
-    """Return where the information has narrow features."""
+    """Return the locations of narrow features of the information."""
     if isinstance(link, SignLink):
         return np.zeros(1)
     if isinstance(link, ThresholdLink):
@@ -174,7 +174,7 @@ def _places(link: Link) -> Array:
 
 
 def _tops(v: Array, height: Array, least: float) -> Iterator[tuple[int, float]]:
-    """Yield the nodes where heights are largest, and the top of the parabola through each and its neighbours."""
+    """Yield the nodes of local maxima, and the top of the parabola through each and its neighbors."""
     left, right = np.diff(height)[:-1], -np.diff(height)[1:]
     for k in np.flatnonzero((np.minimum(left, right) > 1e-9) & (height[1:-1] > least)):
         before, after = v[k + 1] - v[k], v[k + 2] - v[k + 1]

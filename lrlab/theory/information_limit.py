@@ -5,8 +5,8 @@ independent, and an index <x, b> has this law. For a distance d between directio
 
     n I(z; y) >= I(b; estimate) >= -s E d - log E_uniform exp(-s d)
 
-(the Shannon lower bound, by the variational formula of Donsker & Varadhan). At the s for which the right-hand side at
-its own mean of d equals n I(z; y), that mean is the smallest E d possible: the rate-distortion function.
+(the Shannon lower bound, by the variational formula of Donsker & Varadhan). At the s that makes the right-hand side at
+its own mean of d equal n I(z; y), that mean is the smallest possible E d: the rate-distortion function.
 Reference: Cover & Thomas (2006), "Elements of information theory", sections 2.8 and 10.3.
 """
 

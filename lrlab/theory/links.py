@@ -1,7 +1,7 @@
 r"""Link functions of single-index models and their Gaussian moments.
 
-P(Y = 1 | x) = (1 + f(<x, b>)) / 2 with x ~ N(0, I_p), ||b|| = 1 (Yi et al. 2015, eq. 1.1), where noise of standard
-deviation s is added to the index before it meets the base link f0: f(z) = E f0(z + s e), e ~ N(0, 1).
+P(Y = 1 | x) = (1 + f(<x, b>)) / 2 with x ~ N(0, I_p), ||b|| = 1 (Yi et al. 2015, eq. 1.1). Noise of standard
+deviation s is added to the index of the base link f0: f(z) = E f0(z + s e), e ~ N(0, 1).
 
 With tau^2 = 1 + s^2 and V = z + s e = tau Z' for a standard normal Z', E[Z | V] = V / tau^2 and
 Var[Z | V] = s^2 / tau^2. The moments mu_k = E[f(Z) Z^k] therefore need one integral over the base link, whatever
@@ -20,10 +20,10 @@ from scipy.special import erf, ndtr, ndtri
 from lrlab.arrays import Array
 
 MEDIAN_ABS_NORMAL = float(ndtri(0.75))
-"""The median of |Z|, 0.6745: phi changes sign where threshold / tau crosses it (Yi et al. 2015, Lemma 3.4c)."""
+"""The median of |Z|, 0.6745: phi changes sign if threshold / tau crosses it (Yi et al. 2015, Lemma 3.4c)."""
 
 LEAST_NOISE = 1e-15
-"""Less does not change an index of size 1."""
+"""Smaller noise does not change an index of size 1."""
 
 
 def normal_density(z: Array | float) -> Array:
@@ -46,16 +46,16 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True)
 class Link(ABC):
-    """A link function: `noise` is the standard deviation of what is added to the index.
+    """A link function: `noise` is the standard deviation of the noise in the index.
 
-    flip: the probability that an answer is flipped, which scales f by 1 - 2 flip.
+    flip: the probability that a response is flipped, which scales f by 1 - 2 flip.
     """
 
     noise: float = 0.0
     flip: float = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Take noise below rounding for none: quotients by it would overflow."""
+        """Round noise below machine precision to zero: quotients by it would overflow."""
         if self.noise < LEAST_NOISE:
             object.__setattr__(self, "noise", 0.0)
 
@@ -82,11 +82,11 @@ class Link(ABC):
 
     @property
     def parity(self) -> int:
-        """1 where f(-z) = f(z), -1 where f(-z) = -f(z), 0 where neither is known."""
+        """1 for an even f, -1 for an odd f, 0 if neither is known."""
         return 0
 
     def breakpoints(self) -> tuple[float, ...]:
-        """Return where f0 is known to jump or bend."""
+        """Return known jumps and kinks of f0."""
         return ()
 
     @abstractmethod

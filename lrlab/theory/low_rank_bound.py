@@ -1,9 +1,8 @@
-r"""What noise allows: the Cramer-Rao bound of matrices of rank k from linear measurements b = A(W) + sigma e.
+r"""The Cramer-Rao bound of matrices of rank k from linear measurements b = A(W) + sigma e.
 
-Of an estimate without bias E ||W-hat - W||_F^2 >= sigma^2 tr I^-1, where I = J^T J and the columns of J are A(T) for an
-orthonormal basis T of the tangent space at W: what holds for any parameters of the manifold of rank k, of which the
-tangent space alone counts. Reference: Tang & Nehorai (2011), "Lower bounds on the mean-squared error of low-rank matrix
-reconstruction", Theorem 1.
+An unbiased estimate has E ||W-hat - W||_F^2 >= sigma^2 tr I^-1 with I = J^T J; the columns of J are A(T) for an
+orthonormal basis T of the tangent space at W, and the bound holds for any parametrization of the manifold of rank k.
+Reference: Tang & Nehorai (2011), "Lower bounds on the mean-squared error of low-rank matrix reconstruction", Theorem 1.
 """
 
 from collections.abc import Iterator
@@ -16,10 +15,10 @@ from lrlab.operators.operator import Operator
 
 
 def least_error(operator: Operator, W: LowRank, noise: float, weights: Array | float = 1.0) -> float:
-    """Return the bound on the root mean square of ||W-hat - W||_F / ||W||_F; infinite where I is singular.
+    """Return the bound on the root mean square of ||W-hat - W||_F / ||W||_F; infinite for singular I.
 
-    weights: (m,), of answers that are not numbers with this noise: root of their information over that of such numbers.
-    One product with the data for each of the k (d1 + d2 - k) unknowns, k (2p - k + 1) / 2 of a symmetric W.
+    weights: (m,), for responses other than numbers with this noise: the root of their information relative to such
+    numbers. One product with the data per unknown, k (d1 + d2 - k) of them, or k (2p - k + 1) / 2 for symmetric W.
     """
     J = np.array(list(images(operator, W)), float) * weights
     s = np.linalg.svd(J, compute_uv=False)
@@ -29,7 +28,7 @@ def least_error(operator: Operator, W: LowRank, noise: float, weights: Array | f
 
 
 def images(operator: Operator, W: LowRank) -> Iterator[Array]:
-    """Yield A(T) for an orthonormal basis of the tangent space {A V^T + U B^T}, of a symmetric W {A U^T + U A^T}."""
+    """Yield A(T) for an orthonormal basis of the tangent space {A V^T + U B^T}, for symmetric W {A U^T + U A^T}."""
     U, V, k = W.U, W.V, len(W.s)
     P, Q = operator.left(U), operator.right(V)
     inside, outside = U, _complement(U)
@@ -51,5 +50,5 @@ def images(operator: Operator, W: LowRank) -> Iterator[Array]:
 
 
 def _complement(U: Array) -> Array:
-    """Return an orthonormal basis (d, d - k) of what is orthogonal to the columns of U (d, k)."""
+    """Return an orthonormal basis (d, d - k) of the orthogonal complement of the columns of U (d, k)."""
     return np.linalg.qr(U, mode="complete")[0][:, U.shape[1] :]

@@ -1,15 +1,15 @@
-r"""Logistic and probit regression in the proportional regime: overlap for any link, and where a maximum exists.
+r"""Logistic and probit regression in the proportional regime: overlap for any link, and existence of a maximum.
 
 On x ~ N(0, I_p) and n / p = delta the fitted index of a new x is c + tau v, v ~ N(0, 1) with correlation rho to
-z = <x, b>, and that of a row of the data is u = prox(w), w = c + tau v: the minimiser of loss(y u) + (u - w)^2 / (2 l).
-The four numbers solve, with the answer y drawn by the link that holds,
+z = <x, b>; for a row of the data it is u = prox(w), w = c + tau v: the minimizer of loss(y u) + (u - w)^2 / (2 l).
+The four numbers solve, with y drawn by the true link,
 
     E[(u - w) z] = 0,    delta E[(u - w)^2] = tau^2 (1 - rho^2),
     E[u - w] = 0,        E[1 / (1 + l loss''(u))] = 1 - 1 / delta
 
-and rho^2 is the limit of the overlap. The link need not be that of the loss: only P(y | v) and E[z | y, v] enter, which
-`theory.channels` has for every link. Where the likelihood has no
-maximum (`theory.separability`) there is no solution.
+and rho^2 is the limit of the overlap. The loss need not match the link: only P(y | v) and E[z | y, v] enter, which
+`theory.channels` has for every link. If the likelihood has no
+maximum (`theory.separability`), no solution exists.
 
 References: Sur & Candes (2019), "A modern maximum-likelihood theory for high-dimensional logistic regression", eq. 5;
 Salehi, Abbasi & Hassibi (2019), "The impact of regularization on high-dimensional logistic regression", Theorem 1.
@@ -30,9 +30,9 @@ from lrlab.theory.separability import existence_ratio, index_nodes
 
 REACH = 8.0
 WIDEST, NARROWEST = 0.15, 0.01
-"""Steps of v: the trapezoidal rule converges geometrically once they are half as wide as what is integrated."""
+"""Steps of v: the trapezoidal rule converges geometrically at half the width of the integrand."""
 LOG_RATIOS = (0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0)
-"""Logarithms of n/p, above that of existence, at which the equations are solved."""
+"""Logarithms of n/p over the existence threshold that the nodes of the curve have."""
 FEWEST = 4
 SOLVED = 1e-8
 
@@ -47,7 +47,7 @@ class Fitted(NamedTuple):
 
 
 def overlap(link: Link, ratio: float, likelihood: Loss) -> float | None:
-    """Return the limit of <b, b-hat>^2 at n/p = `ratio`; None where there is no maximum, or no solution was found."""
+    """Return the limit of <b, b-hat>^2 at n/p = `ratio`; None without a maximum or a solution."""
     least = existence_ratio(link)
     if not least < ratio < math.inf:
         return None
@@ -64,9 +64,9 @@ def overlap(link: Link, ratio: float, likelihood: Loss) -> float | None:
 
 @lru_cache(maxsize=512)
 def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[float], Array]] | None:
-    """Return nodes, log(n/p) above that of existence, and log(overlap / (1 - overlap)) there; None if not solved.
+    """Return nodes, log(n/p) over the existence threshold, and log(overlap / (1 - overlap)) there; None if not solved.
 
-    Maps ask for thousands of points of a few links; a cubic through these nodes is within .002 of the overlap.
+    Maps need thousands of points of a few links; a cubic through these nodes is within .002 of the overlap.
     """
     from scipy.interpolate import CubicSpline
 
@@ -78,7 +78,7 @@ def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[flo
 
 
 def fitted(link: Link, ratios: Sequence[float], likelihood: Loss) -> list[Fitted]:
-    """Return the solutions at rising n/p, down to the first that is not found."""
+    """Return the solutions at rising n/p, down to the first that does not converge."""
     now, solutions = None, list[Fitted]()
     # From above, where the limit of many answers is near; each from the one before, which is nearer still.
     for ratio in reversed(ratios):
@@ -91,7 +91,7 @@ def fitted(link: Link, ratios: Sequence[float], likelihood: Loss) -> list[Fitted
 
 
 def _many(link: Link, ratio: float, likelihood: Loss) -> Fitted:
-    """Return the limits of first order in p/n: the best fit of infinitely many answers, and its sandwich variance."""
+    """Return the limits of first order in p/n: the best fit to infinitely many responses, and its sandwich variance."""
     from scipy.optimize import minimize
 
     z, weights = index_nodes(link)
@@ -116,7 +116,7 @@ def _many(link: Link, ratio: float, likelihood: Loss) -> Fitted:
 
 
 def _solved(link: Link, ratio: float, likelihood: Loss, start: Fitted) -> Fitted | None:
-    """Return the solution of the four equations near a start; None where none is found."""
+    """Return the solution of the four equations near an initialization; None without convergence."""
     from scipy.optimize import root
 
     # The answer turns over this width of v, and the proximal map over about 1 / tau.

@@ -1,12 +1,12 @@
-r"""A magnitude seen from an uncertain projection: likelihood, score and curvature, real and complex.
+r"""A magnitude given an uncertain projection: likelihood, score and curvature, real and complex.
 
 For z ~ N(w, V), or circular complex Gaussian with E |z - w|^2 = V, and the answer y = |z| the posterior of z given y
 has the mean and variance
 
     m = rho y w / |w|,    v = y^2 (1 - rho^2),    rho = tanh(y |w| / V) real,  I1 / I0 (2 y |w| / V) complex
 
-(Bessel functions of the first two orders). With noise, y = |z|^k + noise e, and 0 where that is negative, k = 1 for
-magnitudes and 2 for intensities: m and v are then averaged over |z| given y. As for one-bit answers (`theory.channels`)
+(Bessel functions of the first two orders). With noise, y = |z|^k + noise e, and 0 if that is negative, k = 1 for
+magnitudes and 2 for intensities: m and v are then averaged over |z| given y. As for one-bit data (`theory.channels`)
 state evolution and message passing need g = (m - w) / V and h = (V - v) / V^2.
 
 References: Barbier, Krzakala, Macris, Miolane, Zdeborova (2019), "Optimal errors and phase transitions in
@@ -25,18 +25,18 @@ from lrlab.theory.cells import legendre
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
 
 REACH = 7.5
-"""Standard deviations that are integrated over."""
+"""Standard deviations in the integral."""
 ORDER = 24
 """Nodes between them."""
 LEAST_NOISE = 1e-9
-"""Noise below this is taken for none: rounding is as large."""
+"""Smaller noise counts as none: rounding is as large."""
 LARGE = 1000.0
-"""Argument from which on the expansion of 1 - I1 / I0 is more accurate than the difference."""
+"""Argument above which the expansion of 1 - I1 / I0 is more accurate than the difference."""
 
 
 @dataclass(frozen=True)
 class Magnitudes:
-    """What is measured: field is "real" or "complex", data "magnitude" or "intensity", noise is added to it."""
+    """A measurement: field is "real" or "complex", data "magnitude" or "intensity", and the noise."""
 
     field: str
     noise: float = 0.0
@@ -44,24 +44,24 @@ class Magnitudes:
 
     @property
     def sharp(self) -> bool:
-        """Whether there is no noise, so that answers are exact."""
+        """Whether measurements are exact."""
         return self.noise < LEAST_NOISE
 
     @property
     def power(self) -> int:
-        """The power k of |z| that is measured."""
+        """The measured power k of |z|."""
         return 2 if self.data == "intensity" else 1
 
     @property
     def radial(self) -> float:
-        """Variance of |z| relative to V, where |w| is large."""
+        """Variance of |z| relative to V, for large |w|."""
         return 0.5 if self.field == "complex" else 1.0
 
 
 def answer(channel: Magnitudes, w: Vector, V: Array | float, y: Array) -> Answer:
-    """Return the likelihood of answers y >= 0 at z around w with variance V; arguments are broadcast.
+    """Return the likelihood of measurements y >= 0 at z around w with variance V; arguments are broadcast.
 
-    The score has the direction of w; the likelihood is a density, but for y = 0 where there is noise.
+    The score has the direction of w; the likelihood is a density, except at y = 0 with noise.
     """
     size = np.abs(w)
     if channel.sharp:
@@ -92,7 +92,7 @@ def log_radius(field: str, r: Array, size: Array, V: Array | float) -> Array:
 
 
 def _averaged(channel: Magnitudes, size: Array, V: Array, y: Array) -> Answer:
-    """Return log P, m - |w| and v of noisy answers, by Gauss-Legendre over |z| where both densities have their mass."""
+    """Return log P, m - |w| and v of noisy measurements, by Gauss-Legendre over |z| in the bulk of both densities."""
     low, high = window(channel, size, V)
     least, most = (np.maximum(y + s * REACH * channel.noise, 0.0) ** (1 / channel.power) for s in (-1.0, 1.0))
     begin, end = np.maximum(low, least), np.minimum(high, most)
@@ -115,6 +115,6 @@ def _averaged(channel: Magnitudes, size: Array, V: Array, y: Array) -> Answer:
 
 
 def window(channel: Magnitudes, size: Array, V: Array) -> tuple[Array, Array]:
-    """Return between which values |z| lies."""
+    """Return the range of |z|."""
     spread = REACH * np.sqrt(channel.radial * V)
     return np.maximum(size - spread, 0.0), size + spread

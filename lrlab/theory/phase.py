@@ -1,11 +1,11 @@
-r"""What the spectral start of phase retrieval does at finite m/p, exactly in the limit of large m and p.
+r"""The spectral initialization of phase retrieval at finite m/p, exactly in the limit of large m and p.
 
 The start is the leading eigenvector of D = (1/m) sum T(s_i) a_i a_i^*, with s_i = |<a_i, x>|^2 over its mean. With
 G = |<a, x>|, E G^2 = 1, delta = m/p, Z = T(s) and lambda above all values of Z,
 
     psi(lambda) = lambda (1/delta + E[Z / (lambda - Z)]),    phi(lambda) = lambda E[Z G^2 / (lambda - Z)],
 
-the top eigenvalue leaves the bulk when phi > psi at the minimum lambda_0 of psi. It is then psi(lambda_1), where
+the top eigenvalue leaves the bulk when phi > psi at the minimum lambda_0 of psi. It is then psi(lambda_1) with
 phi(lambda_1) = psi(lambda_1) and lambda_1 > lambda_0, and the overlap |<x, x-hat>|^2 is psi' / (psi' - phi') there.
 Real and complex a differ only in the law of G: |N(0, 1)|, or the root of an exponential number.
 
@@ -38,11 +38,11 @@ LEFT_OUT = {"correlation": 10.0 / 13.0, "orthogonality": 5.0 / 6.0}
 LARGEST = 9.0
 LOWEST = -10.0
 SUPREMA = {"truncated": LARGEST, "correlation": LARGEST**0.25}
-"""Least upper bounds of the weights of a start, where they are not 1."""
+"""Least upper bounds of the weights of an initialization, if they are not 1."""
 
 
 def weigh(start: str, s: Array, cut: float, soft: float = 1.0) -> Array:
-    """Return the weights T(s) of answers s >= 0 whose mean is 1; `cut` is their quantile LEFT_OUT[start].
+    """Return the weights T(s) of measurements s >= 0 with mean 1; `cut` is their quantile LEFT_OUT[start].
 
     optimal: 1 - 1/s, not below -10 (Luo, Alghamdi & Lu 2019). threshold: (s - 1) / (s - 1 + soft), not below -10, for
     soft of `softening` (Mondelli & Montanari 2018, eqs. 10 and 12). truncated: s up to 9, else 0 (Chen & Candes 2015).
@@ -64,7 +64,7 @@ def softening(field: str, ratio: float) -> float:
 
 
 class Law(NamedTuple):
-    """The law of s = answer over its mean, as nodes: s, their probabilities, and the part of E G^2 that lies there."""
+    """The law of s = measurement over its mean, as nodes: s, their probabilities, and their part of E G^2."""
 
     s: Array
     weight: Array
@@ -76,10 +76,10 @@ class Law(NamedTuple):
 
 
 def start_overlap(ratio: float, field: str, start: str, *, noise: float = 0.0, data: str = "magnitude") -> float:
-    """Return the limit of |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2) for a start of `STARTS` at m/p = `ratio`.
+    """Return the limit of |<x, x-hat>|^2 / (||x||^2 ||x-hat||^2) for one of `STARTS` at m/p = `ratio`.
 
     field: "real" or "complex". noise: standard deviation, added to `data`, "magnitude" or "intensity", with negative
-    answers set to 0. Good to about 0.005, and 0 below the weak-recovery threshold.
+    measurements set to 0. Accurate to about 0.005, and 0 below the weak-recovery threshold.
     """
     return 0.0 if start == "random" else spike(field, start, noise, data, ratio).overlap(ratio)
 
@@ -102,7 +102,7 @@ class StartLimits:
         return self.mean(1, lam, self.energy - self.weight) - rest
 
     def ends(self, rest: float) -> tuple[float, float | None]:
-        """Return lambda_0 and lambda_1 at 1/delta = `rest`, None where no eigenvalue leaves the bulk."""
+        """Return lambda_0 and lambda_1 at 1/delta = `rest`, None if no eigenvalue leaves the bulk."""
         low = self._root(lambda lam: self.mean(2, lam, self.weight) - rest)
         return low, self._root(lambda lam: self.excess(lam, rest), low) if self.excess(low, rest) > 0.0 else None
 
@@ -115,10 +115,9 @@ class StartLimits:
         return rise / (rise + fall)
 
     def eigenvalues(self, ratio: float) -> tuple[float, float]:
-        """Return the limits of the two largest eigenvalues of (1/m) sum Z a a^* at m/p = `ratio`: psi where they lie.
+        """Return the limits of the two largest eigenvalues of (1/m) sum Z a a^* at m/p = `ratio`, values of psi.
 
-        Both are the end of the bulk, the minimum of psi, where there is no overlap with the signal (Lu & Li 2017,
-        Theorem 1).
+        Without overlap, both are the end of the bulk, the minimum of psi (Lu & Li 2017, Theorem 1).
         """
         rest = 1.0 / ratio
         low, lam = self.ends(rest)
@@ -126,7 +125,7 @@ class StartLimits:
         return edge if lam is None else lam * (rest + self.mean(1, lam, self.weight)), edge
 
     def _root(self, function: Callable[[float], float], low: float = -math.inf) -> float:
-        """Return where a function, positive at first, crosses 0 above `low`; the lower end where it is not."""
+        """Return the zero above `low` of a function that is positive at first; else the lower end."""
         # Imported here: it is not needed to start the lab.
         from scipy.optimize import brentq
 
@@ -143,7 +142,7 @@ class StartLimits:
 
 
 def spike(field: str, start: str, noise: float, data: str, ratio: float = 1.0) -> StartLimits:
-    """Return the law of Z for a start at m/p = `ratio`."""
+    """Return the law of Z for an initialization at m/p = `ratio`."""
     return _spike(field, start, noise, data, softening(field, ratio) if start == "threshold" else 1.0)
 
 
@@ -178,7 +177,7 @@ def panels(edges: tuple[float, ...], count: int) -> tuple[Array, Array]:
 
 
 def clean_law(field: str, breaks: tuple[float, ...]) -> Law:
-    """Return the law of s = G^2, with panels that end where T has a jump or a kink."""
+    """Return the law of s = G^2, with panels that end at the jumps and kinks of T."""
     grid = np.array([0.0, 0.5, 1.0, 2.0, 2.9, 2.99, 3.0, 4.0, 6.0, 9.0])
     r, w = panels(tuple(np.unique([*grid, *breaks])), PANEL)
     weight = w * density(field, r)

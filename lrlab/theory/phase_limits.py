@@ -1,18 +1,18 @@
-r"""What can be recovered at all of a signal from magnitudes: state evolution of Bayes-optimal inference.
+r"""Limits of recovery from magnitudes: state evolution of Bayes-optimal inference.
 
-For a ~ N(0, I_p), or circular complex, m = delta p answers and a truth in any direction of which nothing is known
-beforehand (a Gaussian prior), the squared overlap q of the posterior mean follows in the limit of large p
+For a ~ N(0, I_p), or circular complex, m = delta p measurements and a truth in a random direction
+(a Gaussian prior), the squared overlap q of the posterior mean follows in the limit of large p
 
     q_hat = delta I(q),    I(q) = E |g|^2  over  w of variance q and its answer at V = 1 - q  (`theory.magnitudes`),
     q = q_hat / (1 + q_hat),
 
-so that q is at rest where delta = q / ((1 - q) I(q)). That one curve of q holds all thresholds of exact answers:
+so that q is a fixed point at delta = q / ((1 - q) I(q)). This curve gives all thresholds of exact measurements:
 
-    at q -> 0    weak recovery by fast methods: 1/2 real, 1 complex
-    its maximum  full recovery by the best known fast methods: 1.13 real, 2.03 complex
+    at q -> 0    weak recovery in polynomial time: 1/2 real, 1 complex
+    its maximum  full recovery in polynomial time: 1.13 real, 2.03 complex
     at q -> 1    full recovery by any method: 1 real, 2 complex
 
-and where it rises and falls twice the fixed point of the largest free entropy is the best possible overlap.
+and among several fixed points, the one with the largest free entropy is the best possible overlap.
 
 References: Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase retrieval";
 Barbier, Krzakala, Macris, Miolane, Zdeborova (2019), "Optimal errors and phase transitions in high-dimensional
@@ -39,18 +39,18 @@ LEVELS = np.linspace(-18.0, 30.0, 193)
 """log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1."""
 SMALLEST, BISECTIONS = -60.0, 40
 ORDERS = (40, 24)
-"""Nodes in w and in the answer, without and with noise, where a third integral is inside."""
+"""Nodes in w and in the measurement, without noise and with it, which needs a third integral."""
 COARSE = 4
-"""With noise log I is computed at each fourth of the levels; a cubic spline between them is within 1e-3."""
+"""With noise, every fourth level is exact; a cubic spline between them is within 1e-3."""
 
 
 def channel_of(spec: Any) -> Magnitudes:
-    """Return what a spec of phase retrieval measures."""
+    """Return the measurement of a phase retrieval spec."""
     return Magnitudes(spec.field, spec.noise, spec.data)
 
 
 class Thresholds(NamedTuple):
-    """The m/p from which on exact answers allow weak recovery, full recovery by fast methods, and by any method."""
+    """Smallest m/p for weak recovery, full recovery in polynomial time, and full recovery by any method."""
 
     weak: float
     fast: float
@@ -59,12 +59,12 @@ class Thresholds(NamedTuple):
 
 @lru_cache(maxsize=256)
 def weak_recovery(channel: Magnitudes) -> float:
-    """Return the m/p above which a fast method does better than a guess: 1 / E (E[|z|^2 | y] - 1)^2."""
+    """Return the m/p above which polynomial-time methods beat a guess: 1 / E (E[|z|^2 | y] - 1)^2."""
     return float(np.exp(_curve(channel)[0]))
 
 
 def thresholds(field: str) -> Thresholds:
-    """Return the thresholds of exact answers, "real" or "complex"."""
+    """Return the thresholds of exact measurements, "real" or "complex"."""
     curve = _curve(Magnitudes(field))
     k = int(np.argmax(curve))
     rise, fall = curve[k] - curve[k - 1], curve[k] - curve[k + 1]
@@ -104,7 +104,7 @@ def ratios(channel: Magnitudes, level: float) -> Ratios:
 
 
 def predicted_iterations(channel: Magnitudes, ratio: float, start: float, iterations: int) -> list[float]:
-    """Return the overlaps of the first iterates of message passing from a start of overlap `start`."""
+    """Return the overlaps of the first iterates of message passing from an overlap `start`."""
     return [start, *islice(evolution(channel, ratio, start), iterations - 1)]
 
 
@@ -125,7 +125,7 @@ def _free_entropy(ahead: Array) -> Array:
 
 @lru_cache(maxsize=256)
 def _curve(channel: Magnitudes) -> Array:
-    """Return the logarithm of the m/p at which each of LEVELS is at rest."""
+    """Return the logarithm of the m/p that makes each of LEVELS a fixed point."""
     # Imported here: it is not needed to start the lab.
     from scipy.interpolate import CubicSpline
 
@@ -139,9 +139,9 @@ def _curve(channel: Magnitudes) -> Array:
 
 
 def log_information(channel: Magnitudes, levels: Array) -> Array:
-    """Return log I(q) at q = expit(levels) (k,), by Gauss-Legendre in w and in the root of the answer.
+    """Return log I(q) at q = expit(levels) (k,), by Gauss-Legendre in w and in the root of the measurement.
 
-    In x with w = S sinh(x), so that nodes crowd where a projection of variance 1 - q has an uncertain sign or phase.
+    In x with w = S sinh(x), so that nodes are dense near projections with an uncertain sign or phase.
     """
     q, V, noise = expit(levels)[:, None], expit(-levels)[:, None], 0.0 if channel.sharp else channel.noise
     S = np.sqrt(V) + noise ** (1.0 / channel.power)

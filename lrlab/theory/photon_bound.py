@@ -1,8 +1,8 @@
-r"""What photon counts allow: the Cramer-Rao bound of an image from counts N_i ~ Poisson(c |<a_i, x>|^2).
+r"""The Cramer-Rao bound of an image from photon counts N_i ~ Poisson(c |<a_i, x>|^2).
 
 The information of the counts on x along a direction d is sum_i (dl_i)^2 / l_i with l_i = c |<a_i, x>|^2, which is
 4 c sum_i Re(conj(u_i) <a_i, d>)^2, u_i the phase of <a_i, x>: a form in the real and imaginary parts of d that vanishes
-along i x, the global phase. Of an estimate without bias, turned to its nearest phase, E ||x-hat - x||^2 >= tr I^+, the
+along i x, the global phase. An unbiased estimate, turned to its nearest phase, has E ||x-hat - x||^2 >= tr I^+, the
 trace of the pseudo-inverse. That is the mean of <v, I^+ v> over vectors v of random signs (Hutchinson 1990), each by
 conjugate gradients, so that I is never formed.
 Reference: Kay (1993), "Fundamentals of statistical signal processing: estimation theory", section 3.9.
@@ -17,16 +17,16 @@ from scipy.sparse.linalg import LinearOperator, cg
 from lrlab.arrays import Vector
 
 SIGNS = 2**15
-"""Random signs in all vectors v together: the trace is then known to about a hundredth."""
+"""Random signs in all vectors v together, which give the trace to about a hundredth."""
 ACCURACY = 1e-3
-"""Of a solution, relative: what it adds to the trace is of second order."""
+"""Relative accuracy of a solution; its effect on the trace is of second order."""
 MOST_STEPS = 2000
 
 
 def least_image_error(A: LinearOperator, x: Vector, photons: float, rng: Generator) -> float:
-    """Return the bound on the root mean square of ||x-hat - x|| / ||x|| at counts of mean `photons` where ||x|| = 1.
+    """Return the bound on the root mean square of ||x-hat - x|| / ||x|| at counts of mean `photons` for ||x|| = 1.
 
-    Infinite where conjugate gradients find no solution: the counts do not decide x.
+    Infinite if conjugate gradients do not converge: the counts do not determine x.
     """
     (_, p), Ax = A.shape, A @ x
     u = np.exp(1j * np.angle(Ax))

@@ -18,11 +18,11 @@ from lrlab.theory.links import Link, SignLink, ThresholdLink
 REACH, STEP = 12.0, 0.005
 """Largest index of the tables of log-likelihoods, and the largest distance between their nodes."""
 ACROSS = 25
-"""One step of so many slices the whole circle, by which chains cross walls and leave narrow brackets."""
+"""Every ACROSS-th step slices the whole circle, so that chains cross walls and leave narrow brackets."""
 BRACKET, FAR = 10.0, 8.0
-"""Posterior standard deviations in the bracket of a slice, and from the truth to responses that cannot change."""
+"""Posterior standard deviations in the bracket of a slice, and from the truth to constant responses."""
 NEGLIGIBLE, UNCHANGED = 1e-7, 1e-3
-"""Change of the log-likelihood of one response that may be omitted, and of all omitted ones together."""
+"""Negligible change of the log-likelihood of one response, and of all omitted ones together."""
 
 LogLikelihood = Callable[[Array, Array], Array]
 
@@ -109,7 +109,7 @@ def _has_walls(link: Link) -> bool:
 
 
 def _walls(link: Link, index: Array, across: Array) -> tuple[Array, Array]:
-    """Return the nearest angles (chains,) below and above 0 at which a response changes: index cos + across sin = +-t.
+    """Return the nearest angles (chains,) below and above 0 that change a response: index cos + across sin = +-t.
 
     For a sign, t = 0, those are the angles whose cotangent is -across / index.
     """

@@ -1,4 +1,4 @@
-"""Predicted overlaps of single-index models: the best possible one and those on the way of `gamp`; closed forms."""
+"""Predicted overlaps of single-index models: the best one, the iterates of `gamp`, and closed forms."""
 
 from itertools import islice
 from typing import Any
@@ -19,16 +19,16 @@ def rate(spec: Any) -> float:
 
 
 def best_overlap(spec: Any) -> Overlaps | None:
-    """Return the limits of the squared overlap for methods that know link, noise and rate; None where there are none.
+    """Return the limits of the squared overlap for methods that know link, noise and rate; None if unknown.
 
-    A picture is not drawn from a prior: a method that knew it would need no data. Neither are equal entries drawn from
-    this one; and designs other than Gaussian have no such theory.
+    The prior covers neither images (a method that knew them would need no data) nor equal entries, and the theory
+    covers Gaussian designs only.
     """
     return overlaps(spec.link_function, spec.n / spec.p, rate(spec)) if _known(spec) else None
 
 
 def best_ratios(spec: Any, level: float) -> Ratios | None:
-    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); None where there are none."""
+    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); None if unknown."""
     return ratios(spec.link_function, level, rate(spec)) if _known(spec) else None
 
 
@@ -42,12 +42,12 @@ def is_symmetric(link: Link) -> bool:
 
 
 def spectral_start(link: Link, ratio: float) -> spectral.Spike:
-    """Return the limits of the optimal spectral estimate, with which `gamp` starts for symmetric links."""
+    """Return the limits of the optimal spectral estimate, the initialization of `gamp` for symmetric links."""
     return spectral.spike(link.moments, ratio, spectral.known_link_weights(link.moments))
 
 
 def predicted_iterations(spec: Any, iterations: int) -> Array:
-    """Return the overlaps (iterations,) that state evolution predicts for the estimates which `gamp` yields."""
+    """Return the overlaps (iterations,) that state evolution predicts for the iterates of `gamp`."""
     link, ratio = spec.link_function, spec.n / spec.p
     first = [spectral_start(link, ratio).overlap] if is_symmetric(link) else []
     following = evolution(link, ratio, rate(spec), *first)

@@ -1,16 +1,16 @@
-r"""What principal Hessian directions do at finite n/p, exactly in the limit of large n and p at fixed g = p/n.
+r"""Principal Hessian directions at finite n/p, exactly in the limit of large n and p at fixed g = p/n.
 
-The estimator is the eigenvector, largest in size, of M = (1/n) sum (y_i - mean y) x_i x_i^T, alone or relative to the
+The estimator is the eigenvector, largest in size, of M = (1/n) sum (y_i - mean y) x_i x_i^T, or largest relative to the
 sample second moment S = (1/n) sum x_i x_i^T. Write an eigenvector as (1, w) with 1 along b; w lives on the other
 coordinates W (n, p - 1), which are independent of y and of z = <x, b>. With weights e_i that take two values,
-w = -R W^T E z where R = (W^T E W + eps I)^{-1}, and leaving one row out gives, for t = tr R, t_2 = tr R^2,
+w = -R W^T E z with R = (W^T E W + eps I)^{-1}, and leaving one row out gives, for t = tr R, t_2 = tr R^2,
 
     sum_i e_i t / (1 + e_i t) + eps t = p,    t_2 = t / (eps + sum_i e_i / (1 + e_i t)^2),
     the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) + eps = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
 
-The overlap is 1 / (1 + |w|^2). Alone: e_i = y_i - mu_0, eps = -n lambda (the equations of Lu & Li, 2017, and Mondelli &
+The overlap is 1 / (1 + |w|^2). For M: e_i = y_i - mu_0, eps = -n lambda (the equations of Lu & Li, 2017, and Mondelli &
 Montanari, 2018, "Fundamental limits of weak recovery with applications to phase retrieval"). Relative to S:
-e_i = y_i - mu_0 - lambda, eps = 0. Answers are +-1, so both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
+e_i = y_i - mu_0 - lambda, eps = 0. Since y_i = +-1, both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
 """
 
 import math
@@ -22,8 +22,8 @@ from lrlab.theory.links import Moments
 class Hessian(NamedTuple):
     """Limits for M, relative to the identity or to S.
 
-    value: the eigenvalue along the truth; nan where none leaves the bulk. lower, upper: edges of the bulk.
-    overlap: <b, b-hat>^2 of the eigenvector largest in size, 0 where that one lies in the bulk.
+    value: the eigenvalue along the truth; nan if none leaves the bulk. lower, upper: edges of the bulk.
+    overlap: <b, b-hat>^2 of the eigenvector largest in size, 0 if it lies in the bulk.
     """
 
     value: float
@@ -42,7 +42,7 @@ class Shares(NamedTuple):
 
 
 def shares(moments: Moments) -> Shares:
-    """Return the shares of both answers in 1 and in E[z^2]."""
+    """Return the parts of both responses in 1 and in E[z^2]."""
     return Shares(
         (1.0 + moments.mu0) / 2.0, (1.0 - moments.mu0) / 2.0, (1.0 + moments.mu2) / 2.0, (1.0 - moments.mu2) / 2.0
     )
@@ -59,10 +59,10 @@ def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessia
 
 
 def sample_spike(moments: Moments, ratio: float) -> tuple[float, float]:
-    """Return lambda and |w|^2 relative to S; |w|^2 is inf where no eigenvalue leaves the bulk.
+    """Return lambda and |w|^2 relative to S; |w|^2 is inf if no eigenvalue leaves the bulk.
 
-    With A = 1 / (1 + e_+ t) and C = 1 / (1 + e_- t) the two equations are linear, q_+ A + q_- C = 1 - g and
-    k_+ A + k_- C = 1; then t = 1/A - 1/C, since e_+ - e_- = 2 is scaled to 1.
+    With A = 1 / (1 + e_+ t) and C = 1 / (1 + e_- t) the two equations are linear, q_+ A + q_- C = 1 - g and k_+ A + k_-
+    C = 1; then t = 1/A - 1/C, since e_+ - e_- = 2 is scaled to 1.
     """
     q_pos, q_neg, k_pos, k_neg = shares(moments)
     left, difference = 1.0 - 1.0 / ratio, q_pos - k_pos
@@ -78,7 +78,7 @@ def sample_spike(moments: Moments, ratio: float) -> tuple[float, float]:
 def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
     """Return the edges of the bulk relative to S: Wachter's law of a product of two random projections.
 
-    Where one answer is given fewer than p times, directions in which its x never lie make an atom at that end.
+    With fewer than p responses of one sign, directions orthogonal to all their x make an atom at that end.
     """
     q_pos, q_neg = shares(moments)[:2]
     g = 1.0 / ratio
@@ -89,7 +89,7 @@ def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
 
 
 def identity_spike(moments: Moments, ratio: float) -> tuple[float, float]:
-    """Return lambda and |w|^2 for M alone; |w|^2 is inf where no eigenvalue leaves the bulk.
+    """Return lambda and |w|^2 for M; |w|^2 is inf if no eigenvalue leaves the bulk.
 
     Eliminating lambda leaves (q_+ - k_+) 2 t = g (1 + T_+ t)(1 + T_- t) with T_+- = +-1 - mu_0: one root of either
     sign, t < 0 above the bulk and t > 0 below it.

@@ -1,7 +1,7 @@
-r"""Truths of single-index models seen through Gaussian noise: posterior mean and variance, and their averages.
+r"""Truths of single-index models in Gaussian noise: posterior mean and variance, and their averages.
 
-An entry of sqrt(p) b is drawn from (1 - rate) delta_0 + rate N(0, 1/rate), which has variance 1; rate = 1 is the
-Gaussian prior. The lab draws s = rate p non-zero entries and then scales b to length 1, which is the same for large s.
+An entry of sqrt(p) b has the law (1 - rate) delta_0 + rate N(0, 1/rate) of variance 1; rate = 1 is the
+Gaussian prior. lrlab draws s = rate p non-zero entries and then scales b to length 1, which is the same for large s.
 """
 
 from functools import lru_cache
@@ -15,7 +15,7 @@ from lrlab.arrays import Array
 # log z over which z^2 pdf(z) has all its mass; the step resolves the onset of a non-zero entry, of width 1/40 or more.
 LOG_Z = np.linspace(-12.0, 2.25, 700)
 LOG_PRECISIONS, ONSET = np.arange(-26.0, 36.0, 0.4), np.arange(-4.0, 8.0, 0.1)
-"""Where the overlap is tabled over log precision; more closely around that of a non-zero entry's variance."""
+"""Log precisions of the table of overlaps; they are denser around the variance of a non-zero entry."""
 
 
 class Posterior(NamedTuple):
@@ -65,7 +65,7 @@ def level(log_precision: Array, rate: float) -> Array:
 
 
 def log_precision(levels: Array, rate: float) -> Array:
-    """Return the logarithm of the precision at which the mean square of the posterior mean is q = expit(levels)."""
+    """Return the logarithm of the precision that gives the posterior mean the mean square q = expit(levels)."""
     if rate >= 1.0:
         return np.array(levels, dtype=float)
     return _inverse(rate)(levels)

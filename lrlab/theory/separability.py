@@ -1,10 +1,10 @@
-r"""Where one-bit answers are separable, so that logistic and probit likelihoods have no maximum.
+r"""Separable one-bit responses, for which logistic and probit likelihoods have no maximum.
 
 On x ~ N(0, I_p), for large p and with an intercept, there is a maximum if
 
     p / n < min over a, t of  E[max(0, y (a + t z) - g)^2],    z = <x, b>, g ~ N(0, 1),
 
-and none if p / n is larger: some direction and intercept part the answers.
+and none if p / n is larger: some direction and intercept separate the responses.
 Reference: Candes & Sur (2020), "The phase transition for the existence of the maximum likelihood estimate in
 high-dimensional logistic regression", Theorem 2.1, whose proof needs nothing of the link.
 """
@@ -22,12 +22,12 @@ from lrlab.theory.smoothing import base_cells
 
 REACH, CELLS = 8.0, 320
 LARGEST_RATIO = 300.0
-"""n/p above which answers that are still separable are taken to be so always."""
+"""n/p above which responses that are still separable count as always separable."""
 
 
 @lru_cache(maxsize=1024)
 def existence_ratio(link: Link) -> float:
-    """Return the n/p above which the likelihood has a maximum; inf where it is above LARGEST_RATIO."""
+    """Return the n/p above which the likelihood has a maximum; inf above LARGEST_RATIO."""
     from scipy.optimize import minimize
 
     z, weights = index_nodes(link)
@@ -49,7 +49,7 @@ def existence_ratio(link: Link) -> float:
 
 
 def index_nodes(link: Link) -> tuple[Array, Array]:
-    """Return places of z and weights of a quadrature that resolves the link."""
+    """Return nodes and weights of a quadrature over z that resolves the link."""
     edges = np.linspace(-REACH, REACH, CELLS + 1)
     if link.noise == 0:
         edges = np.union1d(edges, np.clip(base_cells(link).edges, -REACH, REACH))

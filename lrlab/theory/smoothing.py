@@ -1,7 +1,7 @@
 r"""Gaussian smoothing of any link: E f0(w + S e), e ~ N(0, 1), and its first two derivatives in w.
 
-Where the cells of the base link (`theory.cells`) are wider than S, the trapezoidal rule converges geometrically. Where
-they are narrower, or it breaks between them, the mean over e is split at their edges, each piece by Gauss and Legendre.
+If the cells of the base link (`theory.cells`) are wider than S, the trapezoidal rule converges geometrically. If
+they are narrower, or it jumps between them, the mean over e is split at their edges, each piece by Gauss-Legendre.
 """
 
 import math
@@ -16,15 +16,15 @@ from lrlab.theory.cells import ORDER, Cells, inside, resolved
 from lrlab.theory.links import Link, normal_density
 
 FAR, PIECES = 8.5, 6
-"""Deviations e that are averaged over, and the pieces into which they are cut at least."""
+"""Standard deviations e in the mean, and the smallest number of their pieces."""
 REACH = 12.0
-"""Deviations of the noisy index within which cells are found: w may be 8.5 of its own away, w + S e FAR more."""
+"""Range of cells in standard deviations of the noisy index: w may be 8.5 of them away, w + S e FAR more."""
 FINE = 35
-"""Nodes of the trapezoidal rule that are exact to rounding where cells are twice as wide as S; 2, 4, ... times as many
-where they are narrower by 2, 4, ..."""
+"""Nodes of a trapezoidal rule that is exact up to rounding for cells twice as wide as S; cells narrower by 2, 4, ...
+need 2, 4, ... times as many."""
 TINY = 1e-9
 BLOCK = 2**14
-"""Rows of nodes that are held at once."""
+"""Rows of nodes per batch."""
 
 
 def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Array]:
@@ -69,7 +69,7 @@ def _cells(link: Link, reach: float) -> Cells:
 
 
 def _least(width: Array, first: Indices, last: Indices) -> Array:
-    """Return the smallest width[first:last], inf where there is none."""
+    """Return the smallest width[first:last], inf for an empty range."""
     padded = np.append(width, np.inf)
     least = np.minimum.reduceat(padded, np.stack([first, last], axis=1).ravel())[::2]
     return np.where(first < last, least, np.inf)

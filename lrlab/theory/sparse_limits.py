@@ -84,7 +84,7 @@ def risk(m: Array | float, a: float, nonnegative: bool) -> Array:
 
 @lru_cache(maxsize=65536)
 def l1_threshold(fraction: float, nonnegative: bool = False) -> tuple[float, float]:
-    """Return the n/p from which l1 minimization recovers signals with this s/p, and the threshold a that attains it."""
+    """Return the smallest n/p for l1 minimization at this s/p, asymptotically, and its threshold a."""
     from scipy.optimize import minimize_scalar
 
     def dimension(a: float) -> float:
@@ -96,7 +96,7 @@ def l1_threshold(fraction: float, nonnegative: bool = False) -> tuple[float, flo
 
 @lru_cache(maxsize=4096)
 def minimax_threshold(ratio: float, nonnegative: bool = False) -> float:
-    """Return the threshold a of the sparsity at which l1 minimization begins to fail at this n/p."""
+    """Return the threshold a of the largest sparsity that l1 minimization recovers at this n/p."""
     from scipy.optimize import brentq
 
     # Above 1 it would be 0, which suits exact data alone.
@@ -155,7 +155,7 @@ def soft_threshold_limit(ratio: float, fraction: float, entries: str, noise: flo
 
 @lru_cache(maxsize=4096)
 def lasso_limit(ratio: float, fraction: float, entries: str, noise: float, strength: float) -> Lasso:
-    """Return the limits of the LASSO with the penalty strength ||x||_1 beside ||y - A x||^2 / 2."""
+    """Return the limits of the LASSO, which minimizes ||y - A x||^2 / 2 + strength ||x||_1."""
     from scipy.optimize import brentq
 
     def at(a: float) -> Lasso:
@@ -170,7 +170,7 @@ def lasso_limit(ratio: float, fraction: float, entries: str, noise: float, stren
 
 @dataclass(frozen=True)
 class Measured:
-    """The channel of an index z ~ N(0, 1): z + noise e, seen through a quantizer of so many bits (0: none)."""
+    """The channel of an index z ~ N(0, 1): z + noise e, quantized to so many bits (0: not quantized)."""
 
     noise: float
     bits: int = 0
@@ -223,7 +223,7 @@ def log_information(channel: Measured) -> Array:
 
 @lru_cache(maxsize=4096)
 def bayes_curve(channel: Measured, fraction: float) -> Array:
-    """Return the logarithm of the n/p at which each of `LEVELS` is a fixed point, for Bernoulli-Gaussian entries."""
+    """Return the logarithm of the n/p that makes each of `LEVELS` a fixed point, for Bernoulli-Gaussian entries."""
     return priors.log_precision(LEVELS, fraction) - log_information(channel)
 
 
@@ -242,7 +242,7 @@ def bayes_overlaps(channel: Measured, ratio: float, fraction: float) -> Overlaps
 
 
 def bayes_limits(spec: Any) -> dict[str, float]:
-    """Return the limits of all methods for a spec, and those of known fast ones; for Gaussian entries alone."""
+    """Return the limits of all methods and of polynomial-time methods for a spec with Gaussian entries."""
     if spec.entries != "gaussian" or spec.sparsity == spec.p:
         return {}
     channel = Measured(spec.index_noise, spec.bits)
@@ -270,5 +270,5 @@ def _limits(spec: Any, limit: Callable[[float, float, str, float], Lasso]) -> di
 
 
 def _error(spec: Any, overlap: float, square: float) -> float:
-    """Return the relative error of an estimate; with one bit, that of its direction."""
+    """Return the relative error of an estimate; with one bit, the error of its direction."""
     return math.sqrt(max(2.0 - 2.0 * math.sqrt(overlap) if spec.bits == 1 else square, 0.0))

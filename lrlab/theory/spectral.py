@@ -1,11 +1,11 @@
-r"""The top eigenvector of (1/p) sum T(y_i) x_i x_i^T for two answers: weights, bulk edge, fluctuation, overlap.
+r"""The top eigenvector of (1/p) sum T(y_i) x_i x_i^T for two responses: weights, bulk edge, fluctuation, overlap.
 
 With e_y = E[z^2 - 1 | y], z = <x, b>, and u(t) = T t / (1 - T t) the limits at n/p = delta are (Lu & Li 2017, "Phase
 transitions of spectral initialization for high-dimensional nonconvex estimation", Theorem 1; Mondelli & Montanari
 2018, "Fundamental limits of weak recovery with applications to phase retrieval", Lemma 2)
 
-    eigenvalue      lambda(t) = 1/t + delta E[T / (1 - T t)], where delta E[e_y u(t)] = 1
-    bulk edge       lambda(t_edge), where delta E[u(t_edge)^2] = 1; the eigenvalue leaves the bulk where t < t_edge
+    eigenvalue      lambda(t) = 1/t + delta E[T / (1 - T t)] with delta E[e_y u(t)] = 1
+    bulk edge       lambda(t_edge) with delta E[u(t_edge)^2] = 1; the eigenvalue leaves the bulk if t < t_edge
     overlap         (1 - delta E[u^2]) / (1 + delta E[e_y u^2])
 
 No weights recover anything below delta = 1 / E[e_y^2], since E[e_y u]^2 <= E[e_y^2] E[u^2]. Two choices attain it:
@@ -14,7 +14,7 @@ No weights recover anything below delta = 1 / E[e_y^2], since E[e_y u]^2 <= E[e_
     initialization for signal recovery with applications to phase retrieval"); its eigenvalue is 1
     T = c_y / (1 + c_y) with c_y = k e_y, k^2 = 1 / (delta E[e_y^2]) (Mondelli & Montanari 2018, eq. 10); its edge is 1
 
-Since E[e_y] = 0, two answers leave nothing of c_y but its sign to the link: with shares P_+ and P_- of the answers,
+Since E[e_y] = 0, the link determines only the sign of c_y: with fractions P_+ and P_- of the two responses,
 c_+ = +-sqrt(P_- / (delta P_+)) and c_- = -+sqrt(P_+ / (delta P_-)). The second choice needs no link.
 """
 
@@ -48,7 +48,7 @@ INSIDE_BULK = Spike(math.nan, 0.0, math.nan)
 
 
 def excess(moments: Moments) -> Weights:
-    """Return e_y = E[z^2 | y] - 1 for both answers; 0 for an answer that is never given."""
+    """Return e_y = E[z^2 | y] - 1 for both responses; 0 for a response with probability 0."""
     q_pos, q_neg, k_pos, k_neg = shares(moments)
     return Weights(k_pos / q_pos - 1.0 if q_pos > 0 else 0.0, k_neg / q_neg - 1.0 if q_neg > 0 else 0.0)
 
@@ -59,9 +59,9 @@ def known_link_weights(moments: Moments) -> Weights:
 
 
 def link_free_weights(share_pos: float, ratio: float, sign: int) -> Weights | None:
-    """Return T = c_y / (1 + c_y) from the share of the answers +1; sign: that of E[z^2 | y = 1] - 1.
+    """Return T = c_y / (1 + c_y) from the fraction of responses +1; sign: the sign of E[z^2 | y = 1] - 1.
 
-    None where some 1 + c_y <= 0: no link of that sign can be recovered at this n/p, as E[z^2 | y] would be negative.
+    None if some 1 + c_y <= 0: no link of that sign can be recovered at this n/p, as E[z^2 | y] would be negative.
     """
     if not 0.0 < share_pos < 1.0:
         return None

@@ -85,15 +85,16 @@ class FiniteMoment(NamedTuple):
 def finite_moment(link: Link, n: int, p: int, moment: str, draws: int = DRAWS) -> FiniteMoment:
     """Return draws for n measurements of p unknowns; moment: "M" or "M'". The same arguments give the same draws.
 
-    With g_i = dx_i / sqrt 2 ~ N(0, I_p) and w_i in {0, 1} over the N = n/2 pairs, M/4 is (2/N) G^T G, where G (K, p)
-    has the rows with w_i = 1. Only the column G b depends on the link: given K ~ Bin(N, pi) its squared length S is a
-    sum of K independent terms, taken as Gaussian; all else in G is standard normal. Householder reflections from the
-    left, and from the right on the complement of b, make G bidiagonal without moving b = e_1, with independent entries
+    With g_i = dx_i / sqrt 2 ~ N(0, I_p) and w_i in {0, 1} over the N = n/2 pairs, M/4 is (2/N) G^T G; the rows of G (K,
+    p) are the g_i with w_i = 1. Only the column G b depends on the link: given K ~ Bin(N, pi) its squared length S is a
+    sum of K independent terms, approximated as Gaussian; all else in G is standard normal. Householder reflections from
+    the left, and from the right on the complement of b, make G bidiagonal without moving b = e_1, with independent
+    entries
 
         diagonal sqrt S, chi_{K-1}, chi_{K-2}, ...;  above it chi_{p-1}, chi_{p-2}, ..., chi_1
 
     (the reduction of Dumitriu & Edelman 2002, "Matrix models for beta ensembles", section III, with one column that is
-    not normal). So 2 p random numbers and a tridiagonal matrix stand for a sample of n vectors, whatever n.
+    not normal). So 2 p random numbers and a tridiagonal matrix replace a sample of n vectors, whatever n.
     """
     rng = np.random.default_rng([n, p, draws])
     pairs, sign = n // 2, 1.0 if moment == "M" else -1.0
@@ -141,7 +142,7 @@ def surviving_squares(link: Link, sign: float) -> tuple[float, float]:
 
 
 class SpikeLimits(NamedTuple):
-    """Limits for one singular value: its place, and the squared cosines of its two vectors with the truth."""
+    """Limits for one singular value: its location, and the squared cosines of its two vectors with the truth."""
 
     value: float
     left: float
@@ -149,10 +150,11 @@ class SpikeLimits(NamedTuple):
 
 
 class BlockNoise(NamedTuple):
-    """Variances of the entries of a noisy matrix in the bases of its truth, whose singular vectors are u_j and v_j.
+    """Variances of the entries of a noisy matrix in the bases of its singular vectors u_j and v_j.
 
-    rest: of those between what is orthogonal to all u and all v. left (k,): between what is orthogonal to all u, and
-    v_j, by which u_j errs. right (k,): between u_j and what is orthogonal to all v.
+    rest: of entries orthogonal to all u and all v. left (k,): of entries orthogonal to all u, along v_j, which perturb
+    u_j.
+    right (k,): of entries along u_j, orthogonal to all v.
     """
 
     rest: float
@@ -166,13 +168,13 @@ def edge(variance: float, d1: int, d2: int) -> float:
 
 
 def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimits:
-    """Return the limits of a singular value `size`, the j-th one, in independent normal noise, for large d1 and d2.
+    """Return the limits of the j-th singular value, `size`, in independent normal noise, for large d1 and d2.
 
-    With a = d1 v, b = d2 v of the rest, a_j = d1 left_j and b_j = d2 right_j, and traces g1 = (1 + b q) / z and
-    g2 = (1 + a q) / z, where a b q^2 + (a + b - z^2) q + 1 = 0, it stands at the largest z with
-    (z - b_j g2) (z - a_j g1) = size^2, if that is above the edge, and is lost in the bulk else. Of equal variances the
-    limits are those of Benaych-Georges & Nadakuditi (2012), section 3.1; else they follow in the same way from the
-    Schur complement of the rest.
+    With a = d1 v, b = d2 v of the rest, a_j = d1 left_j and b_j = d2 right_j, and traces g1 = (1 + b q) / z and g2 = (1
+    + a q) / z for a b q^2 + (a + b - z^2) q + 1 = 0, its limit is the largest z with (z - b_j g2) (z - a_j g1) =
+    size^2, if this is above the edge; else it is lost in the bulk. For equal variances the limits are those in
+    Benaych-Georges & Nadakuditi (2012), section 3.1; else they follow in the same way from the Schur complement of the
+    rest.
     """
     a, b, a_j, b_j = d1 * noise.rest, d2 * noise.rest, d1 * float(noise.left[j]), d2 * float(noise.right[j])
     bulk = edge(noise.rest, d1, d2)
@@ -199,7 +201,7 @@ def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimi
 
 
 def _crossing(above: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a rising function crosses 0."""
+    """Return the zero of a rising function."""
     # Imported here: solvers read this module, and do without it.
     from scipy.optimize import brentq
 
@@ -212,10 +214,10 @@ def symmetric_edge(variance: float, p: int) -> float:
 
 
 def symmetric_spike(size: float, noise: BlockNoise, j: int, p: int) -> SpikeLimits:
-    """Return the limits of an eigenvalue of that size: at z = size + p left_j g(z), g the trace of the rest.
+    """Return the limits of an eigenvalue `size`: at z = size + p left_j g(z), g the trace of the rest.
 
-    Of equal variances v that is size + p v / size, with overlap 1 - p v / size^2.
-    Reference: Benaych-Georges & Nadakuditi (2011), section 3.1; Feral & Peche (2007).
+    For equal variances v this is size + p v / size, with overlap 1 - p v / size^2. Reference: Benaych-Georges &
+    Nadakuditi (2011), section 3.1; Feral & Peche (2007).
     """
     bulk, own, end = p * noise.rest, p * float(noise.left[j]), symmetric_edge(noise.rest, p)
 

@@ -1,17 +1,17 @@
-r"""What can be recovered at all in a single-index model: state evolution of Bayes-optimal inference.
+r"""Limits of recovery in a single-index model: state evolution of Bayes-optimal inference.
 
-For x ~ N(0, I_p), n = alpha p answers and a truth with independent entries of variance 1/p, the squared overlap q of
+For x ~ N(0, I_p), n = alpha p responses and a truth with independent entries of variance 1/p, the squared overlap q of
 the posterior mean follows one scalar recursion in the limit of large p,
 
     q_hat = alpha I(q)                                 (`theory.information`)
     q = E[E[b | b + e / sqrt(q_hat)]^2]                (`theory.priors`)
 
-whose fixed points are the stationary points of the free entropy. From q ~ 0 it ends where the best known fast methods
-end; the fixed point of the largest free entropy is the best possible overlap.
+whose fixed points are the stationary points of the free entropy. From q ~ 0 it ends at the limit of polynomial-time
+methods; the fixed point with the largest free entropy is the best possible overlap.
 
 Let q_hat(q) solve the second line. Then q is a fixed point at one alpha = q_hat(q) / I(q), known without iteration, and
-the free entropy at alpha is alpha F(q) - G(q), F' = I / 2, G' = q_hat / 2. So fast methods exceed an overlap q where
-n/p exceeds the alpha of every smaller one, and the best possible overlap exceeds it where n/p exceeds the slope at q
+the free entropy at alpha is alpha F(q) - G(q), F' = I / 2, G' = q_hat / 2. So fast methods exceed an overlap q if
+n/p exceeds the alpha of every smaller one, and the best possible overlap exceeds it if n/p exceeds the slope at q
 of the lower convex hull of G over F.
 
 References: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing"; Barbier,
@@ -34,18 +34,18 @@ from lrlab.theory.links import Link
 
 SMALLEST = -60.0
 FINE = np.linspace(LEVELS[0], LEVELS[-1], 1537)
-"""Levels log(q / (1 - q)) on which fixed points are followed."""
+"""Levels log(q / (1 - q)) in the search for fixed points."""
 NEWTON, LONGEST = 3, 0.2
-"""Steps that bring a fixed point of the splines to that of the recursion, and the longest of them."""
+"""Number and largest length of Newton steps from a fixed point of the splines to the exact one."""
 NEVER = 700.0
-"""log n/p where an answer says nothing."""
+"""log n/p for a response without information."""
 
 
 class Overlaps(NamedTuple):
     """Limits of the squared overlap at one n/p.
 
-    fast: fixed point from an uninformed start, what the best known fast methods reach. informed: fixed point from the
-    truth. best: what no method can exceed, one of the two.
+    fast: fixed point from an uninformed initialization, the limit of polynomial-time methods. informed: fixed point
+    from the truth. best: the limit of all methods, one of the two.
     """
 
     fast: float
@@ -54,13 +54,13 @@ class Overlaps(NamedTuple):
 
     @property
     def by_name(self) -> dict[str, float]:
-        """The largest overlap of all methods, and that of the fast ones where it is smaller."""
+        """The overlap of all methods, and of polynomial-time methods if it is smaller."""
         fast = {"limit_best_fast_overlap": self.fast} if self.fast < self.best else {}
         return {"limit_best_overlap": self.best} | fast
 
 
 class Ratios(NamedTuple):
-    """The n/p above which an overlap is exceeded: by the best known fast methods, and by the best of all."""
+    """The n/p above which polynomial-time methods, and the best of all, exceed an overlap."""
 
     fast: float
     best: float
@@ -82,7 +82,7 @@ def overlaps(link: Link, ratio: float, rate: float = 1.0) -> Overlaps:
 
 @lru_cache(maxsize=65536)
 def ratios(link: Link, level: float, rate: float = 1.0) -> Ratios:
-    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); inf where none is large enough."""
+    """Return the n/p above which the limits exceed an overlap `level` in [0, 1); inf if none is large enough."""
     curve = _curve(link, rate)
     at = float(np.clip(logit(level), FINE[0], FINE[-1]))
     own = curve.log_ratio(link, rate, at)

@@ -95,7 +95,7 @@ def test_below_and_near_a_transition_no_bound_is_stated():
 
 def test_reasons_are_given_where_there_is_no_bound():
     for settings, words in (
-        ({"p": 400, "truth": "phantom"}, "picture"),
+        ({"p": 400, "truth": "phantom"}, "image"),
         ({"design": "student"}, "not Gaussian"),
         ({"design": "correlated"}, "not Gaussian with independent entries"),
         ({"sparsity": 5}, "sparse"),
