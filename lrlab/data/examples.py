@@ -22,8 +22,12 @@ class Example(NamedTuple):
     model: str
     source: str
     license: str
-    make: Callable[[], Given]
+    arrays: Callable[[], Given]
     options: Mapping[str, Any] = {}
+
+    def make(self) -> Given:
+        """Return the measurements with their title, model and options."""
+        return self.arrays()._replace(words=self.title, model=self.model, options=self.options)
 
 
 def breast_cancer() -> Given:

@@ -107,9 +107,7 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     settings |= {"biases": True} if options.biases else {}
     name = str(options.file).removeprefix("example:")
     if name != str(options.file):
-        shown = example(name)
-        task = task_of(shown.make(), options.model or shown.model)
-        settings = {**(shown.options if task.model == shown.model else {}), **settings}
+        task = task_of(example(name).make(), options.model)
     else:
         kind = options.kind or ("triples" if options.triples or options.ratings else "")
         hints = Hints(kind, options.y, options.z, options.missing, options.duplicates, options.model)

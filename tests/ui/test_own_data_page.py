@@ -90,6 +90,14 @@ def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkey
     assert main(view.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("constant", [True, False])
+def test_the_constant_of_a_form_from_a_file_is_a_setting(constant):
+    real = "\n".join(["a,b,y", *(f"{x[0]:g},{x[1]:g},{x[2] + x[0] * x[1]:g}" for x in X)])
+    at = uploaded(opened(**({} if constant else {"own.constant": "false"})), ("real.csv", real.encode()))
+    at = finished(at)
+    assert not errors(at) and at.session_state["own_data:about"].spec.constant is constant
+
+
 def test_results_of_other_data_are_said_to_be_that():
     at = finished(opened(measurements="drawn-form"))
     changed = "have changed since this run"

@@ -12,7 +12,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.data.columns import KINDS, Hints
-from lrlab.data.examples import EXAMPLES, Example
+from lrlab.data.examples import EXAMPLES
 from lrlab.data.labels import COUNT
 from lrlab.data.recover import KINDS as MODEL_KINDS
 from lrlab.data.tasks import OFFERED, Measurements, read_task, task_of
@@ -165,7 +165,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
     try:
         task, files = read(example, dropped, hints, labels)
         with st.sidebar:
-            options: dict[str, Any] = choose_options(link, task, EXAMPLES.get(example))
+            options: dict[str, Any] = choose_options(link, task)
         spec = uploads.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
         return Shown(task, spec, options, files, hints, labels, example)
     except InputError as error:
@@ -212,8 +212,7 @@ def say(link: Permalink) -> tuple[Hints, str]:
 def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Measurements, Mapping[str, str]]:
     """Return the task of an example or of dropped files, read again only if something changes."""
     if example:
-        shown = EXAMPLES[example]
-        return uploads.once("own_data:task", example, lambda: task_of(shown.make(), shown.model)), {}
+        return uploads.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
 
     def reading() -> tuple[Measurements, Mapping[str, str]]:
         folder = Folder()
@@ -235,16 +234,16 @@ def label_columns(columns: str) -> str | tuple[str, ...] | None:
     return tuple(name.strip() for name in columns.split(","))
 
 
-def choose_options(link: Permalink, task: Measurements, example: Example | None) -> dict[str, Any]:
-    """Show the settings of a task; return what is not left at its default."""
+def choose_options(link: Permalink, task: Measurements) -> dict[str, Any]:
+    """Show the settings of a task; return those of the data and those that you change."""
     known = {p.name: p for p in task.settings()}
     rank = next((name for name in ("rank", "r") if name in known), "")
-    first = dict(example.options) if example else {}
+    first = task.given.options if task.model == task.given.model else {}
     usual = [p for name, p in known.items() if name != rank]
     # By names of their own in the address: `data` is an older question of this page.
     look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
     values = controls.widgets(link, [RANK] if rank else [], **look)
     with controls.fold("Settings of the data", "own_data-settings") as place:
         values |= controls.widgets(link, controls.with_defaults(usual, first), shown=place.open, **look)
-    said = {p.name: values[p.name] for p in usual if values[p.name] != p.default}
+    said = {p.name: values[p.name] for p in usual if p.name in first or values[p.name] != p.default}
     return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}
