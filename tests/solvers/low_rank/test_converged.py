@@ -5,12 +5,11 @@ import pytest
 
 import lrlab
 from lrlab import catalog, lowrank
-from lrlab.operators.tangent import point, rounding_error
+from lrlab.operators.tangent import rounding_error
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, run_job
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
 from tests.thorough import a_third
 
 SPECS = {
@@ -76,22 +75,3 @@ def test_networks_whose_units_differ_are_recovered(name, signs, condition):
     spec = lrlab.spec("polynomial-network", p=40, r=4, m=480, signs=signs, condition=condition, seed=1001)
     trace = lrlab.solve(spec, name)
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
-
-
-@pytest.mark.parametrize("formed", [True, False])
-@pytest.mark.parametrize("case", ["gaussian", "network"])
-def test_a_step_with_the_whole_gradient_exchanges_the_weakest_term(case, formed, monkeypatch):
-    """From the truth with its weakest term replaced, where the tangent space does not contain what is missing."""
-    monkeypatch.setattr("lrlab.operators.krylov.FORMED", 10**6 if formed else 0)
-    problem = SPECS[case].replace(m=2000, condition=2).build()
-    U, s, V = problem.truth
-    wrong = lowrank.LowRank(U, np.append(s[:-1], -0.01 * s[-1]), V)
-    steps = WholeSteps(problem.operator, problem.b, np.random.default_rng(0))
-    at = point(problem.operator, wrong, problem.b)
-    value = float(at.d @ at.d) / 2
-    assert steps.leave(at, 2 * value) is None, "the last step went well"
-    better = steps.leave(at, value)
-    assert float(better.d @ better.d) < value
-    expected = problem.operator(better.W) - problem.b
-    np.testing.assert_allclose(better.d, expected, atol=1e-12)
-    assert steps.leave(point(problem.operator, problem.truth, problem.b), 0.0) is None

@@ -8,7 +8,6 @@ from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators import krylov
-from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive, solve
 from lrlab.solvers.low_rank import starts
@@ -24,8 +23,6 @@ FEATURES = InductiveCompletion(n1=60, n2=50, d1=10, d2=8, rank=2, observed=0.2)
 TABLE = InductiveCompletion(n1=40, n2=30, rank=2, observed=0.5, features="canonical")
 LABELS = MultilabelRegression(n=100, d=8, labels=20, rank=2, observed=0.3)
 NETWORK = PolynomialNetwork(m=400, p=15, r=3)
-PLAIN = ("soft-impute", "als", "r2rils")
-
 CASES = [
     (altmin, SENSING, {}),
     (altmin, SENSING, {"inner": "exact"}),
@@ -72,33 +69,6 @@ def test_without_noise_the_matrix_is_recovered_to_rounding_error(solver, spec, o
         assert iterate.objective == pytest.approx((misfit(problem, iterate.estimate) ** 2).sum() / 2, abs=1e-12)
 
 
-@every_case
-def test_with_noise_it_stops_where_the_gradient_vanishes_on_the_tangent_space(solver, spec, options):
-    problem = spec.replace(noise=0.05).build()
-    stop, iterates = run(solver, problem, **options)
-    U, s, V = iterates[-1].estimate
-    rest = misfit(problem, iterates[-1].estimate)
-    G = problem.operator.adjoint(rest)
-    assert stop == Stop.CONVERGED and iterates[-1].residual > 0
-    assert max(np.linalg.norm(G @ V), np.linalg.norm(U.T @ G)) < 1e-6 * np.linalg.norm(G)
-
-
-@every_case
-def test_factors_are_orthonormal_and_inputs_and_earlier_iterates_unchanged(solver, spec, options):
-    problem = spec.replace(noise=0.05).build()
-    b = problem.b.copy()
-    solution = solver(problem, rng=np.random.default_rng(0), **options)
-    first = next(solution)
-    copies = [part.copy() for part in first.estimate]
-    for _ in range(3):
-        U, s, V = next(solution).estimate
-        assert U.T @ U == pytest.approx(np.eye(len(s)), abs=1e-10)
-        assert V.T @ V == pytest.approx(np.eye(len(s)), abs=1e-10)
-        assert (np.diff(np.abs(s)) <= 0).all()
-    assert all((part == copy).all() for part, copy in zip(first.estimate, copies, strict=True))
-    assert (problem.b == b).all()
-
-
 @pytest.mark.parametrize("spec", [SENSING, NETWORK, FEATURES.replace(features="correlated"), TABLE, LABELS, DENSE])
 def test_a_spectral_start_is_the_leading_part_of_the_moment(spec, monkeypatch):
     problem = spec.build()
@@ -115,21 +85,6 @@ def test_a_spectral_start_is_the_leading_part_of_the_moment(spec, monkeypatch):
             else lowrank.from_dense(A.moment(b).dense(), k)
         )
         assert lowrank.errors(formed, best)["error"] < 1e-10
-
-
-def test_clipped_and_random_starts():
-    problem = NETWORK.replace(m=4000).build()
-    A, b, rng = problem.operator, problem.b, np.random.default_rng(2)
-    most = 2 * np.sqrt((b**2).mean())
-    clipped = starts.started(A, b, 3, rng, "clipped")
-    expected = lowrank.from_symmetric(A.moment(np.where(np.abs(b) > most, most * np.sign(b), b)).dense(), 3)
-    assert clipped.dense() == pytest.approx(expected.dense(), abs=1e-10)
-    for spec in (NETWORK, SENSING, TABLE):
-        problem = spec.replace(m=4000).build() if "m" in spec.values() else spec.build()
-        W = starts.started(problem.operator, problem.b, problem.rank, rng, "random")
-        assert np.linalg.norm(W.s) == pytest.approx(np.linalg.norm(problem.truth.s), rel=0.35)
-        assert W.U.T @ W.U == pytest.approx(np.eye(problem.rank), abs=1e-12)
-        assert (W.U is W.V) == problem.operator.symmetric
 
 
 @pytest.mark.parametrize("start", ["clipped", "random"])
@@ -237,23 +192,3 @@ def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
         assert stop == Stop.CONVERGED and problem.score(iterates[-1].estimate)["error"] < 1e-12
         lengths.append(len(iterates))
     assert lengths[1] < 2 * lengths[0]
-
-
-def test_entries_of_the_catalogue_refuse_what_they_cannot_do():
-    entries = {entry.name: entry for entry in catalog.ENTRIES}
-    for name in PLAIN:
-        with pytest.raises(InputError, match="set features=canonical"):
-            entries[name].refuse(FEATURES, {})
-        entries[name].refuse(TABLE, {})
-    with pytest.raises(InputError, match="lower it to 299"):
-        entries["altmin"].refuse(SENSING, {"fresh_samples": 300})
-    defaults = {name: {k: p.default for k, p in entry.options.items()} for name, entry in entries.items()}
-    for name, entry in entries.items():
-        refused = [FEATURES] if name in PLAIN else []
-        refused += [TABLE] if name == "complete-then-regress" else []
-        for spec in (SENSING, DENSE, FEATURES, TABLE, LABELS, NETWORK):
-            if spec.model in entry.models and spec in refused:
-                with pytest.raises(InputError):
-                    entry.refuse(spec, defaults[name])
-            elif spec.model in entry.models:
-                entry.refuse(spec, defaults[name])

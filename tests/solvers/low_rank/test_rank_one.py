@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.operators.tangent import point
 from lrlab.protocol import Stop
 from lrlab.runs.run import solve
 from lrlab.runs.trial import trial_spec
-from lrlab.solvers.low_rank import rank_one_steps
 
 
 @pytest.mark.parametrize("p", [40, 100])
@@ -33,22 +31,6 @@ def test_noise_leaves_the_least_squares_minimum():
         here, there = (solve(spec, solver, tol=1e-9) for solver in ("gauss-newton", "tangent-descent"))
         assert here.stop is Stop.CONVERGED
         np.testing.assert_allclose(here.estimate.dense(), there.estimate.dense(), atol=1e-6)
-
-
-def test_iterates_have_the_objective_of_the_problem_itself():
-    problem = lrlab.spec("polynomial-network", p=20, r=1, m=60, noise=0.1, seed=31000).build()
-    run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
-    for iterate, _ in zip(run(problem, rng=np.random.default_rng(0)), range(6), strict=False):
-        at = point(problem.operator, iterate.estimate, problem.b)
-        assert iterate.objective == pytest.approx(at.objective, rel=1e-8)
-
-
-def test_the_start_has_the_sign_of_the_measurements():
-    problem = lrlab.spec("polynomial-network", p=30, r=1, m=200, seed=31000).build()
-    for sign in (1.0, -1.0):
-        rng = np.random.default_rng(0)
-        W = rank_one_steps.optimal_start(problem.operator, sign * problem.b, np.ones(200), rng)
-        assert abs(W.U[:, 0] @ problem.truth.U[:, 0]) > 0.9 and W.s * sign * problem.truth.s > 0
 
 
 def test_a_network_of_zeros_is_zero():

@@ -9,9 +9,7 @@ from scipy.sparse.linalg import lsqr
 
 import lrlab
 from lrlab import catalog, lowrank
-from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
-from lrlab.operators.orthonormal import Orthonormal
 from lrlab.operators.rank_one import RankOne
 from lrlab.operators.tangent import point
 from lrlab.parameters import InputError
@@ -40,21 +38,6 @@ def test_gauss_newton_completes_scarce_and_ill_conditioned_tables(seed):
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
 
 
-@pytest.mark.parametrize("name", SOLVERS)
-def test_objective_and_residual_are_those_of_the_estimate(name):
-    problem = TABLE.replace(noise=0.1).build()
-    run = catalog.solver(name).run
-    for iterate in islice(run(problem, rng=np.random.default_rng(0)), 4):
-        at = point(problem.operator, iterate.estimate, problem.b)
-        assert iterate.objective == pytest.approx(at.d @ at.d / 2)
-        U, _, V = iterate.estimate
-        G = problem.operator.adjoint(at.d)
-        step = lowrank.from_dense(G @ V @ V.T + U @ U.T @ G)
-        image = problem.operator(step)
-        cosine = image @ at.d / np.linalg.norm(image) / np.linalg.norm(at.d)
-        assert iterate.residual == pytest.approx(cosine, rel=1e-6)
-
-
 def test_features_are_refused():
     with pytest.raises(InputError, match="set features=canonical"):
         lrlab.solve(lrlab.spec("inductive-completion"), "r2rils")
@@ -73,26 +56,6 @@ def test_matrix_irls_takes_features(features, condition):
         assert trace.stop is Stop.CONVERGED and trace.metrics["weakest_error"] < 1e-6
     with pytest.raises(InputError, match="at most 4,000 entries with features are observed"):
         lrlab.solve(spec.replace(observed=0.9), "matrix-irls")
-
-
-@pytest.mark.parametrize("spec", [
-    lrlab.spec("inductive-completion", n1=20, n2=15, d1=6, d2=5, rank=2, observed=0.04),
-    lrlab.spec("inductive-completion", n1=20, n2=15, d1=6, d2=5, rank=2, observed=0.3),
-    lrlab.spec("multilabel-regression", n=20, d=3, labels=6, rank=2, observed=0.3),
-], ids=["fewer entries than unknowns", "more", "labels"])  # fmt: skip
-def test_combined_measurements_are_orthonormal_and_as_many_as_are_independent(spec):
-    entries = spec.build().operator
-    A, (d1, d2) = Orthonormal(entries), entries.shape
-    units = np.eye(d1 * d2).reshape(-1, d1, d2)
-    rows = np.array([A.pair(A.left(unit), A.right(np.eye(d2))) for unit in units]).T
-    np.testing.assert_allclose(rows @ rows.T, np.eye(len(rows)), atol=1e-8)
-    whole = np.array([entries.pair(entries.left(unit), entries.right(np.eye(d2))) for unit in units]).T
-    assert len(rows) == np.linalg.matrix_rank(whole)
-    r, rng = np.random.default_rng(0).standard_normal(len(rows)), np.random.default_rng(1)
-    np.testing.assert_allclose(A.adjoint(r).ravel(), rows.T @ r, atol=1e-8)
-    U, V = rng.standard_normal((d1, 2)), rng.standard_normal((d2, 2))
-    np.testing.assert_allclose(A.pull_left(r, A.right(V)), A.adjoint(r) @ V, atol=1e-8)
-    np.testing.assert_allclose(A.pull_right(r, A.left(U)), A.adjoint(r).T @ U, atol=1e-8)
 
 
 def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
@@ -136,25 +99,6 @@ def test_reweighted_least_squares_has_the_entries_and_the_least_weighted_norm(ep
         return np.sum(weights * (U.T @ Z @ Vt.T) ** 2)
 
     assert minimize(weighted, X[free], tol=1e-12).fun == pytest.approx(weighted(X[free]), rel=1e-6)
-
-
-def test_reweighted_iterations_never_raise_the_smoothed_log_determinant():
-    problem = TABLE.replace(noise=0.1).build()
-    A, b, k = problem.operator, problem.b, problem.rank
-    X, eps = zero_filled(A, b), np.inf
-    values = []
-    for _ in range(12):
-        triples = nearest(X, k + 1, np.random.default_rng(0))
-        eps = min(eps, triples.s[-1])
-        before = smoothed(X.dense(), eps)
-        X = matrix_irls.reweighted(X, b, triples.truncated(int((triples.s > eps).sum())), eps, 1e-13, 1000)
-        values.append((before, smoothed(X.dense(), eps)))
-    assert all(after <= before + 1e-9 for before, after in values) and values[-1][1] < values[0][0] - 1
-
-
-def smoothed(X, eps):
-    s = np.linalg.svd(X, compute_uv=False)
-    return np.sum(np.where(s >= eps, np.log(np.maximum(s, eps)), np.log(eps) + (s**2 / eps**2 - 1) / 2))
 
 
 def test_large_tables_are_decomposed_by_products(monkeypatch):

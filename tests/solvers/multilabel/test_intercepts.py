@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Ridge
 
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
-from lrlab.solvers.multilabel.centered import CenteredRows, gram
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 
 ALL = tuple(
@@ -98,13 +97,6 @@ def test_intercepts_are_free_of_penalties_so_that_slopes_sum_to_zero(loss, solve
     assert found[0] == pytest.approx(found[1], abs=1e-3)
 
 
-def test_other_losses_agree_with_scikit_learn():
-    X, Y, _ = tables()
-    found = scores("binary-relevance", problem_of(X, Y), loss="logistic", regularization=2.0)
-    one = LogisticRegression(C=0.5, tol=1e-8, max_iter=10_000).fit(X, Y[:, 2])
-    assert found[:, 2] == pytest.approx(one.decision_function(X), abs=1e-3)
-
-
 @pytest.mark.parametrize("solver", ALL)
 def test_a_shift_of_the_features_changes_nothing(solver):
     X, Y, known = tables(observed=1.0 if solver in COMPLETE else 0.7)
@@ -132,14 +124,3 @@ def test_labels_that_features_do_not_predict_get_their_frequencies(solver):
     assert (np.diff(order) > 0).all()
     if solver in ("binary-relevance", "leml", "cplst", "trace-norm"):
         assert order == pytest.approx(Y.mean(axis=0), abs=1e-8)
-
-
-def test_centred_rows_multiply_as_their_table():
-    X, *_ = tables(sparse=True)
-    rows, table = CenteredRows(X, X.mean(axis=0)), X.toarray() - X.toarray().mean(axis=0)
-    rng = np.random.default_rng(0)
-    W, B = rng.standard_normal((8, 3)), rng.standard_normal((90, 2))
-    assert rows @ W == pytest.approx(table @ W)
-    assert rows.T @ B == pytest.approx(table.T @ B) and rows.T @ csr_array(B) == pytest.approx(table.T @ B)
-    assert rows[3:9] @ W == pytest.approx(table[3:9] @ W)
-    assert gram(rows, True) == pytest.approx(table.T @ table) and gram(rows, False) == pytest.approx(table @ table.T)

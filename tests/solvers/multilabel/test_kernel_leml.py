@@ -13,7 +13,7 @@ from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import kernel_rank
-from lrlab.solvers.multilabel.kernel_leml import kernel_leml, usual_bandwidth
+from lrlab.solvers.multilabel.kernel_leml import kernel_leml
 from lrlab.solvers.multilabel.kernel_rank import NAMES, Kernel, KernelRank
 from lrlab.solvers.multilabel.leml import leml
 
@@ -49,15 +49,6 @@ def independent(kernel, X, Z):
     return polynomial_kernel(X, Z, degree=kernel.degree, gamma=1 / kernel.bandwidth**2, coef0=1)
 
 
-def test_bandwidths_are_lengths_of_the_rows():
-    rng = np.random.default_rng(1)
-    X = np.vstack([rng.standard_normal((40, 6)), np.zeros((2, 6))])
-    D = np.linalg.norm(X[:, None] - X[None], axis=2)[np.triu_indices(42, 1)]
-    assert usual_bandwidth("rbf", X, rng) == pytest.approx(np.median(D[D > 0]))
-    assert usual_bandwidth("polynomial", X, rng) == pytest.approx((X**2).sum(axis=1).mean() ** 0.5)
-    assert usual_bandwidth("rbf", np.tile(rng.standard_normal(6), (5, 1)), rng) == 1.0
-
-
 @pytest.mark.parametrize("spec", [SPECS["dense"], SPECS["sparse"]], ids=["dense", "sparse"])
 @every_kernel
 def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(spec, name):
@@ -70,29 +61,6 @@ def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(spec, name):
     ridge = KernelRidge(alpha=0.5, kernel="precomputed").fit(independent(kernel, X, X), problem.Y.toarray())
     expected = ridge.predict(independent(kernel, X_test, X))
     assert whole(iterates[-1].estimate, problem.X_test) == pytest.approx(expected, abs=1e-6)
-
-
-@every_spec
-@pytest.mark.parametrize("loss", ["squared", "logistic"])
-def test_degree_one_is_leml_with_a_constant_feature(spec, loss):
-    problem = spec.build()
-    X, X_test = (np.hstack([np.ones((len(dense(Z)), 1)), dense(Z) / 2.0]) for Z in (problem.X, problem.X_test))
-    explicit = MultilabelProblem(X, problem.Y, problem.mask, X_test, problem.Y_test, 2)
-    # Convex: both reach the same predictor.
-    options = {"penalty": "frobenius", "regularization": 1.0, "fitted_rank": 5, "steps": 100}
-    if loss == "logistic":
-        options["newton_steps"] = 20
-    _, mine = run(problem, 300, kernel="polynomial", degree=1, bandwidth=2.0, units="given", loss=loss, **options)
-    theirs = []
-    drive(
-        leml(explicit, loss=loss, rng=np.random.default_rng(1), **options),
-        lambda i, s, it: theirs.append(it),
-        max_iter=300,
-    )
-    assert mine[-1].objective == pytest.approx(theirs[-1].objective, rel=1e-7)
-    scores = whole(mine[-1].estimate, problem.X_test)
-    assert scores == pytest.approx(whole(theirs[-1].estimate, X_test), abs=1e-3)
-    assert mine[-1].estimate.threshold == (0.5 if loss == "squared" else 0.0)
 
 
 @every_spec
@@ -112,14 +80,6 @@ def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
     again = run(problem, 3, landmarks=landmarks)[1][-1].estimate
     assert (again.U == estimate.U).all()
     assert iterates[-1].note.endswith(f"; {landmarks or 60} landmarks")
-
-
-def test_predictions_do_not_depend_on_units_of_features():
-    problem, factors = SPEC.build(), np.array([1.0, 50.0, 0.01, 3.0, 7.0])
-    other = MultilabelProblem(problem.X * factors, problem.Y, None, problem.X_test * factors, problem.Y_test, 2)
-    for kernel in NAMES:
-        mine, theirs = (run(p, 2, kernel=kernel)[1][-1].estimate for p in (problem, other))
-        assert whole(mine, problem.X_test) == pytest.approx(whole(theirs, other.X_test), abs=1e-6)
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"kernel": "polynomial"}, {"landmarks": 60}])

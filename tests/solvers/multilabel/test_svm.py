@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
 
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import classifiers
@@ -74,39 +72,6 @@ def test_labels_get_more_passes_where_they_need_them():
     first, last = iterates[0].estimate.dense(), iterates[-1].estimate.dense()
     same = (abs(first - last) < 1e-12 * abs(first).max()).all(axis=0)
     assert same.sum() == 12 - wanting[0]
-
-
-def test_labels_are_learned_alone():
-    problem = Multilabel(n=400, d=20, labels=12, rank=3, per_row=2, noise=0.1, observed=0.5).build()
-    last = run(problem)[1][-1]
-    score = problem.score(last.estimate)
-    assert score["precision_1"] > 0.7 and score["auc"] > 0.85 and score["hamming"] < 2 / 12
-    # Another label's entries change nothing.
-    Y = problem.Y.toarray()
-    Y[:, 0] = 0
-    other = MultilabelProblem.of(problem.X, csr_array(Y), problem.mask, problem.X_test, problem.Y_test, 3)
-    assert run(other)[1][-1].estimate.dense()[:, 1:] == pytest.approx(last.estimate.dense()[:, 1:])
-
-
-def test_labels_observed_on_one_side_only_are_fitted_too():
-    rng = np.random.default_rng(9)
-    X, Y = np.column_stack([np.ones(30), rng.standard_normal((30, 2))]), np.zeros((30, 3))
-    Y[:, 0] = 1
-    mask = np.ones(Y.shape)
-    mask[:, 2] = 0
-    Z = run(MultilabelProblem.of(X, Y, mask, X, Y, 2))[1][-1].estimate.dense()
-    assert Z[:, 0] == pytest.approx(-Z[:, 1], abs=1e-3) and (X @ Z[:, 0]).mean() > 0.5
-    assert Z[:, 2] == pytest.approx(0, abs=1e-12)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
-def test_labels_that_are_not_fitted_to_the_end_are_counted_without_a_warning(loss, monkeypatch):
-    monkeypatch.setattr(classifiers, "PASSES", (1, 2))
-    monkeypatch.setattr(classifiers, "TOLERANCES", {})
-    monkeypatch.setattr(classifiers, "TOLERANCE", 1e-12)
-    known = LOSSES[loss]
-    notes = [iterate.note for iterate in classifiers.one_by_one(SPEC.build(), known, 1e-3)]
-    assert notes == [f"12 of 12 labels want more than {passes} passes." for passes in (1, 2)]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])

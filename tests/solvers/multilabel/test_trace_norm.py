@@ -4,22 +4,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from lrlab import lowrank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
-from lrlab.solvers.methods.proximal import accelerated, extrapolated, place, shrink, shrink_singular_values
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
-from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.multilabel.leml_steps import Risk
-from lrlab.solvers.multilabel.summed_losses import AllSquares, Losses
 from lrlab.solvers.multilabel.trace_norm import trace_norm
 
 SOLVERS = {loss: partial(trace_norm, loss=loss) for loss in ("squared", "logistic")}
@@ -110,26 +103,6 @@ def test_objectives_never_rise_and_all_fields_are_those_of_the_estimate(spec, na
     assert (np.diff(values) <= 1e-12 * values[0]).all()
 
 
-def test_with_orthonormal_features_singular_values_are_shrunk():
-    rng = np.random.default_rng(4)
-    X, Y = np.linalg.qr(rng.standard_normal((60, 8)))[0], rng.random((60, 6)) < 0.3
-    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
-    U, s, Vt = np.linalg.svd(X.T @ Y, full_matrices=False)
-    for weight in (0.5, 1.0, 1.01 * s[0]):
-        stop, iterates = run("squared", problem, regularization=weight)
-        assert stop is Stop.CONVERGED
-        expected = (U * np.maximum(s - weight, 0)) @ Vt
-        assert iterates[-1].estimate.dense() == pytest.approx(expected, abs=1e-7)
-
-
-def test_without_a_weight_the_solution_is_least_squares():
-    problem = SPEC.build()
-    stop, iterates = run("squared", problem, regularization=0.0)
-    assert stop is Stop.CONVERGED
-    expected = np.linalg.lstsq(problem.X, problem.Y.toarray())[0]
-    assert iterates[-1].estimate.dense() == pytest.approx(expected, abs=1e-6)
-
-
 @every_loss
 def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
     problem = SPECS["sparse-missing"].build()
@@ -157,58 +130,3 @@ def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
         _, iterates = follow(leml(problem, **options), most, 1e-6)
         assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
     assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
-
-
-@every_loss
-@every_spec
-def test_gradients_are_those_of_leml(spec, name):
-    problem, rng = spec.build(), np.random.default_rng(5)
-    labels = Labels(problem, LOSSES[name])
-    U, H = rng.standard_normal((spec.d, 3)), rng.standard_normal((spec.labels, 3))
-    whole = [AllSquares(labels)] if labels.full and name == "squared" else []
-    value, gradient = smooth(problem, name, U @ H.T)
-    for risk in [Losses(labels), *whole]:
-        f, g = risk.both(risk.images(U), H)
-        assert f == pytest.approx(value) and g == pytest.approx(gradient)
-    assert g @ H == pytest.approx(Risk(labels, 0.0).of_features(H).derivatives(U)[0])
-
-
-@every_loss
-@every_spec
-def test_what_is_known_between_two_places_is_what_is_there(spec, name):
-    problem, rng = spec.build(), np.random.default_rng(6)
-    risk = Losses(Labels(problem, LOSSES[name]))
-    assert risk.quadratic == (name == "squared")
-    at, before = (place(risk, lowrank.from_dense(rng.standard_normal(spec.size), k)) for k in (3, 2))
-    for beta in (0.0, 0.7):
-        Y, f, gradient = extrapolated(risk, at, before, beta)
-        assert Y == pytest.approx((1 + beta) * at.estimate.dense() - beta * before.estimate.dense())
-        value, expected = smooth(problem, name, Y)
-        assert f == pytest.approx(value) and gradient == pytest.approx(expected)
-
-
-@given(st.integers(1, 12), st.integers(1, 12), st.floats(0, 3), st.integers(0, 2**32 - 1))
-def test_shrinking_by_a_gram_matrix_is_shrinking(rows, columns, level, seed):
-    rng = np.random.default_rng(seed)
-    V = rng.standard_normal((rows, columns)) * 10.0 ** rng.uniform(-3, 0, columns)
-    W, expected = shrink(V, level), shrink_singular_values(V, level)
-    assert W.dense() == pytest.approx(expected.dense(), abs=1e-9)
-    assert W.U.T @ W.U == pytest.approx(np.eye(len(W.s)), abs=1e-10)
-
-    # Closest among its neighbours, by the definition of the proximal map.
-    def value(Z):
-        return level * np.linalg.norm(Z, "nuc") + np.linalg.norm(Z - V) ** 2 / 2
-
-    assert value(W.dense()) <= value(W.dense() + 1e-3 * rng.standard_normal(V.shape)) + 1e-12
-
-
-def test_a_step_that_is_far_too_long_or_short_is_mended():
-    problem = SPECS["dense"].build()
-    labels = Labels(problem, SQUARED)
-    risk = AllSquares(labels)
-    start = place(risk, lowrank.zero((9, 7), 1))
-    best = run("squared", problem, regularization=2.0)[1][-1].objective
-    for step in (1e-9, 1e6):
-        states = [state for _, state in zip(range(300), accelerated(risk, start, 2.0, step), strict=False)]
-        at, _ = states[-1]
-        assert at.f + 2.0 * at.estimate.s.sum() == pytest.approx(best, rel=1e-9)

@@ -5,10 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 import lrlab
-from lrlab import lowrank
 from lrlab.models.one_bit_completion import OneBitCompletion
 from lrlab.protocol import Stop
-from lrlab.solvers.methods.balls import BoundedTraceBall, short_rows, simplex, trace_ball
 from lrlab.solvers.one_bit_completion.bit_losses import losses
 
 SMALL = OneBitCompletion(n1=25, n2=20, rank=2, observed=0.6, seed=3)
@@ -17,27 +15,6 @@ SMALL = OneBitCompletion(n1=25, n2=20, rank=2, observed=0.6, seed=3)
 def loss_and_gradient(problem, W):
     value, slope = losses(problem, W[problem.operator.rows, problem.operator.columns])
     return value, problem.operator.adjoint(slope)
-
-
-def test_projections_are_feasible_and_nearest():
-    rng = np.random.default_rng(0)
-    V = rng.standard_normal((9, 7))
-    assert simplex(np.array([3.0, 1.0, 0.2]), 2.0) == pytest.approx([2.0, 0.0, 0.0])
-    assert simplex(np.array([3.0, 2.5, 0.2]), 2.0) == pytest.approx([1.25, 0.75, 0.0])
-    ball, both = trace_ball(V, 4.0).dense(), BoundedTraceBall(4.0, 0.3)
-    box = both.nearest(V, 1.0).dense()
-    assert np.linalg.norm(ball, "nuc") == pytest.approx(4.0) and np.linalg.norm(box, "nuc") <= 4.0 + 1e-9
-    assert np.abs(box).max() <= 0.3 * (1 + 1e-3) < np.abs(ball).max()
-    for _ in range(300):
-        other = rng.standard_normal((9, 7)) @ np.diag(rng.random(7))
-        inside = other * min(4.0 / np.linalg.norm(other, "nuc"), 0.3 / np.abs(other).max())
-        # The angle between the remainder and any feasible direction is at least 90 degrees.
-        assert np.vdot(V - ball, other * 4.0 / np.linalg.norm(other, "nuc") - ball) <= 1e-9
-        assert np.vdot(V - box, inside - box) <= 1e-2
-    near = both.nearest(V + 1e-3, 1.0).dense()
-    assert near == pytest.approx(BoundedTraceBall(4.0, 0.3).nearest(V + 1e-3, 1.0).dense(), abs=1e-3), "a warm start"
-    rows = short_rows(V, 1.5)
-    assert np.linalg.norm(rows, axis=1) == pytest.approx(np.minimum(np.linalg.norm(V, axis=1), 1.5))
 
 
 @pytest.mark.parametrize("link", ["probit", "logistic"])
@@ -103,11 +80,3 @@ def test_a_run_that_has_converged_is_where_a_finer_tolerance_leads(name, noise):
 def test_separable_bits_leave_the_factors_finite():
     trace = lrlab.solve(OneBitCompletion(n1=30, n2=30, rank=1, noise=0.001), "one-bit-factors", max_iter=300)
     assert np.isfinite(trace.estimate.s).all() and np.abs(trace.estimate.dense()).max() <= 1 + 1e-6
-
-
-def test_large_tables_are_not_formed_for_the_start():
-    spec = OneBitCompletion(n1=410, n2=400, rank=2, observed=0.3, noise=0.3)
-    whole, large = (
-        lowrank.errors(lrlab.solve(spec, "one-bit-factors", max_iter=k).estimate, spec.factors()) for k in (1, 40)
-    )
-    assert large["error"] < 0.45 < whole["error"]

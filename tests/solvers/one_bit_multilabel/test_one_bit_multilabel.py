@@ -4,8 +4,6 @@ from itertools import islice, repeat
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lrlab
 from lrlab import InputError, lowrank, solve
@@ -14,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models import one_bit_problem
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.models.one_bit_problem import Samples
-from lrlab.protocol import Interrupted, Stop
+from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
@@ -23,7 +21,7 @@ from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likeliho
 from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
 from lrlab.solvers.one_bit_multilabel.one_bit_moments import hard_residual, mean_moment
 from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, one_bit_power
-from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml, one_bit_trace_norm
+from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)
@@ -49,13 +47,13 @@ class Given:
         yield from self.given[batch]
 
 
-def drawn(spec, change=lambda samples: samples, parts=1):
-    """Return the stream of a spec, its samples changed, in so many blocks a batch."""
+def drawn(spec, parts=1):
+    """Return the stream of a spec, in so many blocks per batch."""
     problem, batches = spec.build(), []
     for t in range(spec.batches):
         (whole,) = problem.blocks(t)
         cuts = np.array_split(np.arange(len(whole.X)), parts)
-        batches.append([change(Samples(*(None if a is None else a[cut] for a in whole))) for cut in cuts])
+        batches.append([Samples(*(None if a is None else a[cut] for a in whole)) for cut in cuts])
     return Given(batches, spec.size, spec.rank)
 
 
@@ -99,18 +97,6 @@ def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec,
     assert np.array_equal(longer.X, wanted[0][0].X) and np.array_equal(longer.y, wanted[0][0].y)
 
 
-def test_a_pass_reports_to_the_checkpoint_and_can_be_interrupted(monkeypatch):
-    monkeypatch.setattr(one_bit_problem, "BLOCK", 20 * 700)
-    monkeypatch.setattr(one_bit_problem, "IN_MEMORY", 0)
-
-    def stop(fraction):
-        if fraction > 0.4:
-            raise Interrupted(Stop.CANCELLED)
-
-    with pytest.raises(Interrupted):
-        list(SPEC.build(stop).blocks(0))
-
-
 @pytest.mark.parametrize("spec", [SPEC, FULL])
 def test_a_table_holds_the_observed_signs_and_no_others(spec):
     problem = spec.build()
@@ -123,24 +109,6 @@ def test_a_table_holds_the_observed_signs_and_no_others(spec):
     assert table.mask.nnz == spec.m and table.mask.toarray()[rows, samples.labels].all()
     assert np.array_equal(table.Y.toarray()[rows, samples.labels], samples.y > 0)
     assert table.Y.nnz == (samples.y > 0).sum()
-
-
-@pytest.mark.parametrize("spec", [SPEC, FULL])
-@pytest.mark.parametrize("weight", [hard_residual, Answers(0.4, 0.05).score])
-def test_the_moment_is_the_sum_over_samples_one_by_one(spec, weight):
-    problem, W = drawn(spec.replace(m=150, batches=1)), anywhere(spec)
-    result, signs = mean_moment(problem, 0, W, weight)
-    total, wrong = np.zeros(spec.size), []
-    (samples,) = problem.given[0]
-    for i, x in enumerate(samples.X):
-        for j in range(spec.d2) if samples.labels is None else [samples.labels[i]]:
-            y = samples.y[i, j] if samples.labels is None else samples.y[i]
-            z = x @ W.dense()[:, j]
-            total[:, j] += float(weight(np.array([z]), np.array([y]))[0]) * x
-            wrong.append(z * y < 0)
-    assert result.T == pytest.approx(total / problem.signs_per_label) and signs.wrong / signs.all == pytest.approx(
-        np.mean(wrong)
-    )
 
 
 @pytest.mark.parametrize("observation", ["stream", "full"])
@@ -157,22 +125,6 @@ def test_the_expected_moment_is_what_the_estimate_lacks(observation):
 def test_blocks_do_not_matter(solver, spec):
     for one, many in zip(run(solver, drawn(spec)), run(solver, drawn(spec, parts=7)), strict=True):
         assert many.dense() == pytest.approx(one.dense(), abs=1e-6)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("spec", [SPEC.replace(flip=0.05), FULL])
-def test_rotated_features_and_other_names_of_labels_change_nothing_else(solver, spec):
-    rng = np.random.default_rng(1)
-    R, order = np.linalg.qr(rng.standard_normal((spec.d1, spec.d1)))[0], rng.permutation(spec.d2)
-
-    def change(s):
-        if s.labels is None:
-            return Samples(s.X @ R, None, s.y[:, order])
-        return Samples(s.X @ R, np.argsort(order)[s.labels], s.y)
-
-    plain, turned = run(solver, drawn(spec)), run(solver, drawn(spec, change))
-    for before, after in zip(plain, turned, strict=True):
-        assert R @ after.dense() == pytest.approx(before.dense()[:, order], abs=1e-5)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -230,17 +182,6 @@ def test_likelihood_steps_stay_near_the_best_on_a_table_with_flips():
     assert errors.iloc[-1] < 1.5 * errors.min() and errors.iloc[-1] < 0.1
 
 
-@pytest.mark.parametrize("answers", [Answers(0.2, 0.0), Answers(0.7, 0.1), Answers(3.0, 0.4)])
-def test_scores_are_derivatives_and_information_is_their_mean_square(answers):
-    z, step = np.linspace(-2, 2, 41), 1e-6
-    for y in (-1.0, 1.0):
-        rise = np.log(answers.probability(y * (z + step))) - np.log(answers.probability(y * (z - step)))
-        assert answers.score(z, np.full_like(z, y)) == pytest.approx(rise / (2 * step), rel=1e-5, abs=1e-6)
-    P = answers.probability(z)
-    squares = P * answers.score(z, np.ones_like(z)) ** 2 + (1 - P) * answers.score(z, -np.ones_like(z)) ** 2
-    assert answers.information(z) == pytest.approx(squares.mean(), rel=1e-9)
-
-
 @pytest.mark.parametrize(("width", "flip"), [(0.02, 0.0), (0.3, 0.0), (0.3, 0.1), (1.0, 0.2)])
 def test_width_and_flips_are_estimated_from_signs(width, flip):
     rng = np.random.default_rng(4)
@@ -249,25 +190,6 @@ def test_width_and_flips_are_estimated_from_signs(width, flip):
     result = fitted(z, y, Answers(0.3, 0.01), 1e-5)
     assert result.width == pytest.approx(width, rel=0.1) and result.flip == pytest.approx(flip, abs=0.01)
     assert fitted(z, y, Answers(0.3, 0.01), 2.0).width == pytest.approx(2.0)
-
-
-@pytest.mark.parametrize("spec", [SPEC.replace(flip=0.1), FULL.replace(flip=0.1)])
-@pytest.mark.parametrize("inner", ["cg", "exact"])
-def test_leml_codes_signs_as_given_and_continues_from_a_start(spec, inner):
-    table = spec.build().table(0)
-    if table.mask is not None and inner == "exact":
-        return
-    options = {"regularization": 5.0, "coding": SQUARED_SIGNS, "inner": inner}
-    iterates = list(islice(leml(table, rng=np.random.default_rng(0), **options), 4))
-    observed = np.ones(table.Y.shape) if table.mask is None else table.mask.toarray()
-    signs = 2 * table.Y.toarray() - 1
-    for it in iterates:
-        Z = it.estimate
-        loss = (observed * (signs - table.X @ Z.dense()) ** 2).sum() / 2
-        assert it.objective == pytest.approx(loss + 5.0 * Z.s.sum()) and Z.threshold == 0
-    assert np.diff([it.objective for it in iterates]).max() < 1e-6
-    again = leml(table, rng=np.random.default_rng(9), start=iterates[1].estimate, **options)
-    assert next(again).estimate.dense() == pytest.approx(iterates[2].estimate.dense(), abs=1e-8)
 
 
 def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():
@@ -291,31 +213,6 @@ def test_rivals_accept_a_table_of_all_labels_only(solver):
     first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))
     assert first.metrics["auc"] > 0.9 and first.estimate.threshold == 0
     assert first.table.drop(columns="seconds").equals(second.table.drop(columns="seconds"))
-
-
-def test_the_trace_norm_of_signs_ends_at_the_optimum():
-    problem, weight = FULL.replace(noise=0.2).build(), 300.0
-    *_, last = islice(one_bit_trace_norm(problem, regularization=weight, rng=np.random.default_rng(0)), 100)
-    (samples,), W = problem.blocks(0), last.estimate
-    rest = samples.y - samples.X @ W.dense()
-    assert last.objective == pytest.approx((rest**2).sum() / 2 + weight * W.s.sum())
-    # The subdifferential: X^T (Y - X W) = lambda (U V^T + Q), with Q orthogonal to it and of spectral norm at most 1.
-    U, V = W.U[:, W.s > 0], W.V[:, W.s > 0]
-    pull = samples.X.T @ rest / weight
-    assert U.T @ pull @ V == pytest.approx(np.eye(U.shape[1]), abs=1e-4)
-    assert np.linalg.norm(pull - U @ (U.T @ pull), 2) < 1 + 1e-4 and U.shape[1] < SPEC.d2
-
-
-@given(st.integers(1, 6), st.integers(1, 6), st.integers(1, 3), st.integers(0, 2**32 - 1))
-def test_columns_normalised_have_length_one_and_their_direction(d1, d2, rank, seed):
-    rng = np.random.default_rng(seed)
-    A, B = rng.standard_normal((d1, rank)), rng.standard_normal((d2, rank))
-    B[0] = 0
-    before = lowrank.from_product(A, B)
-    # Rounding leaves a column of zeros that is not quite zero.
-    before = LowRank(before.U, before.s, np.where(np.abs(before.V) < 1e-9, 0, before.V))
-    after, lengths = lowrank.columns_normalised(before).dense(), np.linalg.norm(before.dense(), axis=0)
-    assert after * lengths == pytest.approx(before.dense(), abs=1e-9)
 
 
 def test_the_truth_scores_best_and_lengths_of_columns_do_not_count():

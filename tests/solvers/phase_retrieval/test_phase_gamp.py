@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.protocol import Stop
-from lrlab.solvers.phase_retrieval import phase_gamp
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.definition_parts import Success
@@ -18,8 +16,6 @@ from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase_limits import overlaps
 
 OPTIONS = {"start": "optimal", "refine": "none"}
-FIELDS = ("real", "complex")
-LIMITS = {"impossible": 1.0, "hard": 1.128, "possible": 1.128, "asymptotic weak recovery": 0.5}
 
 
 def iterates(problem, number, **options):
@@ -80,19 +76,6 @@ def test_pictures_are_recovered_as_often_as_random_signals():
     assert trace.metrics["limit_overlap"] == 1.0 and "limit_best_overlap" not in trace.metrics
 
 
-def test_a_refinement_that_does_not_fit_is_said_to_have_stalled():
-    problem = PhaseRetrieval(m=40, p=30, field="real", seed=1).build()
-    steps = phase_gamp.refined(problem, np.random.default_rng(0).standard_normal(30))
-    stop = None
-    try:
-        while True:
-            at = next(steps)
-            assert at.residual > 1e-3
-    except StopIteration as ending:
-        stop = ending.value
-    assert stop is Stop.STALLED
-
-
 @pytest.mark.parametrize("start", ["random", "truncated"])
 def test_other_starts_predict_what_has_a_limit(start):
     spec = PhaseRetrieval(m=640, p=200, field="real")
@@ -108,16 +91,6 @@ def test_predictions_end_where_gauss_newton_takes_over():
     expected = predict_iterations(spec, {"start": "optimal", "refine": "gauss-newton"}, 100)
     assert 3 < len(expected) < 30 and expected[-1] > 0.999 > expected[-2]
     assert len(predict_iterations(spec, OPTIONS, 100)) == 100
-
-
-def test_limits_of_the_family():
-    best = catalog.family("phase-retrieval").asymptotics
-    assert best(PhaseRetrieval(m=105, p=100, field="real")) == {
-        "limit_best_overlap": 1.0,
-        "limit_best_fast_overlap": pytest.approx(0.569, abs=2e-3),
-    }
-    assert best(PhaseRetrieval(m=90, p=100)) == {"limit_best_overlap": 0.0}
-    assert best(PhaseRetrieval(m=90, p=64, truth="digit-3")) == {}
 
 
 def test_maps_hatch_what_is_impossible_and_hard():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.models import single_index
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
@@ -34,16 +33,6 @@ def test_moments_equal_the_sums_of_the_paper(pairs, n):
     problem = FlippedLogistic(n=n, p=5, intercept=0.5).build()
     for fast, slow in zip(pair_moments(problem, pairs), by_definition(problem.X, problem.y, pairs), strict=True):
         assert np.allclose(fast, slow, atol=1e-12) and (fast == fast.T).all()
-
-
-@pytest.mark.parametrize("pairs", ["consecutive", "all"])
-def test_blocks_give_the_moments_of_the_whole(pairs, monkeypatch):
-    spec = OneBitSensing(n=401, p=7)
-    stored, drawn = spec.build(), spec.build()
-    stored.block_rows = drawn.block_rows = 100
-    whole = by_definition(stored.X, stored.y, pairs)
-    monkeypatch.setattr(single_index, "IN_MEMORY", 0)
-    assert all(np.allclose(a, b, atol=1e-12) for a, b in zip(whole, pair_moments(drawn, pairs), strict=True))
 
 
 def test_the_objective_falls_and_ends_at_the_top_eigenvector():
