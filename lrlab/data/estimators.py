@@ -30,7 +30,7 @@ class SolverEstimator(BaseEstimator):
     settings: other options. Raises InputError in one sentence for unusable parameters or data.
     """
 
-    measured: ClassVar[str]
+    measured: ClassVar[str] = ""
     checks: ClassVar[dict[str, Any]] = {"dtype": np.float64}
     trace_: ClassVar[Trace]
 
@@ -43,12 +43,12 @@ class SolverEstimator(BaseEstimator):
 
     def run(self, y: Any, X: Any = None, Z: Any = None, **options: object) -> Any:
         """Run the solver, and return its estimate."""
-        usual = {"held_out": 0.0, "seed": self.seed, "max_seconds": self.max_seconds, "max_iter": self.max_iter}
+        usual = {"model": self.measured, "seed": self.seed, "max_seconds": self.max_seconds, "max_iter": self.max_iter}
         # None leaves the solver, the rank and other options at their defaults.
         said = {name: value for name, value in {**usual, **options}.items() if value is not None}
-        given = {**said, **(self.settings or {})}
-        solver: Any = given.pop("solver", self.solver)
-        trace = in_units(solve.run(job_of(y, X, Z, model=self.measured, solver=solver, **given)))
+        given: dict[str, Any] = {"held_out": 0.0, **said, **(self.settings or {})}
+        solver = given.pop("solver", self.solver)
+        trace = in_units(solve.run(job_of(y, X, Z, solver=solver, **given)))
         if trace.estimate is None:
             raise RuntimeError(trace.ending)
         self.trace_, self.n_iter_ = trace, len(trace.rows)  # type: ignore[misc]
@@ -73,11 +73,6 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
     model: str = "flipped-logistic"
     scaling: str = "columns"
 
-    @property
-    def measured(self) -> str:  # type: ignore[override]
-        """The model of the responses."""
-        return self.model
-
     def __sklearn_tags__(self) -> Any:
         """Return tags for two classes."""
         tags = super().__sklearn_tags__()
@@ -94,7 +89,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
         self.classes_, places = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y", "of two classes", "one class", "give rows of both")
-        self.coef_ = self.run(2.0 * places - 1.0, X, scaling=self.scaling)[None]
+        self.coef_ = self.run(2.0 * places - 1.0, X, model=self.model, scaling=self.scaling)[None]
         return self
 
     def decision_function(self, X: Any) -> Array:

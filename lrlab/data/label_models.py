@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import csr_array
 
 from lrlab import ranking
@@ -37,7 +38,6 @@ KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Sign
 ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "solver", "options", "kind", "sizes", "feature_names", "label_names", "scaling", "units")
 WHOLE = "a whole file that `fit --save` has written"
-PREDICTION_COLUMNS = ("row", "place", "label", "score", "predicted")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +61,14 @@ class FittedModel:
         """Read rows with the features of the model; labels are optional, all as `rows.read` takes them."""
         return read(path, labels, like=self.columns, unlabelled=True, file_format=file_format)
 
-    def predict(self, X: Matrix, k: int) -> list[dict[str, Any]]:
+    def predict(self, X: Matrix, k: int) -> pd.DataFrame:
         """Return the k best labels of each row: `row`, `place` (both from 1), `label`, `score`, `predicted`."""
-        names, scores = self.columns.names, self.scores(X)
+        scores = self.scores(X)
         order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        rows = [
-            (i + 1, j + 1, names[one], float(scores[i, one]), bool(scores[i, one] > self.estimate.threshold))
-            for i, places in enumerate(order)
-            for j, one in enumerate(places)
-        ]
-        return [dict(zip(PREDICTION_COLUMNS, row, strict=True)) for row in rows]
+        rows, places = (index.ravel() + 1 for index in np.indices(order.shape))
+        best = np.take_along_axis(scores, order, axis=1).ravel()
+        labels, predicted = np.array(self.columns.names)[order].ravel(), best > self.estimate.threshold
+        return pd.DataFrame({"row": rows, "place": places, "label": labels, "score": best, "predicted": predicted})
 
 
 def save_model(path: str | PathLike[str] | IO[bytes], model: FittedModel) -> None:

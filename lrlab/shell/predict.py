@@ -1,7 +1,6 @@
 """python -m lrlab predict: labels of new rows, by a model that `fit --save` has written."""
 
 import argparse
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,17 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Predict, and print or write the predictions."""
-    from lrlab.data.label_models import PREDICTION_COLUMNS, load_model
+    from lrlab.data.label_models import load_model
 
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "request at least one label")
     if options.out:
         require_place("--out", options.out, ".csv")
     model = load_model(options.model)
-    rows = model.predict(model.read(options.file, options.labels, file_format=options.format).X, options.top)
+    table = model.predict(model.read(options.file, options.labels, file_format=options.format).X, options.top)
+    rows: Any = table.to_dict("records")
     if options.out:
-        with options.out.open("w", newline="", encoding="utf-8") as stream:
-            table = csv.DictWriter(stream, PREDICTION_COLUMNS)
-            table.writeheader()
-            table.writerows(rows)
+        table.to_csv(options.out, index=False)
     if options.json:
         print_json({"solver": model.solver, "threshold": model.estimate.threshold, "predictions": rows})
     elif options.out:
