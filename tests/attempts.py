@@ -1,6 +1,6 @@
-"""What was tried against the lab: the tests that are marked with an attempt, and their table in SECURITY.md.
+"""Attacks and faults that tests try, by the mark `attempt`, and their table in SECURITY.md.
 
-`python -m tests.attempts --write` runs them all, the rare ones too, and writes the table if each of them passes.
+`python -m tests.attempts --write` runs all of them, soak included, and writes the table if they pass.
 """
 
 import argparse
@@ -21,7 +21,7 @@ HEAD = "| attempt | outcome | test | passed |\n|---|---|---|---|\n"
 
 
 class Attempt(NamedTuple):
-    """What was tried, what came of it, and the test (file, name) that tries it."""
+    """An attack or fault, its outcome, and its test (file, name)."""
 
     tried: str
     outcome: str
@@ -65,7 +65,7 @@ class _Passed:
 
 
 def main() -> int:
-    """Run the tests of all attempts; write the table where that is asked for and all pass."""
+    """Run the tests of all attempts; with --write, write the table if all pass."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write the table to SECURITY.md")
     write, passed = parser.parse_args().write, _Passed()

@@ -1,4 +1,4 @@
-"""A dask cluster whose scheduler and workers are processes of their own."""
+"""A dask cluster whose scheduler and workers are separate processes."""
 
 import json
 import os

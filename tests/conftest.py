@@ -1,4 +1,4 @@
-"""What all tests share: one BLAS thread, one engine for a session, long files first, and processes that Ctrl-C ends."""
+"""Shared by all tests: one BLAS thread, one engine per session, long files first, and processes that Ctrl-C ends."""
 
 import functools
 import hashlib
@@ -21,14 +21,14 @@ os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREA
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest: no core is left alone with one of them at the end."""
+    """Begin with the longest files, so that no core ends with one of them while the others have finished."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: (item.path not in slow, item.path.parent.name != "ui"))
 
 
 @pytest.fixture(autouse=True)
 def _catalogue_as_before() -> Iterator[None]:
-    """Take out of the catalogue what a test has put there."""
+    """Remove entries from the catalog that a test added."""
     from lrlab import catalog
 
     before = catalog.PLUGINS, catalog.LEFT_OUT
@@ -49,11 +49,11 @@ TOGETHER = (
         "ui/test_widget_browser.py", "live/test_frames.py",
     ),
 )  # fmt: skip
-"""Files that one process is given."""
+"""Files that one process runs."""
 
 
 class FilesTogether(LoadFileScheduling):
-    """Gives a process a whole file, with its server or engine, and those that go together with it."""
+    """Gives a process a whole file, with its server or engine, and the files that share them."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = super()._split_scope(nodeid)
@@ -67,7 +67,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FilesTogethe
 
 @pytest.fixture(scope="session", autouse=True)
 def lab(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let pages, in this process and in servers that tests start, keep their trials away from a person's own."""
+    """Give pages, in this process and in servers of tests, a store apart from the user's."""
     os.environ["LRLAB_STORE"] = str(tmp_path_factory.mktemp("lab") / "trials.sqlite")
     # Tests start some fifty engines in other processes; each would import scikit-learn for a second.
     os.environ["LRLAB_PRELOAD"] = ""
@@ -88,7 +88,7 @@ def engine() -> "Iterator[Engine]":
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> Iterator[None]:
-    """Undo it where a shell has started the tests in the background with SIGINT ignored: children would inherit it."""
+    """Handle SIGINT even if a shell started the tests in the background, so that children inherit the handler."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -96,9 +96,9 @@ def _interruptible() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _figures_are_valid() -> Iterator[None]:
-    """Have plotly check every figure that a test sends to a browser: it is not checked where people wait for it.
+    """Have plotly check every figure that a test sends to a browser; the app skips the check to save time.
 
-    A figure that is sent again unchanged, and the template that all share, are checked once.
+    The check leaves out repeated figures, and sees the common template once.
     """
     from lrlab.figures.build import Figure
 
@@ -128,7 +128,7 @@ def _figures_are_valid() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _components_are_listed_once() -> Iterator[None]:
-    """Let Streamlit look through all installed packages for components once, as a server does, not for every page."""
+    """Let Streamlit search the installed packages for components once, as a server does, not for every page."""
     if "streamlit.testing.v1" not in sys.modules:  # imported with the tests of pages
         yield
         return

@@ -1,11 +1,11 @@
-"""Sizes of the problems that tests draw of every model, of a model that is added later, too."""
+"""Sizes of test problems for every model, later ones included."""
 
 from lrlab import catalog
 from lrlab.parameters import declared
 
 
 def sizes(model, listed):
-    """Return the sizes listed for a model; where there are none, those of the first listed one of its family."""
+    """Return the sizes listed for a model, or else for the first listed model of its family."""
     if model in listed:
         return listed[model]
     alike = (listed[name] for name in listed if catalog.family(name) is catalog.family(model))

@@ -46,14 +46,14 @@ BELOW_THRESHOLD = [
     ("flipped-logistic", "sparse-pairwise-moment"),
     ("one-bit-phase-retrieval", "pairwise-moment"),
 ]
-"""Moments that by theory need n / p far above the 50 here: what they return has nothing to do with the signal."""
+"""Moments that need n / p far above the 50 here by theory: their estimates have nothing to do with the signal."""
 ENDS = dict.fromkeys(
     ("trimmed-gauss-newton", "ep-rom", "ap-rom", "gfm", "geco", "complete-then-regress", "gamp"), (Stop.SETTLED,)
 ) | {"link-free-refinement": (Stop.NO_MINIMUM,)}
-"""Fixed points that are no minima of what the solver minimises, and links that separate the responses."""
+"""Solvers that may end at a fixed point that isn't a minimum, or at a link that separates the responses."""
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.with_aliases(model, aliases.SOLVERS)]
 ITERATIONS, AGAIN = 40, 12
-"""Of a run, and of the one with the same seed, which has the same first rows."""
+"""Iterations of a run, and of its repetition with the same seed, whose rows must agree."""
 
 
 def accepted(model, name):
@@ -106,7 +106,7 @@ DECLARED = {
     r"\|\|y - A x\|\|\^2 / 2(?! \+)": lambda problem, x: np.sum((problem.y - problem.A @ x) ** 2) / 2,
     r"mean max\(0, -y_i <x_i, b>\)": lambda problem, b: np.maximum(0, -problem.y * (problem.X @ b)).mean(),
 }
-"""Objectives as docstrings declare them, and their values from data and estimate alone."""
+"""Objectives as docstrings declare them, with functions of the data and the estimate that compute them."""
 
 
 def evaluation(entry):

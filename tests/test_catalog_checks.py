@@ -1,4 +1,4 @@
-"""A part of a model or solver that is missing, misspelt or contradictory is one sentence; those of lrlab have all."""
+"""One sentence per missing, misspelt or contradictory part of a model or solver; lrlab's own entries are complete."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -63,14 +63,14 @@ SOLVER = SolverEntry(
 
 
 def checked(model=MODEL, solver=SOLVER):
-    """Check entries as those of two files."""
+    """Check a model and a solver as if two files declared them."""
     known = [("guess.py", sound([solver], "guess.py")[0]), ("toy.py", entries_of(file(model), "toy.py")[0])]
     for label, entry in known:
         check(label, entry, known)
 
 
 def file(*entry):
-    """Return what a file with the entry of a model, or none, is to the catalogue."""
+    """Return a module with the entry of a model, or without one."""
     return type("Module", (), {"ENTRY": entry[0]} if entry else {})
 
 

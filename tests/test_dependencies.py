@@ -1,4 +1,4 @@
-"""What is imported is declared; only one private interface of streamlit, dask and distributed is used."""
+"""Requirements declare all imports; lrlab uses one private interface of streamlit, dask and distributed."""
 
 import ast
 import re
@@ -28,12 +28,12 @@ MODULES = {
     "pyyaml": "yaml",
     "font-source-sans-pro": "font_source_sans_pro",
 }
-"""What a distribution is imported as, where that is another name."""
+"""Names of modules that differ from the names of their distributions."""
 
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
-"""Modules of these libraries that are meant to be imported."""
+"""Public modules of these libraries."""
 PRIVATE = {("permalink.py", "streamlit.runtime.scriptrunner")}
-"""Streamlit tells scripts that Back or Forward asked for by a private flag alone."""
+"""Only a private flag of Streamlit tells a script that the user pressed Back or Forward."""
 OWNERS = r"client|distributed|dask|streamlit|\bst\b|worker|context|ctx|session|runtime|manager"
 """Names of objects of these libraries, whose own attributes are not ours."""
 
@@ -50,7 +50,7 @@ def imports(path: Path) -> set[str]:
 
 
 def required(*files: str) -> set[str]:
-    """Return the names by which what the requirement files declare is imported."""
+    """Return the names of the modules that requirement files declare."""
     lines = [line for file in files for line in (ROOT / file).read_text().splitlines()]
     names = [re.match(r"[\w-]+", line)[0] for line in lines if line and not line.startswith("#")]
     extras = {"distributed"} if any(line.startswith("dask[distributed]") for line in lines) else set()

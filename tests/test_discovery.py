@@ -1,4 +1,4 @@
-"""What a visitor finds from Python: tables of models and solvers, public names, short representations."""
+"""Discovery from Python: tables of models and solvers, public names, short representations."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Own solvers and models: in files and notebooks, on workers and clusters, with the version of their code."""
+"""Custom solvers and models: in files and notebooks, on workers and clusters, with the version of their code."""
 
 import json
 import os
@@ -68,7 +68,7 @@ SENTENCE = "The job failed inside the solver (ValueError: no such luck)."
 
 @pytest.fixture
 def own(tmp_path):
-    """Return the file of own solvers, registered."""
+    """Register a file of custom solvers, and return it."""
     file = tmp_path / "own_solvers.py"
     file.write_text(FILE)
     assert lrlab.register(file) == ("own-failure", "own-mean")
@@ -239,7 +239,7 @@ ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
 
 @pytest.fixture
 def files(tmp_path):
-    """Return the setting of files with own solvers and an own model, and one that is broken."""
+    """Return the setting for files with custom solvers, a custom model and a mistake."""
     for name, text in {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}.items():
         (tmp_path / name).write_text(text)
     return os.pathsep.join(str(tmp_path / name) for name in ("broken.py", "own_solvers.py", "own_model.py"))

@@ -26,7 +26,7 @@ LARGEST = {
     "n": 300, "m": 300, "n1": 24, "n2": 24, "p": 16, "d": 8, "d1": 8, "d2": 8, "labels": 8, "rank": 3, "r": 3,
     "sparsity": 16, "per_row": 3, "seen_per_row": 5, "batches": 5, "side": 12,
 }  # fmt: skip
-"""Sizes are drawn up to here, and all else in the whole range that it declares."""
+"""Largest sizes; all other parameters come from their whole declared range."""
 FORMULAS = ("sign(z)", "0", "1", "-1", "z > 0", "tanh(5*z)", "exp(-abs(z))", "max(-1, min(1, 1/z))", "z^2 < 1")
 LIMITS = {
     "tol": st.sampled_from([0.0, 1e-8, 1e-3, 1.0]),
@@ -36,7 +36,7 @@ LIMITS = {
 
 
 def value_of(parameter):
-    """Return what a parameter can be: the ends of its range and its default as often as all else."""
+    """Return the values of a parameter; half of them are the ends of its range or its default."""
     if parameter.name == "link":
         return st.sampled_from([parameter.default, *FORMULAS])
     if parameter.kind is bool:
@@ -91,7 +91,7 @@ BROKEN = (
     ("flipped-logistic", {"n": 2, "p": 3, "design": "rademacher"}, "logistic", {}),
     ("flipped-logistic", {"n": 2, "p": 12, "seed": 4294967295}, "link-free-refinement", {"kept": 1}),
 )
-"""Jobs that ended otherwise once."""
+"""Jobs that once ended in another way."""
 
 
 def every(examples):

@@ -1,4 +1,4 @@
-"""Which tests are left to `make soak`: all but a third of those that ask the same of every entry, each day another."""
+"""Parameters of tests that only `make soak` runs, so that the suite tries another third of them each day."""
 
 import os
 import time
@@ -12,9 +12,9 @@ os.environ.setdefault("LRLAB_TEST_SEED", time.strftime("%j"))
 
 
 def a_third(values: Sequence[Any]) -> list[Any]:
-    """Return the values as parameters of a test, a tuple as those of several parameters.
+    """Return parameters of a test; a tuple holds several parameters.
 
-    Those that are not of the third of LRLAB_TEST_SEED are for soak.
+    All but the third that LRLAB_TEST_SEED chooses are for soak.
     """
     chosen, sets = int(os.environ["LRLAB_TEST_SEED"]) % 3, [v if isinstance(v, tuple) else (v,) for v in values]
     marks = [() if k % 3 == chosen else pytest.mark.soak for k in range(len(sets))]

@@ -1,4 +1,4 @@
-"""What tests wait for: a condition, trials in a store that other processes write, the address of a scheduler."""
+"""Waiting for a condition, for trials that other processes store, for the address of a scheduler."""
 
 import json
 import sqlite3
@@ -15,7 +15,7 @@ PATIENCE = 120.0
 
 
 def aside(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
-    """Return what a function returns in a thread: `asyncio.run` fails where a browser's event loop has this one."""
+    """Run a function in another thread: `asyncio.run` fails in the thread of a browser's event loop."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(function, *arguments, **keywords).result()
 

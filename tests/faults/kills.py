@@ -1,7 +1,7 @@
-"""Kills workers and servers (kill -9) at random points while a sweep with a store runs, and checks what is left.
+"""Kills workers and servers (kill -9) at random points of a sweep with a store, and checks store and processes.
 
-After each kill: nothing that was stored is gone or different, no process of a killed server is left, and the sweep goes
-on; at the end every trial is there once, with the numbers that this process computes.
+After each kill the stored trials are unchanged, a killed server leaves no process, and the sweep goes on. Finally the
+store has every trial once, with the numbers that this process computes.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from tests.waiting import PATIENCE, stored_trials, until
 
 STILL_SECONDS = 10.0
 FOLDERS = ("lrlab-", "pymp-", "dask-")
-"""What the names of an engine's temporary folders begin with."""
+"""First letters of the names of an engine's temporary folders."""
 QUERY = "model=one-bit-sensing&solvers=sir&p=40&x-axis=n&x-from=1000&x-to=4000&x-points=4&x-spacing=linear"
 QUERY += "&y-axis=none&rule.metric=none"
 GRID = {"n": [1000.0, 2000.0, 3000.0, 4000.0]}
@@ -34,7 +34,7 @@ Rows = dict[tuple[int, int], tuple[object, ...]]
 
 @dataclass
 class Outcome:
-    """Seconds after a kill until the sweep went on, the page was back, and no process of a server was left."""
+    """Seconds after a kill until the sweep went on, the page was back, and all processes of the server had ended."""
 
     resumed: list[float] = field(default_factory=list)
     restarted: list[float] = field(default_factory=list)
@@ -95,7 +95,7 @@ COOKIE = "lrlab=" + "5" * 32
 
 
 def check_progress(path: Path, before: Rows) -> Rows:
-    """Return what is stored now; AssertionError where something that was stored is gone or different."""
+    """Return the stored trials; AssertionError if one from before is gone or different."""
     now = stored(path)
     assert before.items() <= now.items(), "stored trials are gone or different"
     return now
@@ -144,7 +144,7 @@ async def kill_workers(server: Server, path: Path, kills: int, seed: int, trials
 
 
 def kill(server: Server) -> float:
-    """Kill a server, and return the seconds until none of its processes was left."""
+    """Kill a server, and return the seconds until all of its processes had ended."""
     others = psutil.Process(server.process.pid).children(recursive=True)
     server.process.kill()
     server.process.wait()
@@ -188,7 +188,7 @@ def kill_servers(server: Server, path: Path, kills: int, seed: int, trials: int,
 
 
 def environment(path: Path) -> dict[str, str]:
-    """Return what a server is given, so that all of its files lie beside the store."""
+    """Return the environment of a server whose files all lie next to the store."""
     return {"LRLAB_STORE": str(path), "TMPDIR": str(path.parent)}
 
 

@@ -1,7 +1,6 @@
-"""What tests of drawn input share: how many are drawn, and correct texts and files of which a part is changed.
+"""Random input for tests: its number, and correct texts and files with random changes.
 
-The suite draws a few of each, the same ones every time. `LRLAB_FUZZ=10000 pytest tests/fuzz` (`make soak`) draws so
-many in all, anew each time.
+The suite always tries the same few. `LRLAB_FUZZ=10000 pytest tests/fuzz` (`make soak`) tries that many new ones.
 """
 
 import io
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 ALL = int(os.environ.get("LRLAB_FUZZ", "0"))
 SHARES = {"readers": 0.44, "models": 0.12, "definitions": 0.22, "shell": 0.1, "addresses": 0.12}
-"""Of all that is drawn: pages take a hundred times as long as readers."""
+"""Fractions of all examples: pages take a hundred times as long as readers."""
 NUMBERS = (
     "0", "-1", "1", "2", "3", "7", "40", "1e9", "1000000000", "-0", "0.5", "1e-320", "1e308", "-1e308", "1e999", "nan",
     "inf", "-inf", "9" * 400, "1_000", "0x10", "007", "+5", "1.", ".5", "1e", "--1", "\uff15", "\u0663", "1,5",
@@ -75,7 +74,7 @@ def replaced_word(draw: Any, text: str) -> str:
 
 @st.composite
 def changed_bytes(draw: Any, contents: Sequence[bytes]) -> bytes:
-    """Return bytes of which some are replaced, or which end early."""
+    """Return bytes with some of them replaced, or cut short."""
     content = draw(st.sampled_from(list(contents)))
     for _ in range(draw(st.integers(1, 3))):
         start = draw(st.integers(0, len(content)))

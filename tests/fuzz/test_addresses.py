@@ -1,4 +1,4 @@
-"""Drawn addresses of all pages: each parameter is taken over or refused in one sentence; nothing else is ever shown."""
+"""Random addresses of all pages: each parameter appears on the page, or one sentence refuses it."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ OWN = {
     "learn": ("lesson", "step", "answer", "teacher"),
     "home": (),
 }  # fmt: skip
-"""Keys of each page beside those of models, solvers and limits."""
+"""Keys of each page besides the parameters of models, solvers and limits."""
 WITH_MODEL = ("converge", "spectrum", "transition")
 LARGEST = 3000.0
 """Of sizes that may be accepted: a page draws the truth."""
@@ -91,7 +91,7 @@ def test_an_address_is_shown_or_refused(drawn_address):
 
 
 def check(at, page, model, name, values, sentences):
-    """Hold a parameter of a model to its declaration: what it accepts is in the address, all else in a sentence."""
+    """Check that the address keeps accepted values of a model's parameter, and that a sentence refuses all others."""
     parameter = declared(model).get(name)
     if parameter is None or parameter.hidden or not values or page != "converge":
         return

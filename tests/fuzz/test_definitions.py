@@ -1,4 +1,4 @@
-"""Definitions with drawn mistakes: sweeps and presets in TOML are read as what they say, or refused with the line."""
+"""Definitions of sweeps and presets with random mistakes: read correctly, or refused in one sentence."""
 
 from importlib.resources import files
 
@@ -36,7 +36,7 @@ max_iter = 9
 
 @st.composite
 def with_other_value(draw, texts):
-    """Return a definition in which the value of one line is another."""
+    """Return a definition with another value in one line."""
     lines = draw(st.sampled_from(texts)).splitlines()
     places = [k for k, line in enumerate(lines) if " = " in line]
     k = draw(st.sampled_from(places))

@@ -1,4 +1,4 @@
-"""Saved models with drawn mistakes: they predict finite scores, or are refused in one sentence."""
+"""Saved models with random mistakes: they predict finite scores, or one sentence refuses them."""
 
 import io
 

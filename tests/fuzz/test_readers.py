@@ -1,4 +1,4 @@
-"""Files with drawn mistakes: read as what they say, or refused in one sentence."""
+"""Files with random mistakes: read correctly, or refused in one sentence."""
 
 import math
 from pathlib import Path
@@ -64,7 +64,7 @@ def written(folder, name, content):
 
 
 def read_or_refused(reader, *given, **named):
-    """Return what a reader returns, or None where it refuses in one sentence."""
+    """Return the result of a reader, or None if it refuses the file in one sentence."""
     try:
         return reader(*given, **named)
     except InputError as error:
@@ -73,7 +73,7 @@ def read_or_refused(reader, *given, **named):
 
 
 def check(folder: Path, data):
-    """Hold a data set to what every one promises, and to what is read again after it was written."""
+    """Check the promises of every data set, and that it survives writing and reading."""
     X, Y = dense(data.X), dense(data.Y)
     assert data.n > 0 and X.shape == (data.n, data.d) and np.isfinite(X).all()
     assert set(np.unique(Y)) <= {0, 1}

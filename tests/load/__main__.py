@@ -23,7 +23,7 @@ SWEEP = "model=one-bit-sensing&x-axis=ratio&y-axis=none&n=20000&p=200&trials=100
 
 
 async def rest(server: Server, sessions: int) -> None:
-    """Print what open tabs without a run cost, and what is left 20 s after they closed."""
+    """Print the processor time of open tabs without a run."""
     visitors = [Visitor(server.address) for _ in range(sessions)]
     for visitor in visitors:
         await visitor.open()

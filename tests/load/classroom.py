@@ -17,7 +17,7 @@ TOUCHES = 3
 
 @dataclass
 class Outcome:
-    """What the sessions of a class saw, in seconds from Run: first iterate, end; answers of touched widgets."""
+    """Seconds that each session waited from Run to its first iterate and its end, and for answers of widgets."""
 
     sessions: int
     first: list[float] = field(default_factory=list)
@@ -49,10 +49,10 @@ async def attend(
     touching: int = 0,
     stay: float = 0.0,
 ) -> Outcome:
-    """Let so many sessions load the page one after the other, press Run together, and follow.
+    """Let sessions load the page one after the other, press Run together, and follow their runs.
 
-    seeds: one per session, all the same where it is empty. touching: how many of them change a widget meanwhile.
-    stay: seconds for which the tabs stay open afterwards.
+    seeds: one per session; if empty, all sessions run the same job. touching: number of sessions that change a widget
+    meanwhile. stay: seconds until the tabs close.
     """
     assert sessions <= MOST_SESSIONS and seconds <= MOST_SECONDS
     outcome, visitors = Outcome(sessions), list[Visitor]()

@@ -1,4 +1,4 @@
-"""What a class sees live at one server: updates of runs that take seconds, and answers to sliders that are dragged."""
+"""Live updates that a class gets from one server: of runs that take seconds, and for dragged sliders."""
 
 import asyncio
 import json

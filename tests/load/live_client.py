@@ -21,7 +21,7 @@ HELD_SECONDS = 0.1
 
 @dataclass
 class LiveClient:
-    """One WebSocket, opened anew where it closes. `take` gets a stream, its parts, and whether it is over.
+    """One WebSocket, which opens again after it closes. `take` gets a stream, its parts, and whether it is over.
 
     arrived: when the messages of each stream came, in `time.monotonic()`. bytes: received, deflated.
     """

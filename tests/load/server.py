@@ -1,4 +1,4 @@
-"""A server for load tests, and what it costs while it runs."""
+"""A server for load tests, and its processor time and memory."""
 
 import os
 import socket
@@ -42,7 +42,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def serve(environment: Mapping[str, str] | None = None, script: str = "app.py") -> Iterator[Server]:
-    """Start the app on a free port of this machine, with a store of its own, and end it."""
+    """Start the app on a free port of this machine with a temporary store, and end it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -30,7 +30,7 @@ def server():
 
 
 def test_pages_of_other_servers_do_not_reach_it(server):
-    """A proxy passes on the name under which it was called, which is then that of the page."""
+    """A proxy passes on the host name of the request, which must be the name of the page."""
 
     async def status(origin: str) -> int:
         port = int(server.address.rpartition(":")[2])

@@ -1,7 +1,6 @@
-"""A visitor as the server sees one: websockets that speak streamlit's protocol and the live channel's.
+"""A visitor without a browser: WebSockets that speak the protocols of Streamlit and of the live channel.
 
-As a browser it draws what the script of the page sends, or the newer live part, and has the page drawn again at the end
-of a run.
+It shows elements of the script or newer live parts, as a browser does, and requests the page again at the end of a run.
 """
 
 import asyncio
@@ -31,12 +30,12 @@ UNDER_WAY = ("Waiting", "Running.", "Reading the data")
 
 @dataclass
 class Visitor:
-    """One open tab. All times are of `time.monotonic()`; `cards` is the HTML of the runs' cards, `texts` what is read.
+    """One open tab. All times are of `time.monotonic()`.
 
-    first_at: when the first iterate of a run was shown, live or by the script; over_at: when the script had drawn its
-    end. goes_to: where the page sends the browser. sliders: the data of each slider. texts: by their place, or by the
-    name of their live part. live: the connection by which runs and sliders are followed. What is pressed or changed in
-    a part of a page that is drawn alone, or the end of a run there, has that part drawn alone: `parts` counts that.
+    cards: the HTML of the runs' cards. texts: all texts, by their position or by the name of their live part. first_at:
+    time of the first iterate, live or by the script. over_at: time at which the script had drawn the end. goes_to: the
+    address to which the page sends the browser. sliders: the data of each slider. live: the connection for runs and
+    sliders. parts: how often the script drew only a part of the page.
     """
 
     address: str

@@ -1,4 +1,4 @@
-"""The app on a port of its own, and a real chromium."""
+"""The app on a free port, and a real chromium."""
 
 import os
 import shutil
@@ -80,7 +80,7 @@ def failures():
 
 @pytest.fixture
 def page(tab, failures):
-    """Return the only tab as that of a new visitor: another tab would load and compile all scripts again, for 4 s."""
+    """Return the only tab, without cookies: another tab would load and compile all scripts again, for 4 s."""
 
     def fail(error):
         failures.append(error)

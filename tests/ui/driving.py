@@ -16,9 +16,9 @@ def drawn(at):
 
 
 def finished(at, page, seconds=60):
-    """Press Run and draw the page until what it follows is over.
+    """Press Run and draw the page until its run is over.
 
-    To draw a page takes as long as many a run: while one goes on it is drawn less and less often.
+    Drawing a page may take as long as a run, so the pauses between drawings grow.
     """
     drawn(at.button(key=f"{page}-run").click().run())
     started, pause = time.monotonic(), 0.05
@@ -45,7 +45,7 @@ def words(at, part):
 
 
 def place(at, label):
-    """Return the text at which a slider stands."""
+    """Return the text of a slider's position."""
     [data] = [data for data in components(at) if "texts" in data and data["label"] == label]
     return json.loads(data["texts"])[data["at"]]
 
@@ -56,17 +56,17 @@ def errors(at):
 
 
 def read(markdown):
-    """Return a text that is shown as it is, without what keeps it from being read as Markdown."""
+    """Return a text without the escapes that keep it from being Markdown."""
     return re.sub(r"\\([^\w\s])", r"\1", markdown.replace(JOINER, ""))
 
 
 def unfold(at, page, *folds):
-    """Open places that are folded away, as their titles are clicked; the page is not yet drawn with them."""
+    """Open folded parts of a page, for its next drawing."""
     for fold in folds:
         at.session_state[f"{page}-{fold}"] = True
     return at
 
 
 def current(page, address):
-    """Return the page and the parameters to which an address, maybe of a former page, leads."""
+    """Return page and parameters of an address, which may name a former page."""
     return ("transition", of_sweep_page(address)) if page == "sweep" else (page, address)

@@ -1,4 +1,4 @@
-"""How many runs and sweeps a browser may have: one more is refused with a sentence, on every page."""
+"""Limits on the runs and sweeps of a browser: every page refuses one more with a sentence."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The shipped atlas of the home page is what the solvers of today compute."""
+"""The shipped atlas of the home page agrees with today's solvers."""
 
 import gzip
 import json

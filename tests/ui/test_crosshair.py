@@ -1,4 +1,4 @@
-"""The crosshair of the phase map: a cell's first trial beside the map, at each position and at a click."""
+"""The crosshair of the phase diagram shows the first trial of a grid point, chosen by sliders or a click."""
 
 import json
 import time

@@ -15,7 +15,7 @@ from tests.ui.driving import components, drawn, errors, finished
 pytestmark = pytest.mark.usefixtures("engine")
 
 LONG_MS = 300_000
-"""Longest wait of a browser beside other tests on a small machine."""
+"""Longest wait of a browser while other tests run on a small machine."""
 PAGES = Path(__file__).parents[2] / "pages"
 TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "3", "model": "one-bit-sensing"}
 WITH_MODELS = {

@@ -18,7 +18,7 @@ PARTS = ".st-key-converge-equation, .st-key-converge-verdict, " + ", ".join(
     f".stElementContainer.st-key-converge-{name}"
     for name in ("measured", "curves", "estimate", "matrices", "picture", "spectrum")
 )
-"""A figure is another one where a model draws its estimates in another way: its place is not."""
+"""Places of figures; a model may draw its estimates as another kind of figure in the same place."""
 WATCH = """parts => {
   window.places = {};
   const look = () => {
@@ -47,7 +47,7 @@ SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000"
 
 
 def whole(model):
-    """Return those of the main parameters of a model that are whole numbers."""
+    """Return the main parameters of a model that are whole numbers."""
     parameters = declared(catalog.MODELS[model])
     return [name for name in catalog.model_entry(model).main if parameters[name].kind is int]
 

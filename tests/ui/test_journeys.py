@@ -235,7 +235,7 @@ CONTENT = """node => JSON.stringify(node._fullData.map(({ name, x, y, z, marker 
     typeof value === "number" ? Number(value.toPrecision(5)) : value))]))"""
 """All numbers of a figure as text, to five digits: a script of the page sends fewer digits than the live channel."""
 RUN = "node => JSON.stringify(Array.from(node?.calcdata?.[0] ?? [], ({ x, y }) => [x, Number(y?.toPrecision(5))]))"
-"""Points of the first run's curve; the theory beside it becomes more exact while the page is open."""
+"""Points of the first run's curve; the predictions become more exact while the page is open."""
 WATCH = """figure => {
   const node = document.querySelector(figure);
   const content = CONTENT;

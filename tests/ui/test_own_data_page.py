@@ -1,4 +1,4 @@
-"""*Your data*, on the real engine: examples, files of each kind, what is recovered, the code, hostile uploads."""
+"""The page Your data on the real engine: examples, files of each kind, results, code, hostile uploads."""
 
 from functools import partial
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A solver in a file of one's own is on the pages; one that is broken is named there, and all others work."""
+"""Pages have the solvers of your files; they name a broken file, and all others work."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 @pytest.fixture(autouse=True)
 def own(tmp_path, monkeypatch):
-    """Let the server have a file of own solvers and one that is broken."""
+    """Give the server a file of custom solvers, a model, and a broken file."""
     before = catalog.PLUGINS, catalog.LEFT_OUT
     monkeypatch.setenv("LRLAB_PLUGINS", "")
     files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}

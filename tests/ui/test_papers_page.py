@@ -24,7 +24,7 @@ PUBLISHED = [name for name in presets.names() if paper_of(name)]
 
 @pytest.fixture
 def own_store(monkeypatch, tmp_path):
-    """Let the page have a store of its own, and return its path."""
+    """Give the page an empty store, and return its path."""
     monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "own.sqlite"))
     return tmp_path / "own.sqlite"
 

@@ -1,4 +1,4 @@
-"""Faults that people saw on the pages, each of which must not come back."""
+"""Faults that users saw on the pages and that must not come back."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The sentence of *Spectrum*: theory where its curve crosses, what was measured at both ends."""
+"""The sentence of the page Eigengaps: the threshold in theory, and measurements at both ends."""
 
 import pandas as pd
 import pytest

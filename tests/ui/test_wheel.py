@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.browser]
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """Return the programs of an environment into which the wheel alone was installed, built from the sdist."""
+    """Return the programs of an environment that has only the wheel, built from the sdist."""
     folder = tmp_path_factory.mktemp("bare")
     done(sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT)
     files = sorted((folder / "dist").iterdir())
@@ -40,7 +40,7 @@ def bare(tmp_path_factory):
 
 
 def done(*command, status=0):
-    """Run a command away from the checkout and return what it prints; errors where something is wrong with it."""
+    """Run a command away from the checkout; return its output, or its errors if it should fail."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "LRLAB_"))}
     result = subprocess.run(list(map(str, command)), cwd="/", env=own, capture_output=True, text=True)
     assert result.returncode == status, result.stdout + result.stderr

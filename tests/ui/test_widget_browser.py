@@ -1,4 +1,4 @@
-"""The widget of notebooks in a browser: its figure grows where it stands, with the scripts of the pages."""
+"""The widget of notebooks in a browser: its figure grows in place, with the scripts of the pages."""
 
 import json
 

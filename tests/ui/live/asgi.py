@@ -1,4 +1,4 @@
-"""One WebSocket to the live channel, in this process: what a browser, or somebody else, sends and gets."""
+"""A client of the live channel in this process, in the role of a browser or a stranger."""
 
 import asyncio
 import json
@@ -31,11 +31,11 @@ class Client:
         await self.send({"text": json.dumps(value)})
 
     def stop_reading(self):
-        """Let what the server sends wait."""
+        """Stop reading, so that messages of the server wait."""
         self._free.clear()
 
     def read_on(self):
-        """Take what waits, and what comes."""
+        """Read the waiting messages and all later ones."""
         self._free.set()
 
     async def until(self, condition, seconds=10.0):
@@ -45,7 +45,7 @@ class Client:
                 await asyncio.sleep(0.005)
 
     def messages(self):
-        """Return what was sent, read."""
+        """Return the messages of the server as objects."""
         return [json.loads(text) for text in self.sent]
 
     async def receive(self):
@@ -53,7 +53,7 @@ class Client:
         return await self._frames.get()
 
     async def take(self, message):
-        """Take what the server sends."""
+        """Take a message of the server."""
         if message["type"] == "websocket.accept":
             self.accepted = True
         elif message["type"] == "websocket.send":

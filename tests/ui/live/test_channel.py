@@ -1,4 +1,4 @@
-"""Tabs that leave and come back, runs that end with them or are taken over, and how many there may be."""
+"""Tabs that leave and come back, runs that end with a tab or pass to another, and limits on their number."""
 
 import time
 
@@ -10,7 +10,7 @@ from tests.waiting import until
 
 
 class Connection:
-    """sent: what a tab was sent."""
+    """A connection that collects messages in `sent`."""
 
     def __init__(self):
         self.sent = []

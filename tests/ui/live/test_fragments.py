@@ -1,4 +1,4 @@
-"""Parts of a page that are drawn alone lose nothing of what was drawn before."""
+"""A script that draws a part of a page keeps the elements of the script before."""
 
 import asyncio
 import threading

@@ -13,7 +13,7 @@ KEY = "0123456789abcdef" * 2
 
 
 def answered(kind="text/html", cookie=""):
-    """Return the headers with which a page is answered, several of one name as a list."""
+    """Return the headers of the answer to a request for a page."""
 
     async def page(scope, receive, send):
         start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]}

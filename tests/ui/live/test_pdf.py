@@ -1,4 +1,4 @@
-"""PDFs of figures: their size and text, who gets them, and what is no figure."""
+"""PDFs of figures: their size, their text and their recipients; other content is refused."""
 
 import asyncio
 import re
@@ -67,7 +67,7 @@ def test_what_is_no_figure_is_one_sentence(svg):
 
 
 def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
-    """Return the answer to what is posted."""
+    """Return the answer to a POST request."""
     headers = [(b"host", HOST.encode()), (b"origin", origin.encode()), (b"cookie", cookie.encode())]
     scope = {
         "type": "http",

@@ -1,4 +1,4 @@
-"""The WebSocket of a tab: who may open it, what it accepts, and what it is sent after it was lost."""
+"""The WebSocket of a tab: permission, accepted frames, and messages after a lost connection."""
 
 import asyncio
 import functools
@@ -15,7 +15,7 @@ COOKIE = "0123456789abcdef" * 2
 
 
 def in_loop(test):
-    """Let a test that waits run in an event loop of its own."""
+    """Run an asynchronous test in a new event loop."""
 
     @functools.wraps(test)
     def run(**given):

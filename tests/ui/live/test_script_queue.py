@@ -1,4 +1,4 @@
-"""Scripts of pages run one at a time, in the order in which they came; one that takes long holds nobody up for good."""
+"""Scripts of pages run one at a time in the order of arrival; a long one does not block the others for good."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Answers to sliders of many tabs are computed one after another, and wait for workers beside one another."""
+"""The server computes answers to sliders one after another, but waits for several workers at a time."""
 
 import threading
 
