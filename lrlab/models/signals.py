@@ -13,8 +13,8 @@ from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
 from lrlab.theory.hermite import answers_needed
-from lrlab.theory.limit_size import entries, limit_applies
 from lrlab.theory.phase_limits import channel_of, thresholds
+from lrlab.theory.predicted_overlap import entries, limit_applies
 from lrlab.theory.state_evolution import Ratios
 
 SHOWN, ACROSS = 400, 20

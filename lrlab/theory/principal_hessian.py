@@ -17,6 +17,7 @@ import math
 from typing import NamedTuple
 
 from lrlab.theory.links import Moments
+from lrlab.theory.spectral import Weights, shares, spike
 
 
 class Hessian(NamedTuple):
@@ -32,27 +33,12 @@ class Hessian(NamedTuple):
     overlap: float
 
 
-class Shares(NamedTuple):
-    """q = P(y = +-1) and k = E[z^2 1{y = +-1}]."""
-
-    q_pos: float
-    q_neg: float
-    k_pos: float
-    k_neg: float
-
-
-def shares(moments: Moments) -> Shares:
-    """Return the parts of both responses in 1 and in E[z^2]."""
-    return Shares(
-        (1.0 + moments.mu0) / 2.0, (1.0 - moments.mu0) / 2.0, (1.0 + moments.mu2) / 2.0, (1.0 - moments.mu2) / 2.0
-    )
-
-
 def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessian:
     """Return the limits at n/p = `ratio` > 1 for the whitening "sample" (relative to S) or "identity"."""
     lower, upper = (sample_edges if whitening == "sample" else identity_edges)(moments, ratio)
-    spike = sample_spike if whitening == "sample" else identity_spike
-    value, off = spike(moments, ratio) if moments.mu2 != moments.mu0 else (math.nan, math.inf)
+    if moments.mu2 == moments.mu0:
+        return Hessian(math.nan, lower, upper, 0.0)
+    value, off = (sample_spike if whitening == "sample" else identity_spike)(moments, ratio)
     if not lower <= value <= upper and off < math.inf:
         return Hessian(value, lower, upper, 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0)
     return Hessian(math.nan, lower, upper, 0.0)
@@ -89,25 +75,10 @@ def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
 
 
 def identity_spike(moments: Moments, ratio: float) -> tuple[float, float]:
-    """Return lambda and |w|^2 for M; |w|^2 is inf if no eigenvalue leaves the bulk.
-
-    Eliminating lambda leaves (q_+ - k_+) 2 t = g (1 + T_+ t)(1 + T_- t) with T_+- = +-1 - mu_0: one root of either
-    sign, t < 0 above the bulk and t > 0 below it.
-    """
-    s, g = shares(moments), 1.0 / ratio
-    T_pos, T_neg = 1.0 - moments.mu0, -1.0 - moments.mu0
-    difference = s.q_pos - s.k_pos
-    if T_pos * T_neg == 0:
-        return math.nan, math.inf
-    a, b = g * T_pos * T_neg, g * (T_pos + T_neg) - 2.0 * difference
-    root = math.sqrt(b * b - 4.0 * a * g)
-    t = next(t for t in ((-b + root) / (2 * a), (-b - root) / (2 * a)) if t * difference > 0)
-    pos, neg = 1.0 + T_pos * t, 1.0 + T_neg * t
-    value = s.k_pos * T_pos / pos + s.k_neg * T_neg / neg
-    spread = (s.q_pos * T_pos / pos**2 + s.q_neg * T_neg / neg**2 - value) / t
-    if min(pos, neg) <= 0 or spread <= 0:
-        return math.nan, math.inf
-    return value, (s.k_pos * (T_pos / pos) ** 2 + s.k_neg * (T_neg / neg) ** 2) / spread
+    """Return lambda and |w|^2 for M, with the weights +-1 - mu_0; |w|^2 is inf if no eigenvalue leaves the bulk."""
+    sign = math.copysign(1.0, moments.mu2 - moments.mu0)
+    top = spike(moments, ratio, Weights(sign * (1.0 - moments.mu0), -sign * (1.0 + moments.mu0)))
+    return (sign * top.value / ratio, 1.0 / top.overlap - 1.0) if top.overlap else (math.nan, math.inf)
 
 
 def identity_edges(moments: Moments, ratio: float) -> tuple[float, float]:

@@ -43,16 +43,6 @@ def posterior(R: Array, noise_variance: Array | float, rate: float) -> Posterior
     return Posterior(chance * mean, variance)
 
 
-def log_density(R: Array, noise_variance: Array | float, rate: float) -> Array:
-    """Return the logarithm of the density of R (p,), entries of prior variance 1 with N(0, noise_variance) added."""
-    slab = 1.0 / rate
-    alike = slab + noise_variance
-    present = -np.square(R) / (2.0 * alike) - np.log(2.0 * np.pi * alike) / 2.0
-    if rate >= 1.0:
-        return present
-    return np.log(rate) + present + np.logaddexp(0.0, -_log_odds(np.square(R), noise_variance, rate))
-
-
 def level(log_precision: Array, rate: float) -> Array:
     """Return log(q / (1 - q)), q the mean square of the posterior mean at noise of precision exp(log_precision)."""
     if rate >= 1.0:

@@ -22,7 +22,22 @@ import math
 from typing import NamedTuple
 
 from lrlab.theory.links import Moments
-from lrlab.theory.principal_hessian import shares
+
+
+class Shares(NamedTuple):
+    """q = P(y = +-1) and k = E[z^2 1{y = +-1}]."""
+
+    q_pos: float
+    q_neg: float
+    k_pos: float
+    k_neg: float
+
+
+def shares(moments: Moments) -> Shares:
+    """Return the parts of both responses in 1 and in E[z^2]."""
+    return Shares(
+        (1.0 + moments.mu0) / 2.0, (1.0 - moments.mu0) / 2.0, (1.0 + moments.mu2) / 2.0, (1.0 - moments.mu2) / 2.0
+    )
 
 
 class Weights(NamedTuple):

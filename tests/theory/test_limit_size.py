@@ -7,8 +7,7 @@ from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.runs.job import make_job
-from lrlab.theory.limit_size import limit_applies
-from lrlab.theory.predicted_overlap import best_overlap
+from lrlab.theory.predicted_overlap import best_overlap, limit_applies
 
 
 def ends(spec):

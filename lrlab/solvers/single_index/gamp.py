@@ -20,10 +20,15 @@ from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.simulated import MOST_ENTRIES
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory.channels import log_of_rest
-from lrlab.theory.limit_size import limit_applies
-from lrlab.theory.predicted_overlap import best_overlap, is_symmetric, predicted_iterations, rate, spectral_start
-from lrlab.theory.principal_hessian import shares
-from lrlab.theory.spectral import known_link_weights
+from lrlab.theory.predicted_overlap import (
+    best_overlap,
+    is_symmetric,
+    limit_applies,
+    predicted_iterations,
+    rate,
+    spectral_start,
+)
+from lrlab.theory.spectral import known_link_weights, shares
 from lrlab.theory.state_evolution import Overlaps, overlaps
 
 BLOWN = 10.0
