@@ -88,6 +88,7 @@ def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
     triples = triple_columns(frame, hints)
     if triples is not None:
         return _triples(frame, triples, hints)
+    first = frame.columns[0]
     frame, rows = without_row_names(frame, hints)
     names = list(frame.columns)
     target = next((name for name in names if plain(name) in TARGETS), "")
@@ -96,7 +97,8 @@ def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
     if hints.kind == MATRIX or not (hints.kind or hints.y or hints.Z or hints.model or target) and gaps and numbers:
         return _matrix(frame, rows, hints)
     [at] = chosen("y", hints.y or target or names[-1], names, most=1)
-    return _responses(frame, at, hints)
+    given = _responses(frame, at, hints)
+    return given._replace(words=given.words + f", row names {quoted(first)}" * bool(rows))
 
 
 def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -165,6 +167,9 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     right = chosen("Z", hints.Z, names) if hints.Z else []
     left = [place for place in range(len(names)) if place != at and place not in right]
     response = frame.iloc[:, at]
+    if not left:
+        remedy = "add features, or separate the fields by commas"
+        raise InputError("columns", "a response and at least one feature", "none", remedy)
     if response.isna().any():
         got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
         raise InputError(f"column {names[at]}", "known in all rows", got, "leave the row out, or say kind=matrix")

@@ -132,6 +132,12 @@ def read_svmlight(
     return rows.dataset(source, bases, d, L, choice)
 
 
+def is_sized(source: Source) -> bool:
+    """Return whether the first line states sizes, and the second one has pairs of index and value."""
+    lines = [*source.lines(), ""]
+    return SIZES.fullmatch(lines[0]) is not None and ":" in lines[1]
+
+
 def _sized(source: Source, lines: list[str], n: int, d: int, L: int, choice: LabelChoice | None) -> Dataset:
     """Return the rows of a file whose first line states its sizes. choice: names of the labels in order, if any."""
     if not (n and L) or max(n, d, L) >= END:

@@ -17,7 +17,11 @@ from lrlab.data.files import GROWTH, Source, number, split_lines
 from lrlab.parameters import InputError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
-THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?\s*", re.ASCII)
+THOUSANDS = {
+    ".": re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?\s*", re.ASCII),
+    ",": re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})*(?:,\d*)?\s*", re.ASCII),
+}
+"""Numbers with thousands separators, by the decimal mark."""
 SNIFFED = 100
 """Number of rows that decide the separator."""
 MISSING = ["?", "-", "none", "na", "nan", "null"]
@@ -41,12 +45,19 @@ class Dialect(NamedTuple):
     def fields(self, line: str) -> list[str]:
         """Return the fields of a line, without quotes around them."""
         if '"' in line:
-            line = re.sub(r'"[^"]*"', lambda field: re.sub(r"[\s,;|]", "_", field[0][1:-1]), line)
+            inside = r"\s" if self.separator == " " else re.escape(self.separator)
+            line = re.sub(r'"[^"]*"', lambda field: re.sub(inside, "_", field[0][1:-1]), line)
         return line.split() if self.separator == " " else [field.strip() for field in line.split(self.separator)]
 
     def is_number(self, field: str) -> bool:
         """Return whether a field is a finite number."""
-        return number(field.replace(self.decimal, ".") if self.decimal != "." else field) is not None
+        if self.decimal == ",":
+            field = self.plain(field) if THOUSANDS[","].fullmatch(field) else field.replace(",", ".")
+        return number(field) is not None
+
+    def plain(self, field: str) -> str:
+        """Return a number without thousands separators, with a decimal point."""
+        return field.replace("." if self.decimal == "," else ",", "").replace(self.decimal, ".")
 
     def numeric(self, field: str) -> bool:
         """Return whether a field is a number, or a missing one."""
@@ -85,9 +96,9 @@ def read_frame(source: Source, missing: str = "") -> Table:
         raise source.refuse(1, "rows of fields", " ".join(str(error).split()), "check separators and quotes") from None
     names = _unique(source, numbers[0], heading or [str(k + 1) for k in range(width)], frame)
     frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
-    thousands = [name for name, column in frame.items() if dialect.decimal == "." and has_thousands(column)]
+    thousands = [name for name, column in frame.items() if has_thousands(column, dialect)]
     for name in thousands:
-        frame[name] = pd.to_numeric(frame[name].str.replace(",", ""))
+        frame[name] = pd.to_numeric(frame[name].map(dialect.plain, na_action="ignore"))
     _require_numbers(source, frame, numbers[len(lines) - len(rows) :], dialect)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
@@ -95,10 +106,12 @@ def read_frame(source: Source, missing: str = "") -> Table:
     return Table(frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])]))
 
 
-def has_thousands(column: pd.Series) -> bool:
+def has_thousands(column: pd.Series, dialect: Dialect) -> bool:
     """Return whether all words of a column are numbers with thousands separators."""
     words = column.dropna()
-    return not pd.api.types.is_numeric_dtype(column) and all(THOUSANDS.fullmatch(str(word)) for word in words)
+    return not pd.api.types.is_numeric_dtype(column) and all(
+        map(THOUSANDS[dialect.decimal].fullmatch, words.astype(str))
+    )
 
 
 def _rows(text: str) -> tuple[list[int], list[str]]:

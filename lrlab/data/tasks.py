@@ -14,7 +14,7 @@ from lrlab.arrays import Vector
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import NOTHING, Given, Hints
 from lrlab.data.dataset import Dataset
-from lrlab.data.files import LIMIT_BYTES, data_suffix
+from lrlab.data.files import LIMIT_BYTES, Source, data_suffix
 from lrlab.data.label_models import FittedModel, save_model
 from lrlab.data.label_task import LabelProblem, hide
 from lrlab.data.labels import Labels
@@ -22,6 +22,7 @@ from lrlab.data.reading import read_given
 from lrlab.data.recover import choices, first_solver, in_units, job_of, kind_of
 from lrlab.data.rows import OF_LABELS, File, read
 from lrlab.data.spec import Comparison, spec_class
+from lrlab.data.svmlight import is_sized
 from lrlab.engine import solve
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
@@ -211,7 +212,9 @@ def read_task(
     """
     suffix = data_suffix(Path(path))
     of_labels = labels is not None or file_format or hints.model == Multilabel.model or hints.kind == "labels"
-    if not of_labels and suffix not in OF_LABELS and not (suffix == ".txt" and test):
+    if suffix == ".txt":
+        of_labels = of_labels or test or is_sized(Source(Path(path), "text", limit_bytes))
+    if not of_labels and suffix not in OF_LABELS:
         for name, value in (("test", test), ("base", base), ("limit", limit or None)):
             if value is not None:
                 raise InputError(name, "left out unless rows have labels", value, "name the label columns")

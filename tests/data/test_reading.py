@@ -1,6 +1,7 @@
 """Tables as people have them: each input that similar tools met, with two neighbors, gives the right data or asks."""
 
 import gzip
+import re
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,7 @@ BINARY = {
     "decimal commas and spaces": lines(ROWS, " ", ","),
     "decimal commas and tabs": lines(ROWS, "\t", ",", "a\tb\tc\ty"),
     "double colons": lines(ROWS, "::"),
+    "quoted decimal commas": re.sub(r"-?\d+,\d+", r'"\g<0>"', lines(ROWS, ";", ",", "a;b;c;y")),
     "comments and blank lines": "# made by hand\n\n" + lines(ROWS, heading="a,b,c,d"),
     "quoted names": lines(ROWS, heading='"a, first","b","c","d"'),
     "counted rows": "".join(
@@ -81,10 +83,25 @@ def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
     assert given.names[0] == "größe" and "Windows-1252" in given.words
 
 
-def test_thousands_are_separated_by_commas(tmp_path):
-    (tmp_path / "t.csv").write_text("width;price\n" + "".join(f'{k};"{1000.5 * k:,.1f}"\n' for k in range(9)))
+@pytest.mark.parametrize("marks", [{}, {",": ".", ".": ","}], ids=["English", "French"])
+def test_thousands_have_separators(marks, tmp_path):
+    prices = [f"{1000.5 * k:,.1f}".translate(str.maketrans(marks)) for k in range(9)]
+    (tmp_path / "t.csv").write_text("width;price\n" + "".join(f'{k};"{price}"\n' for k, price in enumerate(prices)))
     given = read_given(tmp_path / "t.csv")
     assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
+
+
+def test_a_column_that_names_the_rows_is_stated(tmp_path):
+    frame = pd.DataFrame({"visit": pd.date_range("2020", periods=40).astype(str), "a": X[:, 0], "b": X[:, 1], "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = read_given(tmp_path / "t.csv")
+    assert given.names == ("a", "b") and given.words.endswith(", row names `visit`")
+
+
+def test_one_column_has_no_features(tmp_path):
+    (tmp_path / "t.csv").write_text("x\n1\n2\n3\n")
+    with pytest.raises(lrlab.InputError, match="a response and at least one feature"):
+        read_given(tmp_path / "t.csv")
 
 
 MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A"]

@@ -9,6 +9,7 @@ from scipy.sparse import issparse
 
 import lrlab
 from lrlab.data.rows import read
+from lrlab.data.tasks import read_task
 from lrlab.presets.published import located
 from tests.data.cases import save_npz
 
@@ -78,6 +79,11 @@ def test_every_format_gives_the_same_rows(name, packed, tmp_path):
     again = tmp_path / "again.npz"
     save_npz(again, data)
     assert np.array_equal(dense(read(again).X), X) and read(again).label_names == data.label_names
+
+
+def test_sizes_in_the_first_line_tell_labels(tmp_path):
+    (tmp_path / "f.txt").write_text("8 3 2\n" + 2 * pairs(0))
+    assert read_task(tmp_path / "f.txt").source().startswith("8 rows, 3 features, 2 labels")
 
 
 def arff(attributes, rows):
