@@ -3,7 +3,8 @@ r"""The Bayes-optimal overlap and error at a given n and p, for Gaussian designs
 The mean squared overlap of any estimator, over signals from the model's prior and their data, is at most the mean of
 the largest eigenvalue of E[b b^T | X, y]; its mean error sqrt(2 - 2 |<b, v>|) is at least the mean of the smallest
 posterior expectation of it over unit vectors v. Both are means over simulated problems, with posteriors by
-`theory.posterior_sampler`. If a problem is too large for that, its asymptotic limit is given instead.
+`theory.posterior_sampler`. If a problem is too large for that, its asymptotic limit is given instead; no value is
+better than the information in the responses allows.
 """
 
 import math
@@ -11,13 +12,12 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import xlogy
 
 from lrlab.arrays import Array
 from lrlab.linalg import unit
-from lrlab.theory.links import Link, normal_density
+from lrlab.theory.information_limit import information, information_limits
+from lrlab.theory.links import Link
 from lrlab.theory.posterior_sampler import log_likelihood, posterior_samples
-from lrlab.theory.separability import index_nodes
 from lrlab.theory.state_evolution import overlaps
 
 SEED = 7_262_024
@@ -95,21 +95,6 @@ def _is_monotone(link: Link) -> bool:
     return bool(rises.min() > -1e-9 or rises.max() < 1e-9)
 
 
-@lru_cache(maxsize=1024)
-def information(link: Link) -> float:
-    """Return I(z; y) in nats for an index z ~ N(0, 1)."""
-    z, weights = index_nodes(link)
-    density, f = weights * normal_density(z), np.asarray(link(z), dtype=float)
-    return max(float(_entropy(density @ f) - density @ _entropy(f)), 0.0)
-
-
-def _entropy(f: Array | float) -> Array:
-    """Return the entropy of a response of mean f, in nats."""
-    chances = np.clip(np.stack([1.0 + f, 1.0 - f]) / 2.0, 0.0, 1.0)
-    entropy: Array = -xlogy(chances, chances).sum(axis=0)
-    return entropy
-
-
 def _may_have_parts(spec: Any) -> bool:
     """Return whether chains from the truth may miss parts of the posterior that are as likely."""
     link, n, p = spec.link_function, spec.n, spec.p
@@ -139,7 +124,8 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
         # Problems differ less the longer the signal is, and take longer the larger they are.
         count = math.ceil(draws * min(1.0, FULL_P / p, FULL_NUMBERS / (n * p)))
         best = _collected(_sampled(link, n, p, max(count, min(draws, FEWEST))), "posterior sampling")
-    return best
+    overlap, error = information_limits(link, n, p)
+    return best._replace(overlap=min(best.overlap, overlap), error=max(best.error, error))
 
 
 def _too_large(link: Link, n: int, p: int) -> bool:

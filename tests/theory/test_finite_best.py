@@ -1,5 +1,8 @@
 """Best overlap and error at finite n and p: against exact integrals, known limits, and more measurements."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import lrlab
 from lrlab.linalg import unit
 from lrlab.theory import finite_best as finite
 from lrlab.theory.finite_best import finite_best, scored, why_no_best
+from lrlab.theory.information_limit import information_limits
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_sampler import posterior_samples
 from lrlab.theory.predicted_overlap import best_overlap
@@ -116,3 +120,11 @@ def test_no_bound_is_stated_if_chains_may_miss_parts_of_the_posterior(model, n, 
     # With many measurements one part remains; with few, samples of the prior reach all parts.
     for fitting in (spec.replace(n=30 * p), spec.replace(n=2), lrlab.spec("flipped-logistic", n=n, p=p, flip=0.1)):
         assert why_no_best(fitting) == ""
+
+
+@pytest.mark.parametrize(("model", "n", "p", "most"), [(OTHER, 45, 30, 0.440), (COSINE, 20, 20, 0.505)])
+def test_information_limits_are_those_of_rate_distortion(model, n, p, most):
+    link = lrlab.spec(model[0], **model[1]).link_function
+    overlap, error = information_limits(link, n, p)
+    assert overlap == pytest.approx(most, abs=1e-3) and 0.0 < error < math.sqrt(2.0 - 2.0 * math.sqrt(overlap)) + 0.1
+    assert information_limits(replace(link, flip=0.5), n, p)[0] == pytest.approx(1.0 / p, rel=1e-3)
