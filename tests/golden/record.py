@@ -1,7 +1,7 @@
 """Records golden numbers, and compares today's numbers with them.
 
 python -m tests.golden.record                      compares all entries; the status is 1 if one differs
-python -m tests.golden.record --sample SEED        compares a random thirtieth of the entries
+python -m tests.golden.record --sample SEED        compares a random tenth of the entries
 python -m tests.golden.record --write NAME...      records entries again; a name may be a pattern ("*/gnimc/*")
 
 An entry whose solver, preset or page no longer exists is a difference, too: `--write` of its name deletes it.
@@ -186,9 +186,9 @@ def failed(numbers: Any) -> bool:
 
 
 def sample(seed: int) -> list[str]:
-    """Return the names of a thirtieth of the entries, chosen by a seed."""
+    """Return the names of a tenth of the entries, chosen by a seed."""
     names = sorted(read())
-    return random.Random(seed).sample(names, len(names) // 30)
+    return random.Random(seed).sample(names, len(names) // 10)
 
 
 def main() -> int:

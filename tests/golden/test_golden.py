@@ -1,4 +1,4 @@
-"""Every day another thirtieth of the golden numbers agrees with the record; a changed constant is noticed."""
+"""Every day another tenth of the golden numbers agrees with the record; a changed constant is noticed."""
 
 import os
 
