@@ -37,7 +37,7 @@ class OneBitMultilabel(Spec):
     d1: Annotated[int, number(1, 10_000, "features per sample", symbol="d₁", scale="log")] = 100
     d2: Annotated[int, number(1, 10_000, "number of labels", symbol="d₂", scale="log")] = 50
     rank: Rank = 3
-    batches: Annotated[int, number(1, 1000, "batches, one per iteration", symbol="T", scale="log")] = 10
+    batches: Annotated[int, number(1, 1000, "batches, one per step", symbol="T", scale="log")] = 10
     observation: Annotated[
         str, choice("stream", "full", help="new batches with one label per sample, or one batch with all labels")
     ] = "stream"
