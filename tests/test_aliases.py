@@ -1,9 +1,6 @@
 """Names of removed solvers: Python, shell, TOML and addresses of pages say what to use instead."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import lrlab
 from lrlab import aliases, catalog
@@ -12,9 +9,8 @@ from lrlab.aliases import REMOVED
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.sweeps.toml import parse
-from tests.ui.driving import drawn, errors
+from tests.ui.driving import accepted, errors, opened
 
-PAGES = Path(__file__).parents[1] / "pages"
 SENTENCE = "precgd was removed in 0.3: use gauss-newton"
 SWEEP = """
 model = "rank-one-sensing"
@@ -49,16 +45,12 @@ def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(
     assert (trace.estimate == lrlab.solve(spec, "pairwise-moment", pairs="all").estimate).all()
     with pytest.raises(InputError, match="pairs must be one of all, got consecutive"):
         lrlab.solve(spec, "all-pairs", pairs="consecutive")
-    at = AppTest.from_file(str(PAGES / "converge.py"), default_timeout=60)
-    at.query_params.update({"solvers": "all-pairs,pairwise-moment"})
-    drawn(at.run())
-    assert not errors(at) and {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
+    at = accepted("converge", solvers="all-pairs,pairwise-moment")
+    assert {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
 
 
 @pytest.mark.parametrize("page", ["converge", "transition"])
 def test_an_address_with_a_removed_solver_says_it_and_shows_the_others(page):
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    at.query_params.update({"model": "rank-one-sensing", "solvers": "altmin,precgd", "precgd.damping": "0.2"})
-    drawn(at.run())
+    at = opened(page, model="rank-one-sensing", solvers="altmin,precgd", **{"precgd.damping": "0.2"})
     assert any(SENTENCE in error for error in errors(at))
     assert at.query_params["solvers"] == "altmin"

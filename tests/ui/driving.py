@@ -4,9 +4,33 @@ import json
 import re
 import time
 from html import unescape
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
 
 from lrlab.ui.sweep.sweep_controls import of_sweep_page
 from lrlab.ui.widgets.text import JOINER
+
+PAGES = Path(__file__).parents[2] / "pages"
+
+
+def opened(page, browser="", **address):
+    """Return a page, drawn at an address without an exception; Home is part of the app, which knows the other pages."""
+    page, address = current(page, address)
+    file = PAGES.parent / "app.py" if page == "home" else PAGES / f"{page}.py"
+    at = AppTest.from_file(str(file), default_timeout=60)
+    if browser:
+        at.session_state["browser:key"] = browser
+    for name, value in address.items():
+        at.query_params[name] = value
+    return drawn(at.run())
+
+
+def accepted(page, **address):
+    """Return a page, drawn at an address without an exception or an error."""
+    at = opened(page, **address)
+    assert not errors(at)
+    return at
 
 
 def drawn(at):
@@ -36,6 +60,16 @@ def finished(at, page, seconds=60):
 def components(at):
     """Return the data of the page's own components: figures, sliders, the live channel."""
     return [json.loads(element.proto.json) for element in at.get("bidi_component")]
+
+
+def figures(at):
+    """Return the figures of a page, as Plotly gets them."""
+    return [json.loads(data["figure"]) for data in components(at) if data.get("figure")]
+
+
+def figure(at, name):
+    """Return the figure with a name, as Plotly gets it."""
+    return next(json.loads(data["figure"]) for data in components(at) if data.get("name") == name)
 
 
 def words(at, part):

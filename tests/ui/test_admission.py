@@ -1,28 +1,15 @@
 """Limits on the runs and sweeps of a browser: every page refuses one more with a sentence."""
 
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from tests.ui.driving import current, drawn, errors
+from tests.ui.driving import drawn, errors, opened
 
-PAGES = Path(__file__).parents[2] / "pages"
 LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "10000", "x-to": "20000", "x-points": "4"}
 LONG |= {"trials": "1000"}
 
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
-
-
-def opened(page, browser, **address):
-    page, address = current(page, address)
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    at.session_state["browser:key"] = browser
-    for name, value in address.items():
-        at.query_params[name] = value
-    return drawn(at.run())
 
 
 def pressed(at, key):

@@ -1,31 +1,21 @@
 """Controls of the page Run: sliders, new data, runs on change, recommended solvers, several seeds."""
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.parameters import declared
 from lrlab.ui.converge import many_seeds
-from tests.ui.driving import components, errors, finished, place, words
-
-PAGE = Path(__file__).parents[2] / "pages" / "converge.py"
-
+from tests.ui.driving import accepted, components, errors, finished, place, words
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
 
 
 def opened(**address):
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in {"n": "400", "p": "8", "solvers": "pairwise-moment", **address}.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception and not errors(at)
-    return at
+    return accepted("converge", **{"n": "400", "p": "8", "solvers": "pairwise-moment", **address})
 
 
 def texts(at):

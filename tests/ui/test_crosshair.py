@@ -1,19 +1,15 @@
 """The crosshair of the phase diagram shows the first trial of a grid point, chosen by sliders or a click."""
 
-import json
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab.runs.run import run_job
 from lrlab.runs.trial import trial_spec
 from lrlab.ui.sweep import crosshair, sweep_offers
-from tests.ui.driving import components, errors, finished, words
-
-PAGE = Path(__file__).parents[2] / "pages" / "transition.py"
+from tests.ui import driving
+from tests.ui.driving import errors, figure, finished, words
 
 SMALL = {
     "d1": "8",
@@ -29,16 +25,8 @@ PLACE = "transition:place"
 
 
 def opened(**address):
-    """Return the phase map with a small plane."""
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in {**SMALL, **address}.items():
-        at.query_params[name] = value
-    return at.run()
-
-
-def figure(at, name):
-    """Return the figure of a name, as Plotly gets it."""
-    return next(json.loads(data["figure"]) for data in components(at) if data.get("name") == name)
+    """Return the phase diagram of a small plane."""
+    return driving.opened("transition", **{**SMALL, **address})
 
 
 def settled(at):

@@ -1,36 +1,25 @@
 """Every page is clicked through: opened, run, switched to every model and back twice, opened again by its address."""
 
-from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.models.axes import axes
 from tests.ui.browsing import idle, press
-from tests.ui.driving import components, drawn, errors, finished
+from tests.ui.driving import PAGES, components, drawn, errors, finished, opened
 
 pytestmark = pytest.mark.usefixtures("engine")
 
 LONG_MS = 300_000
 """Longest wait of a browser while other tests run on a small machine."""
-PAGES = Path(__file__).parents[2] / "pages"
 TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "3", "model": "one-bit-sensing"}
 WITH_MODELS = {
     "converge": {"n": "60", "p": "5", "max_iter": "3"},
     "spectrum": {"n": "60", "p": "5", "points": "2", "trials": "2"},
     "transition": TINY,
 }
-
-
-def opened(page, **address):
-    # Home links to the other pages, which only the app knows.
-    file = PAGES.parent / "app.py" if page == "home" else PAGES / f"{page}.py"
-    at = AppTest.from_file(str(file), default_timeout=60)
-    at.query_params.update(address)
-    return drawn(at.run())
 
 
 def models_on(page):

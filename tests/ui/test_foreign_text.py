@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from streamlit.testing.v1 import AppTest
 
 from lrlab.ui.widgets.text import JOINER, plain
+from tests.ui import driving
 from tests.ui.browsing import opened
-from tests.ui.driving import components, current, drawn, finished
+from tests.ui.driving import components, drawn, finished
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -31,14 +31,6 @@ HOSTILE = [
 NAME = "![i](http://host/m) <a href='http://host'>x</a> **b** :red[r]"
 MARKED = re.compile(r"(?<!\\)(?:!?\[i\]|:red\[r|\*\*b|<a href)")
 """What of NAME would be shown as more than text."""
-
-
-def opened_page(page, **address):
-    page, address = current(page, address)
-    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    return drawn(at.run())
 
 
 def shown(at):
@@ -70,7 +62,7 @@ def test_addresses_are_shown_as_they_were_typed(page, address):
 
 @pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_title_of_a_definition_is_text():
-    at = opened_page("sweep", n="200", p="5")
+    at = driving.opened("sweep", n="200", p="5")
     at.text_area(key="transition-toml").set_value(
         f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
     )
@@ -91,7 +83,7 @@ def test_names_of_labels_and_files_are_text():
     file = f"{NAME.replace('/', '')}.csv"
     rows = "\n".join(",".join(f"{x:g}" for x in row) for row in np.hstack([X, Y]))
     content = f"a,b,c,d,{NAME},{NAME}2\n{rows}\n".encode()
-    at = opened_page("own_data", labels="last:2", max_iter="2")
+    at = driving.opened("own_data", labels="last:2", max_iter="2")
     at.file_uploader(key="own_data.file").set_value((file, content, "text/csv"))
     at = finished(drawn(at.run()), "own_data")
     texts = shown(at)

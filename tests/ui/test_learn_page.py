@@ -1,35 +1,16 @@
 """The page *learn*, run as Streamlit runs it: every lesson from its first step to its summary."""
 
-import json
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import lessons
 from tests.thorough import a_third
-from tests.ui.driving import components, words
-
-PAGE = Path(__file__).parents[2] / "pages" / "learn.py"
-
-
-def opened(**address):
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception and not at.error
-    return at
-
-
-def figures(at):
-    return [json.loads(data["figure"]) for data in components(at) if data.get("figure")]
+from tests.ui.driving import accepted, components, figures, opened, words
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", a_third([*lessons.lessons()]))
 def test_a_lesson_is_gone_through_step_by_step(name):
-    lesson, at = lessons.load(name), opened(lesson=name)
+    lesson, at = lessons.load(name), accepted("learn", lesson=name)
     for k, step in enumerate(lesson.steps):
         assert at.header[0].value == step.title
         assert len(at.latex) == bool(step.equation)
@@ -59,8 +40,5 @@ def test_a_lesson_is_gone_through_step_by_step(name):
 
 
 def test_an_unknown_lesson_is_one_sentence_and_the_old_address_of_the_lecture_leads_to_the_lessons():
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.query_params["lesson"] = "one-bits"
-    at.run()
-    assert not at.exception and "one-bit" in at.error[0].value
-    assert opened(lecture="true").title[0].value == "Learn"
+    assert "one-bit" in opened("learn", lesson="one-bits").error[0].value
+    assert accepted("learn", lecture="true").title[0].value == "Learn"

@@ -1,11 +1,9 @@
 """The page Your data on the real engine: examples, files of each kind, results, code, hostile uploads."""
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 import lrlab
 from lrlab.__main__ import main
@@ -19,18 +17,11 @@ from tests.data.hostile_files import npz
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
-PAGE = str(Path(__file__).parents[2] / "pages" / "own_data.py")
+opened = partial(driving.opened, "own_data")
 finished = partial(driving.finished, page="own_data")
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
-
-
-def opened(**address):
-    at = AppTest.from_file(PAGE, default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    return drawn(at.run())
 
 
 def uploaded(at, *files):

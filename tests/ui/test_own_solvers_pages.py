@@ -1,13 +1,12 @@
 """Pages have the solvers of your files; they name a broken file, and all others work."""
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog, plugins
 from lrlab.protocol import Stop
 from lrlab.ui.shared import code
-from tests.test_plugins import FILE, MODEL, ROOT, SENTENCE
-from tests.ui.driving import current, errors, finished, read
+from tests.test_plugins import FILE, MODEL, SENTENCE
+from tests.ui.driving import accepted, finished, opened, read
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
@@ -27,18 +26,8 @@ def own(tmp_path, monkeypatch):
     catalog.add([])
 
 
-def opened(page, **address):
-    page, address = current(page, address)
-    at = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception and not errors(at)
-    return at
-
-
 def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
-    at = finished(opened("converge", n="200", p="8", solvers="own-mean,own-failure,sir"), "converge")
+    at = finished(accepted("converge", n="200", p="8", solvers="own-mean,own-failure,sir"), "converge")
     runs = {run.job.solver: run for run in at.session_state["converge:run"].runs}
     assert runs["own-mean"].trace.rows and runs["sir"].trace.rows and runs["own-failure"].error == SENTENCE
     at.session_state["converge-tabs"] = "Code"
@@ -50,12 +39,11 @@ def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
 
 def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
     given = {"model": "own-rank-one", "m": "60", "d1": "4", "d2": "4", "rank": "1", "solvers": "gauss-newton"}
-    [run] = finished(opened("converge", **given), "converge").session_state["converge:run"].runs
+    [run] = finished(accepted("converge", **given), "converge").session_state["converge:run"].runs
     assert run.job.spec.model == "own-rank-one" and run.trace.stop is Stop.CONVERGED
 
 
 def test_a_broken_file_is_named_on_every_page():
-    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
-    assert not at.exception
+    at = opened("home")
     [sentence] = [read(warning.value) for warning in at.warning]
     assert sentence.startswith("Left out: broken.py: does not import (ModuleNotFoundError: No module named")

@@ -3,7 +3,6 @@
 import json
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,9 +19,8 @@ from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, cards, more_cards
 from lrlab.ui.sweep.sweep_controls import address, of_sweep_page
 from tests.thorough import a_third
-from tests.ui.driving import current, drawn, errors, finished, place, unfold, words
+from tests.ui.driving import PAGES, components, drawn, errors, figure, figures, finished, opened, place, unfold, words
 
-PAGES = Path(__file__).parents[2] / "pages"
 SMALL = {"n": "400", "p": "8"}
 ONE_BIT = {"model": "one-bit-sensing"}
 
@@ -31,32 +29,9 @@ ONE_BIT = {"model": "one-bit-sensing"}
 pytestmark = pytest.mark.usefixtures("engine")
 
 
-def opened(page, **address):
-    page, address = current(page, address)
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    at.run()
-    assert not at.exception
-    return at
-
-
-def figures(at):
-    """Return the figures on a page, as Plotly gets them."""
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [json.loads(data["figure"]) for data in components if data.get("figure")]
-
-
 def status(at):
-    """Return what screen readers say of the run of a page."""
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [data["words"] for data in components if "words" in data]
-
-
-def figure(at, name):
-    """Return the figure of a name on a page, as Plotly gets it."""
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return next(json.loads(data["figure"]) for data in components if data.get("name") == name)
+    """Return the words for screen readers about the run of a page."""
+    return [data["words"] for data in components(at) if "words" in data]
 
 
 def test_home_opens_through_the_app():
@@ -72,8 +47,8 @@ def test_page_opens_without_an_error(page):
     at = opened(page)
     assert not errors(at)
     assert at.title[0].value
-    for figure in figures(at):
-        axes = [axis for name, axis in figure["layout"].items() if name.startswith(("xaxis", "yaxis"))]
+    for one in figures(at):
+        axes = [axis for name, axis in one["layout"].items() if name.startswith(("xaxis", "yaxis"))]
         assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
 
 
@@ -283,8 +258,7 @@ def test_a_picture_is_recovered_and_can_be_led_through():
     assert at.number_input(key="converge.one-bit-sensing.p").value == 64
     at.number_input(key="converge.one-bit-sensing.n").set_value(4000).run()
     at = finished(at, "converge")
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    data = next(data for data in components if data.get("name") == "converge-picture")
+    data = next(data for data in components(at) if data.get("name") == "converge-picture")
     assert json.loads(data["figure"])["data"][0]["type"] == "heatmap"
     frames = json.loads(data["frames"])["frames"]
     assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"

@@ -16,7 +16,7 @@ from lrlab.ui.live import routes
 from lrlab.ui.papers import computed, contents, gallery, papers_view, theorem_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.thorough import a_third
-from tests.ui.test_pages import figures, opened
+from tests.ui.driving import figures, opened
 
 SMALL = "jain2013-fig1c"
 PUBLISHED = [name for name in presets.names() if paper_of(name)]

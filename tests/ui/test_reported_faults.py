@@ -1,34 +1,16 @@
 """Faults that users saw on the pages and that must not come back."""
 
-import json
-from pathlib import Path
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import solve, spec
 from lrlab.presets.papers import PAPERS
 from lrlab.runs import theory
-from tests.ui.driving import current, drawn
-
-PAGES = Path(__file__).parents[2] / "pages"
+from tests.ui.driving import PAGES, figures, opened
 
 
 @pytest.fixture(autouse=True)
 def warm(engine):
     """Let every page find the session's engine."""
-
-
-def opened(page, **address):
-    page, address = current(page, {name.replace("x_", "x-"): value for name, value in address.items()})
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=60)
-    at.query_params.update(address)
-    return drawn(at.run())
-
-
-def figures(at):
-    components = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [json.loads(data["figure"]) for data in components if data.get("figure")]
 
 
 def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():
@@ -62,7 +44,7 @@ def test_excess_risk_is_offered_where_it_exists():
 
 
 def test_from_to_and_points_are_off_where_values_are_listed():
-    at = opened("sweep", p="8", x_values="20, 40", solvers="marginal-mean")
+    at = opened("sweep", p="8", solvers="marginal-mean", **{"x-values": "20, 40"})
     ends = [box for box in at.number_input if box.label in ("from", "to", "points")]
     assert len(ends) >= 3 and all(box.disabled for box in ends[:3])
     free = opened("sweep", p="8", solvers="marginal-mean")
