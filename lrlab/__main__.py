@@ -12,7 +12,7 @@ from typing import NoReturn
 
 
 def end_at_once(*_: object) -> NoReturn:
-    """End the process: nothing is under way during imports, where a KeyboardInterrupt may surface as another error."""
+    """End the process: nothing runs during imports, and a KeyboardInterrupt there may surface as another error."""
     os.write(2, b"Interrupted.\n")
     os._exit(130)
 

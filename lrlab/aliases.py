@@ -1,4 +1,4 @@
-"""Names of earlier versions: those that still work, and those of solvers that were removed."""
+"""Old names: which still work, and which solvers replace removed ones."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {
 }
 """Solvers by their old names: the solver of today, and the options that make it the old one.
 
-An alias works wherever a solver is named, and stands beside the solver of today in a comparison.
+You can use an alias like any solver, also next to the solver of today in a comparison.
 """
 REMOVED: Mapping[str, str] = {
     "precgd": "gauss-newton",

@@ -12,7 +12,7 @@ Vector = NDArray[Any]
 Indices = NDArray[np.integer]
 """Positions in an array."""
 Mask = NDArray[np.bool_]
-"""True where an entry is chosen."""
+"""True for chosen entries."""
 Matrix = Any
 """A dense array, or a sparse one of scipy, which has no types: rows of features or of labels."""
 

@@ -1,7 +1,7 @@
-"""The catalogue: models and solvers by name, those that come with lrlab and those of plugins.
+"""The catalogue: models and solvers by name, from lrlab and from plugins.
 
-A file of `lrlab.solvers` or of a plugin declares solvers with `@solver`; a file of a model ends with its `ENTRY`. The
-entries of a plugin are checked when it is added; tests check those that come with lrlab.
+A file of `lrlab.solvers` or of a plugin declares solvers with `@solver`; a file of a model ends with its `ENTRY`.
+lrlab checks the entries of a plugin when it adds it; tests check its own entries.
 """
 
 import hashlib
@@ -32,10 +32,10 @@ from lrlab.solver_entry import SolverEntry, entries
 
 SETTING = "LRLAB_PLUGINS"
 GROUPS = "lrlab.solvers", "lrlab.models"
-"""Groups of entry points by which an installed package names modules, or entries in them."""
+"""Groups of entry points of installed packages, which name modules or entries."""
 PREFIX = "lrlab_plugin"
 FAILURES = Exception, SystemExit, KeyboardInterrupt, GeneratorExit
-"""What a file may raise while it is imported. A plugin is left out, whichever it is, and everything else works."""
+"""Errors in the import of a file. lrlab leaves out this plugin, and everything else works."""
 FAMILY_ORDER = (
     "single-index",
     "low-rank",
@@ -48,7 +48,7 @@ FAMILY_ORDER = (
 )
 """Families in the order of pages; others follow by name."""
 POSITIONS = 60
-"""Of a slider, at most about so many."""
+"""Largest number of positions of a slider, about."""
 
 Source = tuple[str, bytes] | bytes | str
 
@@ -94,7 +94,7 @@ _lock = threading.RLock()
 
 PLUGINS: tuple[Plugin, ...] = ()
 LEFT_OUT: tuple[str, ...] = ()
-"""What is wrong with the plugins that are left out, a sentence each."""
+"""Sentences on the plugins that are left out."""
 FAMILIES: tuple[Family, ...]
 MODEL_ENTRIES: Mapping[str, ModelEntry]
 MODELS: Mapping[str, type[Spec]]
@@ -114,7 +114,7 @@ def from_file(path: str | os.PathLike[str]) -> Plugin:
 
 
 def from_text(path: str, text: bytes) -> Plugin:
-    """Return the plugin of the text of a file, whose module has a name that belongs to this text alone."""
+    """Return the plugin of the text of a file, whose module has a name for this text only."""
     label = Path(path).name
     word = re.sub(r"\W", "_", Path(path).stem)
     name = f"{PREFIX}_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
@@ -151,9 +151,9 @@ def _configured(failed: list[CatalogError]) -> Iterator[Plugin]:
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
-    """Add plugins, and return what is wrong with each left out.
+    """Add plugins, and return an error for each that is left out.
 
-    They take the place of those before with a name of theirs, or of the same file.
+    They replace earlier plugins that have a name in common or come from the same file.
     """
     global PLUGINS
     with _lock:
@@ -203,13 +203,13 @@ def _publish(entries: Sequence[Entry]) -> None:
 
 
 def leave_out(errors: Iterable[CatalogError]) -> None:
-    """Add to `LEFT_OUT` what is wrong with plugins."""
+    """Add errors of plugins to `LEFT_OUT`."""
     global LEFT_OUT
     LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, errors))))
 
 
 def spec(model: str, **parameters: object) -> Spec:
-    """Return the checked spec of a model, with defaults where nothing is given; `lrlab.models()` lists models.
+    """Return the checked spec of a model; parameters have defaults. `lrlab.models()` lists models.
 
     Raises InputError for an unknown model or parameter, a value out of bounds, or values that contradict each other.
     """
@@ -223,18 +223,18 @@ def require_model(name: str) -> None:
 
 
 def model_entry(model: str) -> ModelEntry:
-    """Return the entry of a model; InputError where there is none of that name."""
+    """Return the entry of a model; InputError for an unknown name."""
     require_model(model)
     return MODEL_ENTRIES[model]
 
 
 def family(model: str) -> Family:
-    """Return the family of a model; InputError where there is no model of that name."""
+    """Return the family of a model; InputError for an unknown name."""
     return model_entry(model).family
 
 
 def solver(name: str, model: str = "") -> SolverEntry:
-    """Return the entry of a solver; of those that share a name, the one made for a model, or else the first.
+    """Return the entry of a solver; if several share the name, the one for the model, or else the first.
 
     An old name (`aliases.SOLVERS`) gives the solver of today with the options of the old one.
     """
@@ -249,7 +249,7 @@ def solver(name: str, model: str = "") -> SolverEntry:
 
 
 def solvers_for(model: str) -> list[SolverEntry]:
-    """Return the solvers made for a model, in the order of pages; InputError where there is no such model."""
+    """Return the solvers of a model, in the order of pages; InputError for an unknown name."""
     require_model(model)
     return list(SOLVERS[model])
 
@@ -261,16 +261,16 @@ def with_aliases(model: str, names: Iterable[str]) -> list[SolverEntry]:
 
 
 def given(names: Iterable[str], model: str) -> str:
-    """Return what each solver of a comparison knows beyond the data, as a sentence; nothing where none does."""
+    """Return the oracle information of the solvers of a comparison, as a sentence; nothing if there is none."""
     entries = [solver(name, model) for name in names]
     known = [f"{', '.join(entry.oracle)} ({entry.title})" for entry in entries if entry.oracle]
     return f"Given beyond the data: {'; '.join(known)}." if known else ""
 
 
 def positions(model: str, name: str) -> tuple[float, ...]:
-    """Return the values of a parameter's slider: round, within its bounds, the default among them, whole if it is.
+    """Return the values of a parameter's slider: round numbers within its bounds, and the default.
 
-    They are in its first range, or reach up to twice the default.
+    They cover its first range, or reach up to twice the default. Values of whole numbers are whole.
     """
     entry = model_entry(model)
     return _positions(declared(entry.spec)[name], entry.first_range(name))

@@ -1,4 +1,4 @@
-"""Says in one sentence what is wrong with the entry of a model or a solver, or with a file that ends with entries."""
+"""Checks the entries of models and solvers, and the files that declare them: one sentence for each mistake."""
 
 import inspect
 import re
@@ -22,15 +22,15 @@ PLACES = {
     "update": ", as LaTeX after `.. math::`",
     "reference": ", after `Reference:`",
 }
-"""Parts of the docstring of a solver, and where they stand."""
+"""Parts of a solver's docstring, with their positions."""
 PARTS = {part.__name__: part for part in (ModelEntry, Family, Goal, Measure, SolverEntry, Parameter)}
-"""What entries are made of."""
+"""The classes of entries and their parts."""
 SPECTRAL = LowRankSpec, PhaseRetrieval, SingleIndexSpec
 """Specs whose problems have a moment with a spectrum."""
 
 
 class CatalogError(Exception):
-    """A file or an entry cannot be used: one sentence that names the file, what is wrong and what to do."""
+    """A file or an entry that lrlab cannot use: one sentence with the file, the mistake and the remedy."""
 
 
 def require(condition: object, label: str, sentence: str) -> None:
@@ -40,7 +40,7 @@ def require(condition: object, label: str, sentence: str) -> None:
 
 
 def failure(label: str, error: BaseException) -> CatalogError:
-    """Return what the failure of a file says, or what a part of an entry lacks, as a CatalogError."""
+    """Return the failure of a file, or the missing parts of an entry, as a CatalogError."""
     pattern = r"(\w+)\.__\w+__\(\) (?:missing .*?: (.+)|got an unexpected keyword argument '(\w+)')"
     match = re.match(pattern, str(error)) if isinstance(error, TypeError) else None
     if match is None or match[1] not in PARTS:
@@ -63,7 +63,7 @@ def entries_of(module: object, label: str) -> tuple[Entry, ...]:
 
 
 def sound(entries: Sequence[Entry], label: str) -> tuple[Entry, ...]:
-    """Return entries, of which there is one at least; CatalogError if a part has a wrong type."""
+    """Return the entries; CatalogError if there is none, or if a part has a wrong type."""
     require(entries, label, f"it has no entry: {HINT}")
     for entry in entries:
         _check_types(label, entry)
@@ -97,9 +97,9 @@ def _check_types(label: str, entry: Entry) -> None:
 
 
 def check(label: str, entry: Entry, known: Sequence[tuple[str, Entry]]) -> None:
-    """Raise CatalogError if an entry lacks something or contradicts the others, of which the first with a name stays.
+    """Raise CatalogError if an entry is incomplete or contradicts others; the first entry of a name stays.
 
-    known: all entries with the names of their files, this one among them.
+    known: all entries with the names of their files, including this one.
     """
     if isinstance(entry, ModelEntry):
         _check_model(label, entry, known)
@@ -108,7 +108,7 @@ def check(label: str, entry: Entry, known: Sequence[tuple[str, Entry]]) -> None:
 
 
 def served(solver: SolverEntry, models: Iterable[ModelEntry]) -> tuple[str, ...]:
-    """Return the names of the models that a solver is made for, those of its families among them."""
+    """Return the names of the models that a solver solves, including the models of its families."""
     wanted = set(solver.families)
     of_families = (m.spec.model for m in models if wanted.intersection((m.family.name, *m.family.solvers_of)))
     return tuple(dict.fromkeys((*solver.models, *of_families)))
@@ -171,7 +171,7 @@ def _check_solver(label: str, entry: SolverEntry, known: Sequence[tuple[str, Ent
     read = {"problem", "rng"} <= arguments.keys()
     require(read, label, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
     for name, argument in arguments.items():
-        # Where functions share code, a keyword of another kind is no option of a person.
+        # Functions that share code may have keywords of other kinds, which are not options.
         option = isinstance(argument.default, bool | int | float | str) and name not in ("problem", "rng")
         remedy = f"write {name}: Annotated[type, Parameter(meaning=...)] = default"
         undeclared = option and name not in declared(entry.run)

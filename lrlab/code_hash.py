@@ -55,7 +55,7 @@ def version(thing: Any) -> str:
 
 
 def renew(thing: Any) -> str:
-    """Return the version of a function or class, computed again: what it uses in a notebook may have changed."""
+    """Compute the version of a function or class again, whose code in a notebook may have changed; return it."""
     _versions[thing] = _Reader(thing).read()
     return _versions[thing]
 
@@ -164,7 +164,7 @@ class _Reader:
         return f"{self._code(thing.__code__, thing.__globals__, around)} {defaults}"
 
     def _code(self, code: CodeType, known: Mapping[str, Any], around: Mapping[str, Any]) -> str:
-        """Return instructions as text, with the values of names from outside: global ones and those of closures."""
+        """Return instructions as text, with the values of names from outside: global names and closures."""
         around = {name: value for name, value in around.items() if name not in code.co_cellvars}
         every = list(dis.get_instructions(code))
         targets = [step.offset for step in every if step.is_jump_target]

@@ -22,7 +22,7 @@ def models() -> "pd.DataFrame":
 def solvers(model: str = "") -> "pd.DataFrame":
     """Return the solvers of a model, or of all, by name: title, summary, needs, cost, reference.
 
-    needs: what a solver is given beyond the data. cost: of an iteration. InputError for an unknown model.
+    needs: the oracle information of a solver. cost: of an iteration. InputError for an unknown model.
     """
     import pandas as pd
 

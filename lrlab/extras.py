@@ -8,10 +8,10 @@ from lrlab.parameters import InputError
 EXTRAS = {
     "streamlit": ("streamlit", "the pages", "app"),
     "distributed": ("dask[distributed]", "sweeps and runs on workers", "engine"),
-    "sklearn": ("scikit-learn", "fits to own data, pictures of digits and some solvers", "fit"),
-    "PIL": ("pillow", "pictures", "fit"),
+    "sklearn": ("scikit-learn", "fits to your data, images of digits and some solvers", "fit"),
+    "PIL": ("pillow", "images", "fit"),
 }
-"""By module: its distribution, what needs it, and the smallest extra of lrlab that brings it."""
+"""By module: its distribution, its purpose, and the smallest extra of lrlab that brings it."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Packages that can be called for a table of what they have."""
+"""Packages that return a table of their contents when you call them."""
 
 from importlib import import_module
 from types import ModuleType

@@ -18,7 +18,7 @@ def direction_error(estimate: Array, truth: Array) -> float:
     """Return the sign-free distance min(||b - b*||, ||b + b*||) of unit vectors, in 0..sqrt(2).
 
     An estimate that is zero names no direction and scores sqrt(2), the worst: its distance from the truth, 1, is less
-    than that of most guesses.
+    than most guesses have.
     """
     return aligned_scores(align(estimate, truth), truth)["error"]
 
@@ -49,8 +49,8 @@ def errors_of(overlaps: Array) -> Array:
 def interval_scores(estimate: Array, low: Array, high: Array, truth: Array) -> dict[str, float]:
     """Return `coverage`, the share of entries whose 95% interval holds the truth, and `width`, the mean width.
 
-    Intervals are those of the entries of the unit vector along the estimate; the truth has the sign that is nearer.
-    Entries without an interval, nan, are left out; where none has one there are no scores.
+    Intervals belong to the entries of the unit vector along the estimate; the truth gets the nearer sign. Entries
+    without an interval (nan) do not count; without any interval there are no scores.
     """
     known = np.isfinite(low)
     if not known.any():

@@ -1,7 +1,7 @@
 """Declared parameters: one declaration gives the widget, the URL key, the shell flag, the check and its message.
 
-A parameter is declared where it is used, as an annotation: on a field of a model's spec or on an option in a solver's
-signature. `declared` reads both, so models and solvers are described, checked and refused by the same code.
+An annotation declares a parameter: on a field of a model's spec, or on an option in a solver's signature. `declared`
+reads both, so that the same code describes and checks models and solvers.
 """
 
 import difflib
@@ -50,7 +50,7 @@ _CONTROLS = {
 def printable(text: object) -> str:
     """Return a text for a terminal: what would move the cursor, colour, or reverse what follows, is written as a code.
 
-    Line breaks and tabs stay; parts of a file's name that are no text (surrogates) become codes, too.
+    Line breaks and tabs stay; parts of a file's name that are not text (surrogates) become codes, too.
     """
     return str(text).translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
 
@@ -101,7 +101,7 @@ class Parameter:
         return f"{KINDS[self.kind]} in {bound(self.low)}..{bound(self.high)}"
 
     def check(self, value: object) -> Value:
-        """Return the value in its declared kind, read from text where it is text.
+        """Return the value in its declared kind; a text is read.
 
         Raises InputError when it is not of that kind, not finite, out of bounds or not a choice.
         """
@@ -156,7 +156,7 @@ def choice(*choices: str, help: str, **parts: Any) -> Parameter:
 
 
 def gaussian_noise(added_to: str, symbol: str = "σ") -> Parameter:
-    """Declare the standard deviation of noise, whose meaning says what it is added to."""
+    """Declare the standard deviation of noise on a quantity."""
     return Parameter(meaning=f"standard deviation of Gaussian noise added to {added_to}", symbol=symbol, low=0, high=10)
 
 
@@ -177,7 +177,7 @@ def nearest(word: str, words: Mapping[str, object] | tuple[str, ...]) -> str:
 def declared(owner: Owner) -> Mapping[str, Parameter]:
     """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order.
 
-    Those that were added later come last, those of a base class among them.
+    Parameters that were added later come last, also if they come from a base class.
     """
     hints = get_type_hints(owner, include_extras=True)
     if is_dataclass(owner):
@@ -198,7 +198,7 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
 
 
 def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:
-    """Return every declared value, checked: the given one, or the default. Unknown names are refused."""
+    """Return every declared value, checked: the given one, or the default; InputError for unknown names."""
     known = declared(owner)
     for name in given:
         if name not in known:

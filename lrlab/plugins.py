@@ -19,7 +19,7 @@ from lrlab.solver_entry import SolverEntry, docstring, entries
 AnySolver = str | Callable[..., Iterable[Iterate]]
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
 UNPUBLISHED = "Not published."
-"""Reference of a function that is run as it is."""
+"""Reference of a function without a docstring of a solver."""
 
 
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:
@@ -28,8 +28,8 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
     plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
     options, rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
 
-    It replaces what had the same name, except what comes with lrlab. Workers, also those of a cluster, receive it.
-    CatalogError, in one sentence, if something is missing or contradictory.
+    It replaces your earlier solvers and models of the same name, but none of lrlab. All workers, also on a cluster,
+    receive it. CatalogError, in one sentence, if something is missing or contradictory.
     """
     if isinstance(plugin, str | os.PathLike):
         added = catalog.from_file(plugin)
@@ -48,7 +48,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
 
 
 def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry:
-    """Return the entry of a function without one: made for these models, needing as much memory as the data."""
+    """Return an entry for a function without one: for these models, with as much memory as the data."""
     words = docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
@@ -76,7 +76,7 @@ def named(solver: AnySolver, model: str) -> str:
     known = next((entry for entry in catalog.ENTRIES if entry.run is solver), None)
     if known is not None and known.reference != UNPUBLISHED:
         return known.name
-    # Anew each time: what the function uses in a notebook may have changed.
+    # Again each time: the code that the function uses in a notebook may have changed.
     if own := entries(solver):
         register(solver)
         return own[0].name
@@ -99,7 +99,7 @@ def load(paths: Iterable[str | os.PathLike[str]]) -> None:
 
 
 def _add_all(make: Callable[[Any], Plugin], things: Iterable[Any]) -> None:
-    """Add the plugins that are made of things; `catalog.LEFT_OUT` names what does not work here."""
+    """Make plugins of things and add them; `catalog.LEFT_OUT` names the broken ones."""
     plugins, failed = list[Plugin](), list[CatalogError]()
     for thing in things:
         try:
@@ -134,14 +134,14 @@ def _pickled(given: tuple[Entry, ...], module: Any, label: str) -> bytes | str:
         return bytes(cloudpickle.dumps(given))
     except Exception as error:
         # Whatever a function holds; it still runs in this process.
-        return f"{label}: cannot be sent to workers ({error}): leave out what it holds"
+        return f"{label}: cannot be sent to workers ({error}): leave out such objects"
     finally:
         if not own:
             cloudpickle.unregister_pickle_by_value(module)
 
 
 def sources() -> Sequence[Source]:
-    """Return what a worker needs to have the plugins of this process."""
+    """Return the sources from which a worker makes the plugins of this process."""
     return [plugin.source for plugin in catalog.PLUGINS if plugin.source is not None]
 
 
@@ -149,7 +149,7 @@ _installed: set[Source] = set()
 
 
 def install(sent: Sequence[Source]) -> None:
-    """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names what does not work here."""
+    """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names the broken ones."""
     new = [source for source in dict.fromkeys(sent) if source not in _installed]
     _installed.update(new)
     _add_all(_received, new)
@@ -175,6 +175,6 @@ def _received(source: Source) -> Plugin:
 
 
 def described(error: Exception) -> str:
-    """Return the kind and the words of an error; if a plugin is missing, what is wrong with plugins comes first."""
+    """Return the kind and the words of an error; if a plugin is missing, errors of plugins come first."""
     left_out = catalog.LEFT_OUT if PREFIX in str(error) else ()
     return "; ".join([*left_out, f"{type(error).__name__}: {error}"])

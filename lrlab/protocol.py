@@ -16,7 +16,7 @@ from lrlab.model_hooks import ModelHooks
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
 Estimate = Any
-"""What is recovered: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
+"""The result of a recovery: an array (real or complex), or a NamedTuple of arrays such as `lowrank.LowRank`."""
 Checkpoint = Callable[[float], None]
 
 
@@ -46,16 +46,16 @@ class Streams:
 
 
 def child(stream: SeedSequence, index: int) -> np.random.Generator:
-    """Return the generator of block `index` of a stream: any block can be drawn without those before it."""
+    """Return the generator of block `index` of a stream: you can simulate any block without the blocks before it."""
     return np.random.default_rng(SeedSequence(stream.entropy, spawn_key=(*stream.spawn_key, index)))
 
 
 class Problem(Protocol):
-    """What a solver sees: data, and never the truth; what the lab asks: a score, and two questions about the end.
+    """The data of a spec, with the ground truth and its scores. Solvers read the data and never the truth.
 
-    spec: what it was built from. truth: what is to be recovered; None of a person's own data. contrasts (q, p): rows
-    whose products with a unit vector that is recovered are of interest; None where its entries are. Models derive from
-    this class, so that a problem without answers of its own has the defaults.
+    spec: its parameters. truth: the signal; None for your data. contrasts (q, p): rows whose products with a recovered
+    unit vector are of interest; None if its entries are. Models derive from this class, which gives the default answers
+    to the two questions about the end of a run.
     """
 
     spec: Any = None
@@ -71,7 +71,7 @@ class Problem(Protocol):
         """Return the error measures of an estimate, by name; the same code for every solver."""
 
     def quick_score(self, estimate: Estimate) -> dict[str, float]:
-        """Return those of the measures that take little time, where a figure follows a drag: all unless overridden."""
+        """Return the metrics that take little time, for a figure that follows a drag: all by default."""
         return self.score(estimate)
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
@@ -89,10 +89,10 @@ def proceed(fraction: float) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(ModelHooks, ABC):
-    """A small, frozen, hashable description of a problem; it travels to where the data is then built.
+    """A small, frozen, hashable description of a problem; it travels to the process that builds the data.
 
     A model is a subclass whose fields are annotated with `Parameter`; InputError for a wrong value; equation: LaTeX.
-    watched: whether estimates are looked at while a run goes on; where not, the last one alone is kept and sent.
+    watched: whether pages show estimates during a run; if not, lrlab keeps and sends only the last one.
     """
 
     model: ClassVar[str]
@@ -130,20 +130,20 @@ class Spec(ModelHooks, ABC):
         self.check()
 
     def check(self) -> None:  # noqa: B027  (most models have nothing to add)
-        """Raise InputError where parameters contradict each other."""
+        """Raise InputError if parameters contradict each other."""
 
     @abstractmethod
     def build(self, checkpoint: Checkpoint = proceed) -> Any:
-        """Draw the data and return the problem; `checkpoint(fraction)` is called during each pass over the data."""
+        """Simulate the data and return the problem; each pass over the data calls `checkpoint(fraction)`."""
 
     @property
     @abstractmethod
     def data_bytes(self) -> int:
-        """Memory, in bytes, of all the data when it is held at once."""
+        """Memory, in bytes, of all the data at once."""
 
     @property
     def memory_advice(self) -> str:
-        """What else, beside a smaller size, makes this model need less memory; as part of a sentence, or nothing."""
+        """Ways to need less memory besides a smaller size, as part of a sentence; or nothing."""
         return ""
 
     def values(self) -> dict[str, Value]:
@@ -170,12 +170,12 @@ class Spec(ModelHooks, ABC):
 class Iterate:
     """One state of a solver; every field is evaluated at the same estimate.
 
-    estimate: what is recovered, an array or factors, as the model says.
+    estimate: the recovered signal, an array or factors, as the model says.
     objective: the solver's own objective, as in its docstring.
     residual: distance from a fixed point or from optimality, relative, 0 when solved; a run stops at `tol`.
-    note: what the solver decided on the way, for the person who looks (for example which moment was chosen).
-    optimal: whether a residual of 0 means a stationary point of the objective, not a fixed point of the update alone.
-    intervals: computes those of the entries, scaled to unit length.
+    note: a decision of the solver for the reader, for example which moment it chose.
+    optimal: whether a residual of 0 means a stationary point of the objective, not only a fixed point of the update.
+    intervals: computes confidence intervals of the entries, scaled to unit length.
     """
 
     estimate: Estimate
@@ -192,7 +192,7 @@ class Stop(Enum):
     CONVERGED claims optimality: the residual fell to `tol`, or the solver returned it after such a test.
     LOCAL_MINIMUM, NOT_UNIQUE: the problem's `truth_fits_better(row, tol)` or `another_fits(row)` holds; the former also
     from solvers that know how well the truth must fit, and that no end does.
-    SETTLED: the residual fell to `tol`, but is that of a fixed point of the update (`Iterate.optimal` is false).
+    SETTLED: the residual fell to `tol`, but it measures a fixed point of the update (`Iterate.optimal` is false).
     NO_MINIMUM: the solver has seen that its objective has none, as likelihoods of separable answers.
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
@@ -209,14 +209,14 @@ class Stop(Enum):
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
     DIVERGED = "Diverged: the objective grew a millionfold; take a smaller step or more measurements."
     NONFINITE = "Stopped: the estimate is no longer finite; take a smaller step, or rescale the data."
-    CANCELLED = "Cancelled: what was computed up to here is kept."
+    CANCELLED = "Cancelled: the results up to here remain."
 
 
 Iterates = Generator[Iterate, None, Any]
-"""What a solver returns: iterates and, where it ends by itself, the `Stop` that says why."""
+"""The value of a solver: a generator of iterates that may return the `Stop` at its end."""
 Solver = Callable[..., Iterator[Iterate]]
-"""A generator function. One that ends by itself may return the Stop that holds: CONVERGED only where it has tested
-that the estimate is optimal, STALLED where no step improves it; returning nothing means FINISHED."""
+"""A generator function. If it ends by itself it may return a Stop: CONVERGED only after a test that the estimate is
+optimal, STALLED if no step improves it; returning nothing means FINISHED."""
 
 
 SOLVER_TIME = Parameter(

@@ -1,4 +1,4 @@
-"""What is set by the environment: one table of `LRLAB_*` settings, for a laptop and for a server of a class.
+"""Settings from the environment: one table of `LRLAB_*`, for a laptop and for a server of a class.
 
 `LRLAB_PROFILE=classroom` takes the second column; each setting can still be set by itself.
 """
@@ -30,7 +30,7 @@ SETTINGS = {
 TEXTS = {
     "LRLAB_MEMORY_GIB": "GiB that one job may use; 80% of the machine's, shared by all workers",
     "LRLAB_STORE": "the file of stored trials",
-    "LRLAB_PLUGINS": "Python files with own solvers and models, separated as in PATH",
+    "LRLAB_PLUGINS": "Python files with your solvers and models, separated as in PATH",
     "LRLAB_SCHEDULER": "the address of a dask scheduler that runs the jobs",
     "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
     "LRLAB_DATA": "the folder of data sets",

@@ -30,16 +30,16 @@ def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], 
 
 
 def nothing_known(*of: object) -> dict[str, Any]:
-    """Return nothing: theory knows no number of these."""
+    """Return nothing: theory gives no numbers."""
     return {}
 
 
 def not_drawn(*of: object) -> None:
-    """Return None: the law of what a solver does at a finite size is not drawn."""
+    """Return None: nobody knows the law of this solver at a finite size."""
 
 
 def never(*of: object) -> float:
-    """Return the time of what cannot be had."""
+    """Return infinite time, for draws that do not exist."""
     return math.inf
 
 
@@ -51,7 +51,7 @@ class Settings(NamedTuple):
 
 
 def given_words(oracle: Sequence[str]) -> str:
-    """Return the oracle information of a solver as a sentence; nothing if it has the data alone."""
+    """Return the oracle information of a solver as a sentence; nothing if it has only the data."""
     return f"Given beyond the data: {', '.join(oracle)}." if oracle else ""
 
 
@@ -65,10 +65,10 @@ def docstring(function: Callable[..., Any]) -> str:
 
 
 class Words(NamedTuple):
-    """What the docstring of a solver says.
+    """The parts of a solver's docstring.
 
     title: the first line. summary: the second paragraph. update: LaTeX after `.. math::`. rows: words by the key that
-    begins a line and two spaces, such as minimize, cost. reference: after `Reference:`. rest: what is left.
+    begins a line and two spaces, such as minimize, cost. reference: after `Reference:`. rest: all other text.
     """
 
     title: str
@@ -104,20 +104,20 @@ class SolverEntry:
 
     run: the generator function; its annotated keywords are the options.
     name, title, summary, update, reference: by default of the function and its docstring (see `Words`).
-    models: names of the models it is made for; families: names of families whose models it is made for.
-    oracle: what it is given beyond the data, such as "link", "rank" or "sparsity".
-    oracle_with(options): what else it is given with these options.
+    models: names of the models that it solves; families: names of families whose models it solves.
+    oracle: its information beyond the data, such as "link", "rank" or "sparsity".
+    oracle_with(options): further information with these options.
     streams: whether it reads the data in blocks; if not, all data is held at once.
-    memory: bytes that it needs per byte of the data that it holds, beside that byte, as measured.
+    memory: bytes that it needs per byte of the data that it holds, in addition to that byte, as measured.
     matrix(spec, options): numbers in the matrices that it forms, if these can outgrow the data, such as p^2.
     max_iter: default limit of iterations.
-    refuse(spec, options): raises InputError if it cannot work, before anything is run.
+    refuse(spec, options): raises InputError before a run if it cannot work.
     predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty if there is none.
     draw(spec, options, count): overlaps (count,) of the estimates on draws of problems of this size, from their exact
-    law; None if they cannot be had. draw_seconds(spec, options): about what one of them takes.
-    attains: whether it is predicted to do what the best known fast methods do, so that their lines are its own.
+    law, or None. draw_seconds(spec, options): about the time of one of them.
+    attains: whether theory predicts that it reaches the limit of polynomial-time methods, and so shares their lines.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
-    fixed: options with values that are not to be changed, of an alias.
+    fixed: options of an alias that nobody can change.
     """
 
     run: Solver
@@ -143,7 +143,7 @@ class SolverEntry:
     fixed: tuple[tuple[str, Value], ...] = ()
 
     def __post_init__(self) -> None:
-        """Take from the function and its docstring what is not given."""
+        """Take missing parts from the function and its docstring."""
         said = self.words
         name = getattr(self.run, "__name__", "").replace("_", "-")
         for part, value in {"name": name, **said._asdict()}.items():
@@ -152,28 +152,28 @@ class SolverEntry:
 
     @property
     def words(self) -> Words:
-        """What the docstring says."""
+        """The parts of the docstring."""
         return words(docstring(self.run))
 
     @property
     def objective(self) -> str:
-        """What it minimizes or maximizes, in plain text; nothing for methods without an objective."""
+        """Its objective (minimize or maximize ...), in plain text; nothing for methods without one."""
         rows = self.words.rows
         return next((f"{key} {rows[key]}" for key in ("minimize", "maximize") if key in rows), "")
 
     @property
     def cost(self) -> str:
-        """What an iteration costs, in plain text."""
+        """The cost of an iteration, in plain text."""
         return self.words.rows.get("cost", "")
 
     @property
     def given(self) -> str:
-        """Its oracle information as a sentence; nothing if it has the data alone."""
+        """Its oracle information as a sentence; nothing if it has only the data."""
         return given_words(self.oracle)
 
     @property
     def options(self) -> Mapping[str, Parameter]:
-        """The declared options, by name; those of an alias that are fixed have one value, and are hidden."""
+        """The declared options, by name; fixed options of an alias have one value, and are hidden."""
         options = dict(declared(self.run))
         for name, value in self.fixed:
             one = {"choices": (value,)} if isinstance(value, str) else {"low": float(value), "high": float(value)}
@@ -217,11 +217,11 @@ def solver(
     oracle: str | Sequence[str] = (),
     **facts: Any,
 ) -> Callable[[Run], Run]:
-    """Declare a generator function (problem, *, options, rng) a solver: put above it, with what the lab needs to know.
+    """Declare a generator function (problem, *, options, rng) a solver, by a decorator above it.
 
-    models: names of models it solves; family: names of families whose models it solves. oracle: what it is given beyond
+    models: names of models it solves; family: names of families whose models it solves. oracle: its information beyond
     the data. facts: other fields of `SolverEntry`, such as memory, matrix, refuse, max_iter. Title, summary, update and
-    reference are those of the docstring. Two of these above one function declare it for two families.
+    reference come from the docstring. Two decorators above one function declare it for two families.
     """
 
     def names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -236,5 +236,5 @@ def solver(
 
 
 def entries(run: object) -> tuple[SolverEntry, ...]:
-    """Return what decorators declare of a function; nothing of others."""
+    """Return the entries that decorators declare for a function; none for other objects."""
     return getattr(run, "declared_solvers", ())

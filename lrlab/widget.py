@@ -22,7 +22,7 @@ from lrlab.runs.trace import Trace
 
 ASSETS = Path(__file__).parent / "ui" / "assets"
 FILES = ("arrays.js", "save.js", "plot.js")
-"""The scripts of a figure, in an order in which each finds the ones it needs."""
+"""The scripts of a figure; each comes after the scripts that it needs."""
 SERVED = re.compile(r' *<button[^>]* data-format="pdf".*?</button>\n')
 """The file of a figure that a server writes."""
 FRAME_SECONDS = 0.1
@@ -37,10 +37,10 @@ STYLE = """
 def live(spec: Spec, solvers: Sequence[AnySolver], measure: str = "", **settings: object) -> Any:
     """Start solvers on a problem, and return a widget whose figure grows while they run.
 
-    solvers: names, or solvers of one's own, as of `lrlab.solve`. measure: one of the model's, by default its first.
+    solvers: names, or your solvers, as for `lrlab.solve`. measure: one of the model's, by default its first.
     settings: options, each for the solvers that have it, `tol`, `max_iter` and `max_seconds`. The widget's `cancel()`
-    ends the runs, `wait()` returns when they are over; `traces` are what they have recorded by then, `errors` the
-    sentences of those that failed. It needs the extra `notebook`: InputError, with the command, without it.
+    ends the runs, `wait()` returns when they are over; `traces` are their records so far, `errors` the
+    sentences of failed runs. It needs the extra `notebook`: InputError, with the command, without it.
     """
     names = [make_job(spec, solver).solver for solver in solvers]
     if not names:
@@ -81,7 +81,7 @@ def _widget() -> Any:
 
         @property
         def traces(self) -> list[Trace]:
-            """What the runs have recorded."""
+            """The records of the runs."""
             return [run.trace for run in self.following.runs]
 
         @property
@@ -90,7 +90,7 @@ def _widget() -> Any:
             return {run.job.solver: run.error for run in self.following.runs if run.error}
 
         def cancel(self) -> None:
-            """End the runs; what they have recorded stays."""
+            """End the runs; their records stay."""
             self.following.cancel()
 
         def wait(self, seconds: float | None = None) -> None:

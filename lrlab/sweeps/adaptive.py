@@ -1,11 +1,12 @@
-"""Adaptive sweeps: trials go to where half of them succeed, and the rest of the plane is inferred.
+"""Adaptive sweeps: trials go to the contour of 50% success, and the rest of the plane is inferred.
 
-Every solver is measured by itself, in rounds. The first has one trial in each cell of a coarse lattice. Then cells at
-the contour of the estimated share get more, 1, 3, 7, ... in all, until Wilson's interval of each, pooled with cells
-that can only do better or worse, leaves out 1/2, or all trials are finished; that moves the estimate, and so on. Rounds
-follow from the results of earlier ones alone, and trials from their numbers: the same ones are computed on any worker,
-and however often the sweep is interrupted. Success is defined by the definition's `contour`: its rule or, where a map
-shows a mean, whether the measure is above the model's level; the contour is then that of the median.
+Each solver has its own rounds. The first round has one trial at each point of a coarse lattice. Then the grid points at
+the contour of the estimated success rate get more trials, 1, 3, 7, ... in total. A point is finished if its Wilson
+interval, pooled with the points that can only do better or worse, excludes 1/2, or if all its trials are done. New
+trials move the estimate, and so on. Rounds depend only on the results of earlier rounds, and trials only on their
+numbers: any worker computes the same trials, however often the sweep is interrupted. The rule is the definition's
+`contour`. If a map shows a mean, success means that the metric is above the model's level; the contour is then the
+contour of the median.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,9 +34,9 @@ Requested = Mapping[Job, range]
 
 
 def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
-    """Yield the trials of each round; before the next one is taken, the results have to have them.
+    """Yield the trials of each round. Before you take the next round, add its trials to the results.
 
-    A trial that is not there then has failed: it is not requested again.
+    A trial that is missing then has failed: it is not requested again.
     """
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
     own = shared(sweep.most, grids)
@@ -55,7 +56,7 @@ def request(grids: Sequence["SolverGrid"], most: Sequence[int]) -> dict[Job, ran
 
 
 def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
-    """Return how many trials each solver may have in all, where what is left of `most` is shared alike."""
+    """Return how many trials each solver may have in total; the rest of `most` is divided equally."""
     used = [int(grid.search.requested.sum()) for grid in grids]
     each, more = divmod(max(0, most - sum(used)), len(used))
     return [own + each + (k < more) for k, own in enumerate(used)]
@@ -64,10 +65,10 @@ def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
 def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.DataFrame":
     """Return one row per cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
 
-    y: nan where there is one axis. mean: share of successes, or mean of the measure where the sweep has no rule. low,
-    high: the share's 95% Wilson interval, pooled as in `contour_search.bounds` where it is inferred; nan of a mean.
-    inferred: an adaptive sweep has no trials there, and its mean lies between its neighbors. What is not known yet is
-    nan. table: `SweepResults.table` of the metric of the contour, where it is there already.
+    y: nan if there is one axis. mean: the success rate, or the mean of the metric if the sweep has no rule. low, high:
+    the 95% Wilson interval of the rate, pooled as in `contour_search.bounds` if it is inferred; nan for a mean.
+    inferred: an adaptive sweep has no trials there, and its mean lies between its neighbors. Unknown values are nan.
+    table: `SweepResults.table` of the metric of the contour, if you have it.
     """
     import pandas as pd
 
@@ -87,10 +88,10 @@ def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.Dat
 
 
 def contour(results: SweepResults) -> list[dict[str, Any]]:
-    """Return points where half of the trials succeed, by axis and `solver`: one in each line along one axis.
+    """Return points of the contour of 50% success, by axis and `solver`: one for each line along one axis.
 
-    That axis is the second one, or the first where only its direction is declared; without one there are none. See
-    `contour_search.crossings`; between two values of the axis it is interpolated linearly.
+    This is the second axis, or the first if only its direction is declared; without a direction there are no points.
+    See `contour_search.crossings`; points between two values of the axis are interpolated linearly.
     """
     points: list[dict[str, Any]] = []
     table = results.table(results.sweep.contour.metric)
@@ -129,7 +130,7 @@ class SolverGrid:
         self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def request(self, most: int) -> dict[Job, range]:
-        """Return the trials of the next round, so that `most` are requested in all; none where the search is over."""
+        """Return the trials of the next round, so that `most` are requested in total; none after the search."""
         before, extra = self.search.requested.copy(), self.search.request(most)
         requested: dict[Job, range] = {}
         for place in self._longest_first(extra > 0):
@@ -187,8 +188,8 @@ class SolverGrid:
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
     """Return how success goes along both axes, as far as the model declares it: 1 grows, -1 falls, 0 unknown.
 
-    A declaration holds while all other parameters stay. So it is no use where moving along an axis changes what the
-    other one decides: m/p held fixed, m grows with p.
+    A declaration holds while all other parameters stay. It says nothing if a move along one axis changes the parameter
+    that the other axis decides: with m/p fixed, m grows with p.
     """
     model, known = model_entry(sweep.spec.model), [0, 0]
     for axis, name in enumerate(sweep.grid):

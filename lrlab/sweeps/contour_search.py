@@ -1,8 +1,8 @@
-"""Searches with few trials for the contour at which a share of successes over a grid crosses one half.
+"""Searches a grid for the contour of 50% success, with few trials.
 
-Arrays are (columns, rows), an entry a cell of the grid. Directions say of either axis whether shares grow (1) or fall
-(-1) along it, or that this is not known (0). What of scipy is used is imported where it is: it takes 0.2 s, which a
-sweep of all trials of a grid, and every start of the shell, would pay for nothing.
+Arrays are (columns, rows), with one entry per grid point. Directions say for each axis whether success rates grow (1)
+or fall (-1) along it, or that nobody knows (0). Functions import scipy themselves: its import takes 0.2 s, which sweeps
+that are not adaptive, and every start of the shell, would pay for nothing.
 """
 
 from contextlib import suppress
@@ -50,14 +50,14 @@ class ContourSearch:
         return bounds(self.successes, self.trials, self.directions)
 
     def estimate(self) -> Array:
-        """Return the share of every cell: interpolated between those with trials, and clipped to its bounds."""
+        """Return the success rate of every cell: interpolated between cells with trials, and clipped to its bounds."""
         return self.within(*self.bounds())
 
     def uncertain(self) -> Cells:
-        """Return the cells at the contour of which it is not known on which side of it they are.
+        """Return the cells at the contour whose side of the contour is not known yet.
 
-        A cell is at the contour where a neighbour's estimate lies on the other side of 1/2. It is known where its
-        interval leaves out 1/2, or where that of another cell on its side, less than `tolerance` cells away, does.
+        A cell is at the contour if a neighbor's estimate lies on the other side of 1/2. Its side is known if its
+        interval excludes 1/2, or if the interval of another cell on its side does, less than `tolerance` cells away.
         """
         from scipy.ndimage import binary_dilation
 
@@ -92,8 +92,8 @@ class ContourSearch:
 def bounds(successes: Counts, trials: Counts, directions: Directions) -> tuple[Array, Array]:
     """Return the ends low, high of an interval for the share of every cell.
 
-    It is Wilson's 95% interval of the cell's own trials and, where shares grow along an axis, of the trials of boxes of
-    cells that lie below it (their share is at most the cell's, so the lower end holds) or above it (the upper end).
+    It is Wilson's 95% interval of the cell's own trials. If rates grow along an axis, boxes of cells below or above
+    tighten it: the rate of a box below is at most the cell's rate, so its lower end holds; likewise above.
     """
     turn = tuple(slice(None, None, -1 if direction < 0 else 1) for direction in directions)
     sums = [np.pad(counts[turn].cumsum(0).cumsum(1), ((1, 0), (1, 0))) for counts in (successes, trials)]
@@ -139,7 +139,7 @@ def interpolate_missing(values: Array, known: Cells) -> Array:
 def lattice(open_: Cells) -> Cells:
     """Return the cells to begin with: `first_look` of them along each axis, its ends among them.
 
-    Where such a cell is not open, the nearest one that is stands in for it.
+    The nearest open cell replaces a cell that is not open.
     """
     lines = [np.linspace(0, n - 1, first_look(n)).round().astype(int) for n in open_.shape]
     chosen, places = np.zeros_like(open_), np.argwhere(open_)
@@ -159,7 +159,7 @@ def at_contour(above: Cells, open_: Cells) -> Cells:
 
 
 def crossings(shares: Array, weights: Array, direction: int) -> Array:
-    """Return where each column's shares cross 1/2, as a row's number with fractions; half a row beyond where nowhere.
+    """Return the rows (fractions) at which the rate of each column crosses 1/2; half a row beyond the end if none does.
 
     Shares are first made to grow (direction 1) or fall (-1) along the column by isotonic regression with the weights.
     """

@@ -1,4 +1,4 @@
-"""What a sweep is: spec, axes, solvers, trials, rule of success, and its cells; from TOML, a page or Python alike."""
+"""The definition of a sweep: spec, axes, solvers, trials, rule of success, and its cells."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ from lrlab.sweeps.definition_parts import Span, Success, first_look
 
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
 TOLERANCE = Parameter(
-    name="tolerance", kind=int, default=1, meaning="how well a contour is to be known, in cells", low=1, high=100
+    name="tolerance", kind=int, default=1, meaning="precision of the contour, in cells", low=1, high=100
 )
 BUDGET = Parameter(
     name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
 )
 MOST_CELLS = 50_000
-"""Grid points of all solvers, each of which is checked before the first trial; that takes some 5 s."""
+"""Largest number of grid points, over all solvers. lrlab checks each before the first trial, in about 5 s in total."""
 SHARE = 0.3
-"""Of the trials of the whole grid: the budget of an adaptive sweep where none is given."""
+"""Default budget of an adaptive sweep, as a fraction of the trials of the whole grid."""
 
 Given = tuple[float, ...] | Span
-"""An axis as it was given."""
+"""The values of an axis: all of them, or a range."""
 Pairs = Any
 """A mapping, or pairs of a name and a value; a sweep holds pairs, which a type of a field cannot say."""
 Names = Any
@@ -47,7 +47,7 @@ Settings = tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
 
 
 class Cell(NamedTuple):
-    """A solver at a point of the grid: its job, with the sweep's seed, or the reason why it is refused."""
+    """A solver at a point of the grid: its job, with the sweep's seed, or the reason why lrlab refuses it."""
 
     axes: Mapping[str, float]
     solver: str
@@ -59,10 +59,10 @@ class Cell(NamedTuple):
 class Sweep:
     """A sweep, checked.
 
-    spec: what holds in all cells, its seed among it. axes: one or two, by name, with their values or a `Span`; a
-    mapping is taken too. settings: options of the solvers, tol, max_iter, max_seconds; each goes to every solver that
-    knows it. success: by default that of the model, where it has one. adaptive: trials go where the contour is, until
-    it is known within `tolerance` cells or `budget` trials are used (0: 30% of all); see the module `adaptive`.
+    spec: the parameters of all cells, with the seed. axes: one or two, by name, with their values or a `Span`; pairs or
+    a mapping. settings: options of the solvers, tol, max_iter, max_seconds; each goes to every solver that has it.
+    success: by default the rule of the model, if it has one. adaptive: trials go to the contour, until it is known
+    within `tolerance` cells or `budget` trials are used (0: 30% of all trials); see the module `adaptive`.
     """
 
     spec: Spec
@@ -81,7 +81,7 @@ class Sweep:
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
         object.__setattr__(self, "trials", COUNT.check(self.trials))
-        # Before any value is looked at: two axes of 10,000 values have 10^8 grid points.
+        # Before lrlab enumerates the grid: two axes of 10,000 values have 10^8 grid points.
         lengths = [given.steps if isinstance(given, Span) else len(given) for _, given in self.axes]
         if (cells := math.prod(lengths) * len(self.solvers)) > MOST_CELLS:
             raise InputError(
@@ -106,7 +106,7 @@ class Sweep:
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """All cells, solver by solver within each point of the grid; InputError if every one is refused."""
+        """All cells, solver by solver within each point of the grid; InputError if lrlab refuses every cell."""
         own = tuple((solver, tuple(self.settings_of(solver).items())) for solver in self.solvers)
         return _cells(self.spec, tuple(self.grid.items()), own, memory_limit())
 
@@ -142,7 +142,7 @@ class Sweep:
 
     @property
     def contour(self) -> Success:
-        """The rule whose 50% contour is sought: success, or, where a mean is shown, that of the model's goal."""
+        """The rule of the 50% contour: `success`, or the model's goal if a mean is shown."""
         goal = family(self.spec.model).goal
         return self.success or Success(goal.measure, above=goal.above)
 
@@ -157,7 +157,7 @@ class Sweep:
         for parameter in (TOLERANCE, BUDGET):
             object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
             if not self.adaptive and value != parameter.default:
-                raise InputError(parameter.name, "left out where adaptive is false", value, "set adaptive = true")
+                raise InputError(parameter.name, "left out if adaptive is false", value, "set adaptive = true")
 
     def _check_settings(self) -> None:
         entries = [catalog.compatible(self.spec, name) for name in self.solvers]

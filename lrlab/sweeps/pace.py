@@ -1,4 +1,4 @@
-"""The pace of a sweep under way: the time that is left, by what is done, and a limit of all that it may take."""
+"""The pace of a running sweep: the remaining time, and a limit on its total time."""
 
 import math
 import time
@@ -14,13 +14,13 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 
 CHECK_SECONDS = 60.0
-"""Between two looks at whether a sweep takes too long; before the first one its pace isn't steady."""
+"""Seconds between two checks of a sweep's time; before the first check the pace isn't steady."""
 
 
 class Pace:
     """Begins with the first results that arrive. A trial counts by its time, for cells differ by factors of 100.
 
-    What was not measured yet follows from the bytes of its data.
+    The bytes of its data stand for the time of a job that has no trial yet.
     """
 
     def __init__(self, results: SweepResults) -> None:
@@ -62,7 +62,7 @@ class Pace:
 
 
 def _usual(seconds: Array) -> float:
-    """Return the expected seconds of a trial of an adaptive sweep: most of its trials are where they take longest."""
+    """Return the expected seconds of a trial of an adaptive sweep, most of which are at the slowest grid points."""
     return float((seconds**2).sum() / seconds.sum())
 
 
@@ -78,7 +78,7 @@ def require_time(sweep: Sweep, seconds: float) -> None:
         words = f"{got}, which take about {seconds / 3600.0:.3g}"
         raise InputError(name, f"at most {fitting} within {hours}", words, f"lower {name}, or set LRLAB_SWEEP_HOURS")
     fitting = math.floor(len(sweep.cells) * limit / seconds * sweep.trials)
-    words = f"{len(sweep.cells)}, of which one trial each takes longer"
+    words = f"{len(sweep.cells)}; one trial for each takes longer"
     raise InputError("cells", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem")
 
 

@@ -1,4 +1,4 @@
-"""The results of a sweep: its finished trials in columns, from which maps, lines, tables and exports are made."""
+"""The results of a sweep: its finished trials in columns. Maps, lines, tables and exports read them."""
 
 import math
 import threading
@@ -70,7 +70,7 @@ class SweepResults:
     def add(self, finished: Mapping[Trial, TrialResult]) -> None:
         """Add finished trials; one that is there already changes nothing.
 
-        InputError if trials have scores, but not the one by which the sweep measures success.
+        InputError if trials have scores, but not the metric of the sweep's rule.
         """
         with self._lock:
             for (job, number), result in finished.items():
@@ -109,10 +109,10 @@ class SweepResults:
             return dict(self._columns[job].results()) if job in self._columns else {}
 
     def table(self, metric: str) -> "pd.DataFrame":
-        """Return a row per cell: a column for each axis, and `COLUMNS`. Only what has new trials is computed anew.
+        """Return a row per cell: a column for each axis, and `COLUMNS`. Only rows with new trials are computed.
 
         trials: finished. successes, share, low, high (95% Wilson interval): by the rule of the sweep's `contour`. mean,
-        spread (standard deviation) and quartiles are of the metric, where it is finite. seed: of the first trial.
+        spread (standard deviation) and quartiles describe the finite values of the metric. seed: of the first trial.
         refused: why a cell has no trials.
         """
         import pandas as pd
@@ -133,7 +133,7 @@ class SweepResults:
     def successes(self, job: Job) -> int:
         """Return how many trials of a job succeed by the rule of the sweep's `contour`.
 
-        If a sweep counts successes, an end at which the truth fits better is not one.
+        If a sweep counts successes, a run that ends although the truth fits better is a failure.
         """
         rule = self.sweep.contour
         with self._lock:

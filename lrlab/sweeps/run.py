@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lrlab.sweeps.sweep_table import SweepTable
 
 OTHERS_SECONDS = 0.2
-"""Between two looks at what other sweeps of this process have computed."""
+"""Seconds between two checks for results of other sweeps of this process."""
 
 
 def sweep(
@@ -44,12 +44,12 @@ def sweep(
 ) -> "SweepTable":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
 
-    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or solvers of
-    one's own, as of `lrlab.solve`. settings: options of the solvers and `tol`, `max_iter`, `max_seconds`. store: a file
-    of finished trials, which are not computed again; new ones are added to it. Trials have seeds of their own (column
-    `seed`), by which each can be run again alone; the table is the same wherever and in any order they ran, but for
-    seconds. Cells that cannot be run have one row with the reason in `refused`; so has a trial that failed, with `stop`
-    "FAILED". In a notebook the table shows a verdict; `lrlab.map` draws it.
+    axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or your
+    solvers, as for `lrlab.solve`. settings: options of the solvers and `tol`, `max_iter`, `max_seconds`. store: a file
+    of finished trials; lrlab reuses them and adds new ones. Each trial has its own seed (column `seed`), which repeats
+    this trial. Except for seconds, the table doesn't depend on where and in which order the trials ran. A grid point
+    that lrlab refuses has one row with the reason in `refused`; a trial that failed has one, too, with `stop` "FAILED".
+    In a notebook the table shows a verdict; `lrlab.map` plots it.
     """
     # Here, for it needs pandas.
     from lrlab.sweeps.sweep_table import SweepTable
@@ -72,14 +72,14 @@ def run(
     stop: Callable[[], bool] = lambda: False,
     results: SweepResults | None = None,
 ) -> SweepResults:
-    """Compute what the store does not have of a sweep, storing every batch as it arrives, whatever ends it.
+    """Compute the trials of a sweep that the store lacks, and store every batch as it arrives.
 
-    A trial that another sweep of this process computes for the same store is left to it, and read when it is stored.
-    Two processes may compute a trial twice, and store it once.
-    It ends early, within a second, once `stop()` is true (called often, so it may look at a flag of another thread);
-    called again, it resumes. `results` are filled, or new ones: first with what the store has, a cell at a time. A
-    trial that fails is not stored: the next run tries it again. RuntimeError when the engine or the store fails,
-    InputError if the store is damaged.
+    If another sweep of this process computes a trial for the same store, this one waits for it and reads it. Two
+    processes may compute a trial twice, and store it once.
+    The run ends within a second after `stop()` is true (called often; it may read a flag of another thread); another
+    call resumes it. `results` (by default new ones) first get the stored trials, one cell at a time. A trial that fails
+    is not stored: the next run tries it again. RuntimeError if the engine or the store fails, InputError if the store
+    is damaged.
     """
     results = SweepResults(sweep) if results is None else results
     results.computed = results.reused = 0
@@ -114,7 +114,7 @@ def _compute_bounds(sweep: Sweep, start: Start) -> None:
 
 
 def read(sweep: Sweep, store: Store) -> SweepResults:
-    """Return the trials that a store has of a sweep: of an adaptive one up to the first round that is incomplete."""
+    """Return the stored trials of a sweep; for an adaptive sweep, those up to the first incomplete round."""
     return run(sweep, store, stop=lambda: True)
 
 
@@ -128,7 +128,7 @@ def _load(requested: Requested, store: Store, results: SweepResults) -> None:
 
 
 def missing(requested: Requested, store: Store) -> Iterator[Trial]:
-    """Yield the trials that a store does not have, looked up as they are needed.
+    """Yield the trials that a store lacks, with one look-up per cell at a time.
 
     The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
     is cut short has measured the whole grid.

@@ -1,6 +1,6 @@
-"""Statistics of repeated trials: centre, spread, quartiles, the share of successes, and where it passes one half.
+"""Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint at which the rate is 50%.
 
-pandas is imported where it is used: a sweep in the shell counts successes alone.
+Functions import pandas themselves: a sweep in the shell only counts successes.
 """
 
 import math
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 POINTS, SLOPES = 241, 160
-"""Midpoints and slopes of the grid on which a likelihood is maximized."""
+"""Midpoints and slopes of the grid for the maximization of a likelihood."""
 CHI_SQUARED_95 = chdtri(1, 1.0 - 0.95)
 """A chi-squared number with one degree of freedom is below this with probability 95%."""
 FLATTEST = 1.0
@@ -67,7 +67,7 @@ def quartiles(values: Array) -> list[float]:
 def _between(ordered: Sequence[float], place: float) -> float:
     """Return what lies at a place between numbers, to the last digit as numpy's quantile, which takes 50 times longer.
 
-    Between two infinite values there is no number.
+    The value between two infinite ones is nan.
     """
     low = int(place)
     a, b, share = ordered[low], ordered[min(low + 1, len(ordered) - 1)], place - low
@@ -120,12 +120,12 @@ def midpoint(
     None if it lies beyond the positions, or may lie beyond either end of them.
 
     Maximizes the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over a grid of mu and s, rising
-    or falling, t being the place, or its logarithm where spacing is "log". The 95% interval has all mu whose
-    likelihood, maximized over s, is within the chi-squared quantile of the largest: it is finite too where failures and
-    successes do not overlap and the maximum likelihood slope is not. |s| is at most so steep that the rise takes a
-    quarter of the smallest step, and at least FLATTEST.
+    or falling. t is the position, or its logarithm if spacing is "log". The 95% interval contains all mu whose profile
+    likelihood over s is within the chi-squared quantile of the largest. It is finite even if failures and successes do
+    not overlap, when the maximum likelihood slope is infinite. |s| is at least FLATTEST, and at most so steep that the
+    rise takes a quarter of the smallest step.
 
-    places: rising, at least two. successes, trials: one each a place; places without trials tell nothing.
+    places: rising, at least two. successes, trials: one each per place; places without trials do not count.
     Reference: Venzon & Moolgavkar (1988), A method for computing profile-likelihood-based confidence intervals.
     """
     t = np.log(places) if spacing == "log" else np.array(places, dtype=float)
@@ -161,10 +161,10 @@ def midpoint(
 
 
 def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return where half of the trials succeed along the second axis, or the only one, as rows for each solver.
+    """Return the midpoints of 50% success along the last axis, as rows for each solver.
 
-    table: of `SweepResults.table`. Columns: the first axis where there are two, solver, half, low, high (95% interval);
-    no row where there is no such place among the values.
+    table: of `SweepResults.table`. Columns: the first of two axes, solver, half, low, high (95% interval). There is no
+    row if the rate does not cross 50% between the values.
     """
     import pandas as pd
 
@@ -183,7 +183,7 @@ def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def midpoint_words(sweep: Sweep, points: "pd.DataFrame") -> list[str]:
-    """Return `midpoints` as sentences: the place where half of the trials succeed, with its 95% interval."""
+    """Return `midpoints` as sentences: the position of 50% success, with its 95% interval."""
     *across, along = sweep.grid
     words = []
     for row in points.to_dict("records"):

@@ -1,4 +1,4 @@
-"""The table of trials that `lrlab.sweep` returns: a DataFrame with a verdict, from which `lrlab.map` draws figures."""
+"""The table of trials that `lrlab.sweep` returns: a DataFrame with a verdict. `lrlab.map` plots it."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ SHOWN_ROWS = 5
 
 
 class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
-    """A row per trial; `sweep` is the definition that they belong to, also of a part of the rows."""
+    """A row per trial; `sweep` is the definition that they belong to, also for a part of the rows."""
 
     _metadata = ["sweep"]
     sweep: Sweep | None = None
@@ -85,7 +85,7 @@ def verdict(results: SweepResults) -> list[str]:
         successes, trials = (sum(count(job) for job in jobs) for count in (results.successes, results.finished))
         words.append(f"{title}: {successes} of {trials} trials succeed.")
     given = catalog.given(sweep.solvers, sweep.spec.model)
-    # Along the columns of a map there may be many.
+    # A map may have many, one per column.
     table = results.table(sweep.success.metric)
     halves = midpoint_words(sweep, midpoints(sweep, table)) if len(sweep.grid) == 1 else []
     return [" ".join(words), *halves, *([given] if given else []), *failed]

@@ -18,11 +18,11 @@ Row = dict[str, Any]
 def cell_rows(results: SweepResults) -> list[Row]:
     """Return a row per cell.
 
-    Each has `axes`, `solver`, `trials` (finished), `successes`, their `share` and its 95% Wilson `interval` (None where
-    the sweep has no rule), `inferred` (an adaptive sweep has no trials there: share and interval follow from those of
-    other cells), `metrics` (first quartile, median, third quartile of what is a number; a prediction is thrice the
-    same), `stops` (how many ended how), `failed` (trials of this run that failed) and `refused` (why the cell has no
-    trials). Solver times are left out: the rows are the same wherever and in however many pieces they were computed.
+    Each has `axes`, `solver`, `trials` (finished), `successes`, their `share` and its 95% Wilson `interval` (None if
+    the sweep has no rule), `inferred` (an adaptive sweep has no trials there: share and interval follow from other
+    cells), `metrics` (first quartile, median, third quartile of the finite values; a prediction three times), `stops`
+    (counts by reason), `failed` (trials of this run that failed) and `refused` (why the cell has no trials). The rows
+    contain no solver times, so that they do not depend on the machine or on interruptions.
     """
     sweep = results.sweep
     rows = [_cell_row(results, cell) for cell in results.cells]
@@ -49,7 +49,7 @@ def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame
 
 
 def success_midpoints(results: SweepResults) -> "pd.DataFrame":
-    """Return where half of the trials succeed, see `statistics.midpoints`; no rows if the sweep has no rule."""
+    """Return the midpoints of 50% success, see `statistics.midpoints`; no rows if the sweep has no rule."""
     sweep = results.sweep
     points = midpoints(sweep, results.table(sweep.contour.metric))
     return points if sweep.success else points[:0]
@@ -77,7 +77,7 @@ def _cell_row(results: SweepResults, cell: Cell) -> Row:
 def trial_rows(results: SweepResults) -> Iterator[Row]:
     """Yield a row per trial: the cell's values, solver, trial, seed, all scores and predictions, how it ended, refused.
 
-    A trial that failed has `stop` "FAILED" and the reason in `refused`; so has a cell that was refused, in one row.
+    A trial that failed has `stop` "FAILED" and the reason in `refused`; a refused cell has one row with its reason.
     """
     for axes, solver, job, refused in results.cells:
         if job is None:

@@ -18,19 +18,19 @@ from lrlab.sweeps.definition import Sweep, spec_at
 from lrlab.sweeps.definition_parts import spacing
 
 COLUMNS, SCAN, BISECTIONS = 48, 24, 16
-"""Columns and rows of the plane on which lines are looked for, and steps that locate each."""
+"""Columns and rows of the plane in the search for lines, and bisections that locate each line."""
 NODES = 41
-"""Points of a limit along an axis; only those of the sweep if each has a link or prior of its own, which takes long."""
+"""Points of a limit along an axis. If the link or prior changes along it, only the sweep's points: each takes long."""
 APART = 0.005
-"""Least difference of overlaps at which the limit of polynomial-time methods is a curve of its own."""
+"""Smallest difference of overlaps that gives the limit of polynomial-time methods a separate curve."""
 ROWS, FEW = 25, 11
-"""Rows of margins; columns at first, and rows if each has a link or prior of its own."""
+"""Rows of margins; initial columns, and rows if the link or prior changes along the axis."""
 REFINEMENTS, CURVED = 2, 0.04
-"""Rounds in which columns are added, and the most deviation of a margin, in log n/p, from linear between columns."""
+"""Rounds of adding columns, and the largest deviation of a margin, in log n/p, from linear between columns."""
 NARROWEST = 0.02
 """Difference of margins, in log n/p, below which two limits are one."""
 FARTHEST = 60.0
-"""Largest absolute value of a margin, and its value where theory knows none."""
+"""Largest absolute value of a margin, and its value if theory gives none."""
 BEST, FAST = "limit_best_", "limit_best_fast_"
 GAP = (math.nan, math.nan)
 
@@ -41,8 +41,8 @@ Points = list[tuple[float, float]]
 def lines(sweep: Sweep) -> pd.DataFrame:
     """Return points x, y of the lines that theory draws over two axes, named in `line`, with GAP between parts.
 
-    `Family.lines` says what they mean. Each column of the plane is scanned, and every change from one side to the other
-    is bisected. A line that differs between solvers carries the title of its solver.
+    `Family.lines` explains their meaning. Each column of the plane is scanned, and every change of sides is bisected. A
+    line that differs between solvers carries the title of its solver.
     """
     by_name: dict[str, dict[str, Points]] = {}
     for solver in sweep.solvers if len(sweep.grid) == 2 else ():
@@ -77,7 +77,7 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
     columns = [[sides(float(x), float(y)) for y in ys] for x in xs]
     drawn: dict[str, Points] = {}
     for name in dict.fromkeys(name for column in columns for side in column for name in side):
-        # Where theory says nothing on one side there is no line.
+        # If theory says nothing about one side, there is no line.
         crossed = [
             [
                 crossing(name, float(x), float(ys[k]), float(ys[k + 1]))
@@ -113,7 +113,7 @@ def limits(sweep: Sweep) -> list[Limit]:
         spec = spec_near(sweep, (x,))
         known = {} if spec is None else family.asymptotics(spec)
         scores = {name.removeprefix(BEST): value for name, value in known.items() if not name.startswith(FAST)}
-        # No number of their own where polynomial-time methods reach the best.
+        # If polynomial-time methods reach the best, they have no separate numbers.
         own = {name.removeprefix(FAST): value for name, value in known.items() if name.startswith(FAST)}
         best += [Limit("limit_best", x, scores)] * bool(scores)
         fast += [Limit("limit_best_fast", x, scores | own)] * bool(scores)
@@ -138,7 +138,7 @@ class Regions(NamedTuple):
 
 
 def regions(sweep: Sweep) -> Regions:
-    """Return the regions of a plane in which no method, or no known polynomial-time one, reaches the contour's level.
+    """Return the regions of a plane: no method, or no known polynomial-time method, reaches the contour's level there.
 
     The margins to the limits (`Family.margins`) are evaluated on a grid, and contourpy traces the outlines of their
     signs. None if theory says nothing about the contour.
@@ -184,7 +184,7 @@ def _region(name: str, loops: Points, nodes: Mask, x: Array, y: Array) -> Region
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     """Return the nodes of a grid, and the margins (columns, rows) at them; none if theory does not know the limits.
 
-    Columns are added where a margin is not linear between the present ones.
+    Columns are added between neighbors if a margin is not linear there.
     """
     across, upwards = sweep.grid
     kinds = [_kind_at(sweep, (min(sweep.grid[across]), end(sweep.grid[upwards]))) for end in (min, max)]
@@ -226,7 +226,7 @@ def _column(sweep: Sweep, x: float, y: Array) -> dict[str, Array]:
 
 
 def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:
-    """Return points x, y where each solver's finite-size prediction passes the contour's level, named in `line`.
+    """Return points x, y at which each solver's finite-size prediction crosses the contour's level, named in `line`.
 
     half: of predicted medians instead of means, for the contour of a success rate of 50%. Nothing is computed here:
     lines end at grid points whose prediction is not cached (`theory.missing_draws`).

@@ -27,7 +27,7 @@ LONGEST = 2**20
 
 
 class Titled(NamedTuple):
-    """A sweep with the texts of its file: title, a paragraph, reference; empty where there is none."""
+    """A sweep with the texts of its file: title, a paragraph, reference; empty by default."""
 
     sweep: Sweep
     title: str = ""
@@ -36,7 +36,7 @@ class Titled(NamedTuple):
 
 
 def read(path: Path) -> Sweep:
-    """Return the sweep that a file defines; InputError names what is wrong with it."""
+    """Return the sweep that a file defines; InputError names the mistake."""
     try:
         with path.open("rb") as file:
             text = file.read(LONGEST + 1)
@@ -52,7 +52,7 @@ def read(path: Path) -> Sweep:
 
 
 def parse(text: str) -> Sweep:
-    """Return the sweep that a TOML text defines; InputError with the path of what is wrong."""
+    """Return the sweep that a TOML text defines; InputError with the path of the wrong key."""
     return titled(text).sweep
 
 
@@ -131,7 +131,7 @@ def _require_unquoted(name: str, value: Any, known: Mapping[str, Parameter]) -> 
 def to_toml(sweep: Sweep) -> str:
     """Return the sweep as TOML: `parse` gives it back."""
     spec, known = sweep.spec, declared(type(sweep.spec))
-    # What an axis decides would mislead, as it holds in no cell.
+    # A parameter that an axis decides would mislead, as it holds in no cell.
     held = {
         name: value
         for name, value in spec.public_values().items()

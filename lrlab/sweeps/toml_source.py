@@ -11,7 +11,7 @@ from typing import Any
 from lrlab.parameters import InputError, format_value, require_known
 
 Path = tuple[str | int, ...]
-"""Where a value is: keys of tables and numbers of list elements."""
+"""The path of a value: keys of tables and numbers of list elements."""
 
 WORDS = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false", dict: "a table"}
 ELEMENTS = {str: "names", int: "whole numbers", float: "numbers", list: "lists"}
@@ -37,12 +37,12 @@ class Source:
     """A TOML text: its content, and the paths of its keys. `file` stands before paths in messages."""
 
     def __init__(self, text: str, what: str = "sweep file", file: str = "") -> None:
-        """Read the text; InputError where it is no TOML."""
+        """Read the text; InputError if it is not TOML."""
         try:
             self.content: dict[str, Any] = tomllib.loads(text)
             self.file = file
         except (ValueError, RecursionError) as error:
-            # A ValueError that is no TOMLDecodeError: a number of too many digits.
+            # A number of too many digits is a ValueError, but not a TOMLDecodeError.
             raise InputError(what, "TOML", error, "correct it there") from error
 
     @cached_property
@@ -52,14 +52,14 @@ class Source:
 
     @contextmanager
     def locate(self, *tables: Path) -> Iterator[None]:
-        """Put a path in front of an InputError from within: that of what it names, looked for in these tables."""
+        """Put the path of the key that an InputError from within names in front of it; the key is in these tables."""
         try:
             yield
         except InputError as error:
             raise self.located(error, self._path_of(error, tables or ((),))) from error
 
     def located(self, error: InputError, path: Path) -> InputError:
-        """Return the error with a path, or with that of the innermost table around it that is there."""
+        """Return the error with a path; if the file lacks this path, with the innermost table around it."""
         if isinstance(error, Located):
             return error
         while path and path not in self.paths:
@@ -118,7 +118,7 @@ class Source:
 
 
 def is_kind(value: Any, kind: Any) -> bool:
-    """Return whether a value is of a kind, its elements aside."""
+    """Return whether a value has a kind, without a look at its elements."""
     if kind is object:
         return True
     if isinstance(kind, list):

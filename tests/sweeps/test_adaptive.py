@@ -279,7 +279,7 @@ def test_a_budget_is_kept_and_goes_to_the_contour():
     with Store() as store:
         assert run(small, store, LocalResults).computed <= 90
     assert replace(SWEEP, budget=1).most == 2 * 4 * 4, "enough for a first look"
-    with pytest.raises(InputError, match="budget must be left out where adaptive is false"):
+    with pytest.raises(InputError, match="budget must be left out if adaptive is false"):
         replace(SWEEP, adaptive=False, budget=5)
 
 

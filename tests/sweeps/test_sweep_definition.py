@@ -123,7 +123,7 @@ def changed(old, new):
         (changed("below = 0.05", "below = nan"), "level must be a number, got nan"),
         (changed('{ metric = "error", below = 0.05 }', "1"), "success must be a table, got 1"),
         (changed("adaptive = false", "adaptive = 1"), "adaptive must be true or false, got 1: write adaptive = true"),
-        (changed("adaptive = false", "budget = 50"), "budget must be left out where adaptive is false, got 50: set"),
+        (changed("adaptive = false", "budget = 50"), "budget must be left out if adaptive is false, got 50: set"),
         (changed("adaptive = false", "adaptive = true\ntolerance = 0"), "tolerance must be a .* in 1..100, got 0"),
         (changed("m = [200, 400, 800]", "mm = [200]"), "axis must be one of m, p, .*, got mm"),
         (changed("m = [200, 400, 800]", "m = []"), "m must be a list of different numbers, got an empty list"),
