@@ -98,7 +98,8 @@ def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
         return _matrix(frame, rows, hints)
     [at] = chosen("y", hints.y or target or names[-1], names, most=1)
     given = _responses(frame, at, hints)
-    return given._replace(words=given.words + f", row names {quoted(first)}" * bool(rows))
+    named = f" {quoted(first)}" if first else ""
+    return given._replace(words=given.words + f", row names{named}" * bool(rows))
 
 
 def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, tuple[str, ...]]:

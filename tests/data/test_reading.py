@@ -96,6 +96,8 @@ def test_a_column_that_names_the_rows_is_stated(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     given = read_given(tmp_path / "t.csv")
     assert given.names == ("a", "b") and given.words.endswith(", row names `visit`")
+    frame.rename(columns={"visit": ""}).to_csv(tmp_path / "t.csv", index=False)
+    assert read_given(tmp_path / "t.csv").words.endswith(", row names")
 
 
 def test_one_column_has_no_features(tmp_path):
