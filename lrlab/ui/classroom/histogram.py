@@ -8,7 +8,7 @@ HEIGHT, TYPE = 430, 17
 
 
 def draw(one: Round, mine: int = -1) -> build.Figure:
-    """Return the share of each option, that of the right one in another colour, and the shares of successes.
+    """Return the fraction of each option, the right one in another color, and the success rates.
 
     mine: the option of the person who looks, which is marked.
     """
@@ -51,7 +51,7 @@ def draw(one: Round, mine: int = -1) -> build.Figure:
 
 
 def words(one: Round) -> str:
-    """Return the histogram, and what is known of the truth, in words."""
+    """Return the histogram, and the knowledge about the right answer in words."""
     counts = zip(one.poll.options, one.counts, strict=True)
     said = ", ".join(f"{option}: {count}" for option, count in counts if count) or "none yet"
     return f"Predictions: {said}. {one.truth.words if one.truth else ''}".strip()

@@ -14,7 +14,7 @@ PAGE = "class"
 
 
 def offer(title: str, polls: Callable[[], Sequence[Poll]], *, disabled: bool = False) -> None:
-    """Show the button that opens a class with what it is to predict."""
+    """Show the button that opens a class with its question."""
     about = (title, polls)
     st.button("Poll the class", "class-open", on_click=_open, args=about, type="tertiary", disabled=disabled)
 

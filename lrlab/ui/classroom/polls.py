@@ -1,4 +1,4 @@
-"""What a class predicts: the answer to a question of a lesson, or where on an axis a solver begins to recover.
+"""Predictions of a class: the answer to a lesson's question, or the point of an axis at which recovery begins.
 
 A prediction is the number of an option, 0, 1, ...; the truth is computed by the workers once all have predicted.
 """
@@ -27,9 +27,9 @@ AXES = ("per-freedom", "ratio", "m", "n", "masks", "observed")
 
 
 class Truth(NamedTuple):
-    """What is known of the truth so far: the right option, -1 where there is none, in words, and shares of successes.
+    """The knowledge about the right answer so far: the right option or -1, words, and success rates.
 
-    shares: by the numbers of the options at which there are trials.
+    shares: by the numbers of the options that have trials.
     """
 
     right: int
@@ -38,7 +38,7 @@ class Truth(NamedTuple):
 
 
 class Poll(Protocol):
-    """Something to predict. axis: the title of the options; "" where they are not places on an axis."""
+    """Something to predict. axis: the title of the options; "" if they aren't points of an axis."""
 
     title: str
     text: str
@@ -49,7 +49,7 @@ class Poll(Protocol):
         """Have the workers compute the truth."""
 
     def truth(self, computed: Results) -> Truth:
-        """Return what is known of it so far."""
+        """Return the knowledge about it so far."""
 
 
 class LessonPoll:
@@ -82,7 +82,7 @@ def answer(question: tuple[str, int]) -> float:
 
 @dataclass(frozen=True)
 class Place:
-    """An axis of a model with the values at which trials are run."""
+    """An axis of a model with the values of its trials."""
 
     name: str
     title: str
@@ -90,10 +90,10 @@ class Place:
 
 
 class PlacePoll:
-    """The place on an axis from which on half of the trials of a job succeed."""
+    """The point of an axis from which half of the trials of a job succeed."""
 
     def __init__(self, job: Job) -> None:
-        """Take the axis of the job's model; InputError where its family has no rule of success."""
+        """Take the axis of the job's model; InputError if its family has no rule of success."""
         self._axis, goal = axis_of(job.spec.model), catalog.family(job.spec.model).goal
         level = goal.level(float(getattr(job.spec, "noise", 0.0)))
         self.rule = Success(goal.measure, None if goal.above == level else level, goal.above)
@@ -127,7 +127,7 @@ class PlacePoll:
 
 
 def axis_of(model: str) -> Place:
-    """Return the axis along which measurements are added, with its values; InputError where a model has none."""
+    """Return the axis along which measurements are added, with its values; InputError if a model has none."""
     entry, known = catalog.model_entry(model), axes(catalog.MODELS[model])
     name = next((name for name in AXES if name in known), None)
     if name is None:
@@ -139,12 +139,12 @@ def axis_of(model: str) -> Place:
 
 
 def of_lesson(lesson: str, step: int) -> list[Poll]:
-    """Return the questions of a lesson, first those from a step on."""
+    """Return the questions of a lesson, beginning with a step."""
     steps = lessons.load(lesson).steps
     numbers = [k for k, one in enumerate(steps) if one.question]
     return [LessonPoll(lesson, k) for k in sorted(numbers, key=lambda k: (k < step, k))]
 
 
 def of_jobs(jobs: Sequence[Any]) -> list[Poll]:
-    """Return where each of the jobs begins to recover."""
+    """Return the point at which each of the jobs begins to recover."""
     return [PlacePoll(job) for job in jobs]

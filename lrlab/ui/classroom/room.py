@@ -1,4 +1,4 @@
-"""Classes of this server: who has predicted what in each round. They are held in memory alone, without names."""
+"""Classes of this server: who has predicted what in each round. The server keeps them only in memory, without names."""
 
 import secrets
 import threading
@@ -10,12 +10,12 @@ from lrlab.parameters import InputError
 from lrlab.ui.classroom.polls import Poll, Truth
 
 LETTERS, LENGTH = "ABCDEFGHJKLMNPQRSTUVWXYZ", 5
-"""Of a code: no I and O, which look like digits."""
+"""Letters of a code: no I and O, which look like digits."""
 MOST_ROOMS = 50
 IDLE_SECONDS = 1800.0
 """After how long without anybody a class is over."""
 OPEN, RUNNING, SHOWN = "open", "running", "shown"
-"""A round: predictions are taken; the truth is computed; it is shown."""
+"""A round: the class predicts; the truth is computed; it is shown."""
 
 
 class Round:
@@ -33,7 +33,7 @@ class Round:
 
     @property
     def truth(self) -> Truth | None:
-        """What is known of the truth; None while predictions are taken."""
+        """The knowledge about the right answer; None while the class predicts."""
         return None if self.computed is None else self.poll.truth(self.computed)
 
     @property
@@ -67,14 +67,14 @@ class Room:
             self.members.add(member)
 
     def answer(self, number: int, member: str, option: int) -> None:
-        """Take the prediction of a student in a round (0, 1, ...), in the place of the one before; none once closed."""
+        """Take the prediction of a student in a round (0, 1, ...), which replaces the previous one, until it closes."""
         with self._lock:
             if number == len(self.rounds) - 1 and self.round.state == OPEN and not self.over:
                 self.round.answers[member] = option
                 self.changes += 1
 
     def reveal(self) -> None:
-        """End the predictions, and have the truth computed; InputError where no worker can be reached."""
+        """End the predictions, and have the truth computed; InputError if lrlab reaches no worker."""
         # Not under the lock, for which all that is followed would wait until there are workers.
         number, computed = len(self.rounds), self.round.poll.begin()
         with self._lock:
@@ -121,7 +121,7 @@ class Room:
 
 
 class Present:
-    """What a tab follows of a class until its next step, at which the page is drawn anew."""
+    """A tab's view of a class until the next step, at which Streamlit draws the page anew."""
 
     def __init__(self, room: Room) -> None:
         self.room, self.stage = room, room.stage
@@ -133,7 +133,7 @@ class Present:
 
     @property
     def version(self) -> object:
-        """Differs where a prediction or a result has come."""
+        """Differs if a prediction or a result has come."""
         computed = self.room.round.computed
         return self.room.changes, computed and computed.version
 
@@ -150,7 +150,7 @@ _lock = threading.Lock()
 
 
 def open_room(owner: str, title: str, polls: Sequence[Poll]) -> Room:
-    """Return a new class of a browser, in the place of the one before; InputError where there are too many."""
+    """Return a new class of a browser, which replaces the previous one; InputError if there are too many."""
     with _lock:
         for room in list(_rooms.values()):
             if room.owner == owner or time.monotonic() > room.used_at + IDLE_SECONDS:
@@ -168,7 +168,7 @@ def _new_code() -> str:
 
 
 def find(code: str) -> Room | None:
-    """Return the class of a code, None where there is none."""
+    """Return the class of a code, None if there is none."""
     with _lock:
         return _rooms.get(code.strip().upper())
 

@@ -50,10 +50,10 @@ def _follow(room: Room, draw: Callable[[], None], view: Callable[[], Parts] | No
 
 
 def _enter(link: Permalink) -> None:
-    page.heading("Class", "Predict, then see what is computed. No names, and nothing is kept.")
+    page.heading("Class", "Predict, then see the result. No names, and nothing is kept.")
     given = st.session_state[link.key("code")]
     if given:
-        show_error(InputError("code", "that of a class that is open", given, "ask your teacher; it may have ended"))
+        show_error(InputError("code", "the code of an open class", given, "ask your teacher; it may have ended"))
     with st.form("class-form", width=400, border=False):
         code = st.text_input("Code", key="class-code", max_chars=8)
         if st.form_submit_button("Open", type="primary") and code.strip():

@@ -30,7 +30,7 @@ PATIENCE_SECONDS = 2.0
 class Dragged:
     """Called with a spec for each position of a slider; a solver that is not quick keeps its last curve, pale.
 
-    ran: the runs before, of which these curves are.
+    ran: the previous runs, which have these curves.
     """
 
     def __init__(self, settings: CurveSettings, jobs: Sequence[Job], ran: Sequence[LiveRun] = ()) -> None:
@@ -66,7 +66,7 @@ class Dragged:
         return {**parts, **measured}
 
     def _over(self, job: Job, run: Any) -> LiveRun:
-        """Return a run that is over, or one that has not begun where it is not quick."""
+        """Return a run that is over, or one that has not begun if it isn't quick."""
         live = LiveRun(job)
         if run is None or not run.done():
             return live

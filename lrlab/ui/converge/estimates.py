@@ -1,4 +1,4 @@
-"""Draws estimates beside the truth: entries, pictures, or matrices."""
+"""Draws estimates next to the ground truth: entries, pictures, or matrices."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -23,7 +23,7 @@ REPLAYED_SECONDS = 1.0
 
 
 class Kind(NamedTuple):
-    """How estimates of a kind are drawn: the name of the live part, its figure, its frames, and words below it."""
+    """The plot of a kind of estimates: the name of the live part, its figure, its frames, and words below it."""
 
     part: str
     figure: Callable[[], Figure]
@@ -32,7 +32,7 @@ class Kind(NamedTuple):
 
 
 def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400, time: str = "iteration") -> Kind:
-    """Return how estimates are drawn against the truth; time: the clock of the frames."""
+    """Return the plot of estimates against the ground truth; time: the clock of the frames."""
     if spec.view(None) is not None:
         return Kind(
             "converge.picture",
@@ -100,7 +100,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
 
 
 def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
-    """Return what the figure of a vector shows: entry by entry, or estimates against the truth."""
+    """Return the text of the figure of a vector: entry by entry, or estimates against the truth."""
     phase = f"with the {'phase' if is_complex else 'sign'} that is closest to the truth"
     aligned = {"nothing": "", "phase": f", each {phase}", "scale": f", each a unit vector {phase}"}[spec.undetermined]
     if stems:
@@ -111,7 +111,7 @@ def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
 
 
 def show_values(parts: Parts, known: bool) -> None:
-    """Draw the singular values of matrices, and how they differ from the truth where it is known."""
+    """Draw the singular values of matrices, and their differences from the ground truth if it is known."""
     if "converge.values" not in parts:
         return
     left, right = st.columns(2, gap="medium")

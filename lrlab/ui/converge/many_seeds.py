@@ -1,6 +1,6 @@
 """The chosen solvers on many seeds: median and quartiles of each iterate, and the time to a given accuracy.
 
-pandas and what needs it are imported when they are used: a first page does not wait for them.
+pandas and its users are imported late: a first page does not wait for them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ ACCURACY = 0.1
 
 
 def show(settings: CurveSettings, jobs: Sequence[Job]) -> None:
-    """Offer to run the jobs on many seeds, and draw what has arrived."""
+    """Offer to run the jobs on many seeds, and draw the results so far."""
     fold = st.expander("Many seeds", key=FOLD, on_change="rerun")
     if not fold.open:
         return

@@ -16,7 +16,7 @@ from lrlab.ui.shared import live
 PATIENCE_SECONDS = 1.5
 """Before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
-"""Sizes at which bounds on all methods are computed for one figure: each takes some seconds."""
+"""Number of sizes at which lrlab computes bounds on all methods for one figure: each takes some seconds."""
 MOST_SECONDS = 60.0
 """Processor time of all draws at the sizes of a map."""
 
@@ -39,7 +39,7 @@ class Refinement:
         return self._results.done if self._results else 0
 
     def refresh(self) -> None:
-        """Begin once the page has been shown for a while, and take what has arrived."""
+        """Begin once the page has been visible for a while, and take the results that have arrived."""
         if self._results is None:
             if time.monotonic() > self._since + PATIENCE_SECONDS:
                 self._results = on_workers(theory.exact, self.items)
@@ -49,7 +49,7 @@ class Refinement:
             theory.cache(result.item, {} if isinstance(result.value, Failure) else result.value)
 
     def cancel(self) -> None:
-        """End what was begun."""
+        """Cancel the calculations."""
         if self._results is not None:
             self._results.cancel()
 

@@ -44,7 +44,7 @@ def show(
     *,
     ran: bool,
 ) -> None:
-    """Show the tabs, of which only the open one is made and sent; ran: whether there are results."""
+    """Show the tabs; only the open one is made and sent; ran: whether there are results."""
     jobs = [run.job for run in runs]
     contents = {
         WHY: lambda: _why(spec, jobs),
@@ -60,7 +60,7 @@ def show(
 
 
 def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], parts: Parts, ran: bool) -> None:
-    """Show the numbers of each run, and what they mean."""
+    """Show the numbers of each run and their meaning."""
     measures = family(spec.model).measures
     meaning = measures[settings.measure].meaning
     words = [f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure)]
@@ -141,7 +141,7 @@ def _number(name: str, value: str, predicted: float | None = None, meaning: str 
 
 
 def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
-    """Return what the lines and marks of theory are, or nothing where there are none."""
+    """Return the meaning of the lines and marks of theory, or "" if there are none."""
 
     def known(prefix: str, of: str = measure) -> bool:
         return any(convergence.prediction(run.predictions, of, prefix) is not None for run in drawn)

@@ -1,4 +1,4 @@
-"""Shows a run of solvers: equation, verdict, what was measured, what is recovered, the error; tabs with the rest."""
+"""Shows a run of solvers: equation, verdict, measurements, estimates, error; tabs with the rest."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -26,21 +26,21 @@ from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
 HEIGHT = 400
-"""Of the three figures of the first screen, in pixels."""
+"""Height of the three figures of the first screen, in pixels."""
 MEASURED_HEIGHT = 300
 WIDTHS = [1.35, 1.1, 0.72]
 CHANGED = "converge.changed"
 
 
 class Shown(NamedTuple):
-    """What the page shows of runs: their looks, and the live parts by name."""
+    """The page's view of runs: their looks, and the live parts by name."""
 
     drawn: Sequence[Recovery]
     parts: Parts
 
 
 def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False, figures: bool = True) -> Shown:
-    """Return what the page shows of runs, which may still grow; with or without its figures."""
+    """Return the page's view of runs, which may still grow; with or without its figures."""
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
     sentence = escape(family(spec.model).verdict(spec, outcomes(runs, drawn)))
@@ -106,7 +106,7 @@ def pinnable() -> Sequence[Recovery]:
 
 
 def changes(jobs: Sequence[Job]) -> Parts:
-    """Return the live part that says whether jobs are no longer those of the run that is followed."""
+    """Return the live part that says whether the jobs differ from the run that the page follows."""
     following = live.current("converge")
     changed = following and jobs and not run_controls.is_of(following, jobs)
     return {CHANGED: "<mark>changed</mark> press Run" if changed else ""}
@@ -120,7 +120,7 @@ def refine() -> None:
 
 
 def show_equation(spec: Spec, alive: bool, bar: str, changed: Parts) -> None:
-    """Show what is measured, and beside it the progress, or that the settings have changed; no figure moves."""
+    """Show the measurements, and next to them the progress, or that the settings have changed; no figure moves."""
     with st.container(key="converge-equation"):
         left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
         left.latex(spec.equation)
@@ -171,7 +171,7 @@ def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:
-    """Return what the curves show: the last value of each run, and the prediction."""
+    """Return the message of the curves: the last value of each run, and the prediction."""
     words = []
     for run in drawn:
         if run.rows and measure in run.rows[-1]:

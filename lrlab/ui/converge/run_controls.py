@@ -20,11 +20,11 @@ from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
 ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
-RACE = "; Play goes by the same clock, on which the solvers race"
+RACE = "; Play uses the same clock, on which the solvers race"
 
 
 class CurveSettings(NamedTuple):
-    """The metric that is drawn, "iteration" or "seconds", which axes are logarithmic, and curves of pinned runs."""
+    """The plotted metric, its clock ("iteration" or "seconds"), the logarithmic axes, and curves of pinned runs."""
 
     measure: str
     time: str
@@ -33,7 +33,7 @@ class CurveSettings(NamedTuple):
     pinned: tuple[Recovery, ...] = ()
 
     def of(self, measures: Mapping[str, Measure]) -> "CurveSettings":
-        """Return these for a model: its first measure where it lacks the chosen one; shares on a linear axis."""
+        """Return these for a model: its first metric if it lacks the chosen one; shares on a linear axis."""
         measure = self.measure if self.measure in measures else next(iter(measures))
         return self._replace(measure=measure, log_y=self.log_y and not measures[measure].rising)
 
@@ -45,7 +45,7 @@ class CurveSettings(NamedTuple):
 
 
 def buttons(link: Permalink, jobs: Sequence[Job]) -> None:
-    """Show the buttons; a change of the jobs starts a run where that is wanted."""
+    """Show the buttons; a change of the jobs starts a run if the user wants that."""
     following = live.current("converge")
     if st.session_state.get(ON_CHANGE) and jobs and not (following and is_of(following, jobs)):
         live.request("converge")
@@ -55,7 +55,7 @@ def buttons(link: Permalink, jobs: Sequence[Job]) -> None:
 
 
 def is_of(following: object, jobs: Sequence[Job]) -> bool:
-    """Return whether a run is of these jobs."""
+    """Return whether a run has these jobs."""
     return list(jobs) == [run.job for run in following.runs]  # type: ignore[attr-defined]
 
 
@@ -88,12 +88,12 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
 
 
 def pin_button(draw: Callable[[], Sequence[Recovery]]) -> None:
-    """Show the button that keeps the curves of a run below those of the next ones, or forgets them."""
+    """Show the button that keeps the curves of a run under the next ones, or forgets them."""
     following = live.current("converge")
     if st.session_state.get(PINNED):
         st.button("Unpin", key="converge-unpin", on_click=st.session_state.pop, args=(PINNED,))
     elif following is not None and not following.alive and any(run.trace.rows for run in following.runs):
-        words = "Pale curves of this run stay under those of the next runs."
+        words = "Pale curves of this run stay under the next runs."
         st.button("Pin this run", key="converge-pin", help=words, on_click=_pin, args=(draw,))
 
 

@@ -1,4 +1,4 @@
-"""What the settings of *Run* ask for, as they were drawn last: alone, or with the page."""
+"""The last settings of *Run*: alone, or with the page."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from lrlab.ui.widgets.permalink import Permalink
 class RunSettings:
     """The problem and its solvers, and how the page shows them.
 
-    spec, limits: the InputError where they are refused.
+    spec, limits: the InputError if lrlab rejects them.
     """
 
     curves: CurveSettings
@@ -40,17 +40,17 @@ class RunSettings:
         )
 
     def choose_curves(self) -> CurveSettings:
-        """Show the controls of the curves, and return what they say."""
+        """Show the controls of the curves, and return their values."""
         self._absent = run_controls.absent_measures(self.model, self.spec)
         self.curves = run_controls.choose(self.link, self.model, self.spec)
         return self.curves
 
     def draw(self) -> None:
-        """Draw the run that is followed, or what is wanted before the first one."""
+        """Draw the run that the page follows, or the settings before the first one."""
         results_view.draw(self.curves, self.jobs, self.spec)
 
     def apart(self) -> bool:
-        """Return whether the rest of the page is of a run, and shows of the settings only that they have changed."""
+        """Return whether the rest of the page shows a run, and only says that the settings have changed."""
         return (
             live.current("converge") is not None
             and bool(self.jobs)
@@ -61,7 +61,7 @@ class RunSettings:
         )
 
     def follow(self) -> None:
-        """Bring up to date what the rest of the page shows of the settings, and what its sliders do."""
+        """Update the rest of the page, and the answers of its sliders, to the settings."""
         live.tab().push(results_view.changes(self.jobs))
         self.follow_sliders()
 

@@ -1,4 +1,4 @@
-"""Shows a lesson: its steps, text and equations beside a live figure, a question before it, and the closing."""
+"""Shows a lesson: its steps, text and equations next to a live figure, a question before it, and the closing."""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
@@ -96,9 +96,9 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
 
 
 def show_figure(step: Step, figure: Figure, key: str, large: bool) -> None:
-    """Show a figure with its slider, and in words what it shows, in large type for a projector; `key` names it.
+    """Show a figure with its slider, and its message in words, in large type for a projector; `key` names it.
 
-    When a question is answered, the slider goes from the case that was shown before to the one that was asked.
+    After an answer, the slider goes from the previous case to the case of the question.
     """
     chosen, values, drag = place.position(key), figure.slider.values, live.slider(key)
     at = st.session_state.get(chosen, step.start)
@@ -125,7 +125,7 @@ def drawn_ahead(figure: Figure) -> None:
 
 
 def _before(figure: Figure, key: str, large: bool) -> None:
-    """Show what is known before the question of a figure is answered: one position of its slider."""
+    """Show the part of a figure that its question may reveal: one position of its slider."""
     at = figure.slider.before
     with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
         st.markdown(f"Predict first. Shown: {figure.slider.label} = {_text(at)}.", text_alignment="center")
@@ -133,7 +133,7 @@ def _before(figure: Figure, key: str, large: bool) -> None:
 
 
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> Parts:
-    """Return the live parts of a figure at a position: itself, and a sentence. alone: without what is to be guessed."""
+    """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
     module = figure.module
     drawn = (module.alone if alone else module.draw)(figure, at)
     if large:
@@ -143,7 +143,7 @@ def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) 
 
 
 def _show(parts: Parts, key: str, said: bool = True) -> None:
-    """Show a figure, and, where it is `said`, its sentence, which screen readers have in any case."""
+    """Show a figure, and its sentence if `said`; screen readers have it in any case."""
     plot.show(parts[f"{key}.figure"], key=f"{key}.figure", label=unescape(parts[f"{key}.words"]))
     if said:
         plot.words(parts[f"{key}.words"], key=f"{key}.words")

@@ -1,4 +1,4 @@
-"""Where a person is: lesson, step, answer and view are in the address, so that a reload keeps them."""
+"""The reader's position: lesson, step, answer and view are in the address, so that a reload keeps them."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 NOT_YET = -1
 GOES = "learn:goes"
-"""Where the session has the key of the figure whose slider goes to what was asked, until it rests there."""
+"""Session key of the figure whose slider goes to the case of the question, until it rests there."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def find(link: Permalink, lesson: Lesson) -> Place:
     last = len(lesson.steps) + 1
     step = _number(link, "step", "step of the lesson", 1, last)
     question = lesson.steps[step - 1].question if step < last else None
-    answer = _number(link, "answer", "choice that was taken, 0 for none", 0, len(question.choices) if question else 0)
+    answer = _number(link, "answer", "number of the choice, 0 for none", 0, len(question.choices) if question else 0)
     teaching = Parameter(meaning="large type, and no controls", name="teacher", kind=bool, default=False)
     return Place(step - 1, answer - 1, bool(link.held(teaching)))
 
@@ -88,7 +88,7 @@ def go(link: Permalink, step: int) -> None:
 
 
 def take(link: Permalink, choice: int, figure: str) -> None:
-    """Take a choice of the question (0, 1, ...), from a callback; the slider of the figure goes to what was asked."""
+    """Take a choice of the question (0, 1, ...), from a callback; the figure's slider goes to the question's case."""
     st.session_state[link.key("answer")] = choice + 1
     st.session_state.pop(position(figure), None)
     st.session_state[GOES] = figure
@@ -96,7 +96,7 @@ def take(link: Permalink, choice: int, figure: str) -> None:
 
 
 def position(figure: str) -> str:
-    """Return where the session has the position of the slider of a figure, by its key."""
+    """Return the session key of the position of a figure's slider."""
     return f"{figure}:at"
 
 

@@ -1,1 +1,1 @@
-"""The live channel: what is new in runs goes from the server to open tabs, values of dragged sliders come back."""
+"""The live channel: the server sends news of runs to open tabs, and tabs send values of dragged sliders."""

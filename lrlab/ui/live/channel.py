@@ -1,9 +1,9 @@
-"""All open tabs of a server and the runs that they follow: sends what is new, ends the runs of tabs that are gone.
+"""All open tabs of a server and the runs that they follow: sends news, and ends the runs of tabs that are gone.
 
-One thread looks at the followed runs eighty times a second and builds what is new in them, for each twenty-five times a
-second at most and, where many tabs have something new, only so often that building takes half of the interpreter:
-clicks are answered meanwhile. Tabs without a connection are gone: their runs end after a few seconds, or continue in
-the tab that takes them over, as after a reload.
+One thread looks at the followed runs eighty times per second and builds their news, at most twenty-five times per
+second for each. If many tabs have news, it builds less often, so that building takes half of the interpreter: clicks
+are answered meanwhile. Tabs without a connection are gone: their runs end after a few seconds, or continue in the tab
+that takes them over, as after a reload.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ TICK_SECONDS, IDLE_SECONDS = 0.0125, 0.5
 SEND_SECONDS = 0.04
 """Least time between two messages of a run."""
 BUILDING_SHARE, OWN_SHARE = 0.5, 0.4
-"""Of the interpreter's time, for all runs and for one; the rest is for clicks."""
+"""Fractions of the interpreter's time, for all runs and for one; the rest is for clicks."""
 LEAVE_SECONDS = 5.0
 """After how long without its tab a run ends: a reload or a lost connection takes less."""
 KEEP_SECONDS = 120.0
-"""For how long the results of a closed tab can be taken over; Streamlit keeps a session as long."""
+"""Seconds for which another tab can adopt the results of a closed one; Streamlit keeps a session as long."""
 REST_SECONDS = 10.0
-"""After how long without a run what was allocated meanwhile is collected."""
+"""Seconds without a run before garbage is collected."""
 
 
 class Channel:
@@ -64,7 +64,7 @@ class Channel:
         return tab
 
     def connect(self, token: str, cookie: str, connection: Connection) -> Tab | None:
-        """Return the tab of a token, from now on with this connection; None where it is not one of this browser."""
+        """Return the tab of a token, from now on with this connection; None if it isn't one of this browser."""
         with self._lock:
             if not self.has_tab(token, cookie):
                 return None
@@ -72,7 +72,7 @@ class Channel:
             return self._tabs[token]
 
     def has_tab(self, token: str, cookie: str) -> bool:
-        """Return whether a token is that of a tab of the browser with this cookie."""
+        """Return whether a token names a tab of the browser with this cookie."""
         with self._lock:
             tab = self._tabs.get(token)
             return tab is not None and secrets.compare_digest(tab.cookie.encode(), cookie.encode())
@@ -89,7 +89,7 @@ class Channel:
             return [run.stream for run in self._runs.values() if run.stream.token in tab.watched]
 
     def register(self, tab: Tab, page: str, running: Any, about: Any) -> None:
-        """Take note of the run of a tab's page, in the place of the one before; it ends with its tab."""
+        """Replace the run of a tab's page; it ends with its tab."""
         if not self.serving:
             return
         with self._lock:
@@ -101,7 +101,7 @@ class Channel:
             self._sweeps.add(sweep)
 
     def admit(self, browser: str, replaced: Any) -> None:
-        """Raise InputError where this browser, or all together, have as many runs as they may; `replaced` is to end."""
+        """Raise InputError if this browser, or the server, has reached its limit of runs; `replaced` is to end."""
         with self._lock:
             pairs = [(run.browser, run.running) for run in self._runs.values() if run.owned]
             pairs += [(sweep.session, sweep) for sweep in self._sweeps]
@@ -126,7 +126,7 @@ class Channel:
             return followed
 
     def subscribe(self, tab: Tab, page: str, running: Any, view: View) -> Subscription:
-        """Send what is new of the run of a tab's page, as `view` shows it, until it ends."""
+        """Send the news of a page's run, as `view` shows it, until the run ends."""
         with self._lock:
             run = self._runs.get((tab.token, page))
             if run is None or run.running is not running:
@@ -147,7 +147,7 @@ class Channel:
                 self._tick(time.monotonic())
             except Exception:
                 # One run that fails must not end the following of all others.
-                LOG.exception("the followed runs could not be looked at")
+                LOG.exception("the followed runs could not be read")
 
     def _tick(self, now: float) -> None:
         with self._lock:
@@ -170,7 +170,7 @@ class Channel:
             message = run.new_message()
         except Exception:
             # The figures stay as they are, and the tab still learns of the end.
-            LOG.exception("what is new of a run could not be shown")
+            LOG.exception("the news of a run could not be shown")
             run.view, message = dict, None
         tab.send(message)
         if message:

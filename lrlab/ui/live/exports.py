@@ -1,6 +1,6 @@
-"""Answers what a tab posts to be made a PDF, by a worker, under its limits of memory and time.
+"""Makes a PDF of the figure that a tab posts. A worker does it, under its limits of memory and time.
 
-Addresses are `/live/TOKEN/pdf?title=...`; see `pdf.py` for what is posted.
+Addresses are `/live/TOKEN/pdf?title=...`; `pdf.py` describes the posted SVG.
 """
 
 from starlette.concurrency import run_in_threadpool
@@ -15,13 +15,13 @@ from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, same_origin
 
 MOST_BYTES = 16 * 2**20
-"""Of what is posted; the largest heat maps of the pages have 3 MiB as SVG."""
+"""Limit of a posted figure; the largest heat maps of the pages have 3 MiB as SVG."""
 WRITE_SECONDS = 30.0
 LONGEST_TITLE = 500
 
 
 async def answer(request: Request) -> Response:
-    """Return the PDF; 403: no tab of this browser; 413, 422: what is not a figure, or too large."""
+    """Return the PDF; 403: no tab of this browser; 413, 422: the content isn't a figure, or is too large."""
     known = get_channel().has_tab(request.path_params["token"], request.cookies.get(COOKIE, ""))
     if not (known and same_origin(request)):
         return PlainTextResponse("this tab is not known here", 403)

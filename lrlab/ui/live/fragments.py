@@ -1,4 +1,4 @@
-"""Parts of a page that are drawn alone, without the rest of its script, or the whole page where that is needed."""
+"""Parts of a page that Streamlit reruns without the rest of its script, or with the whole page if necessary."""
 
 import threading
 import time
@@ -12,10 +12,10 @@ from lrlab.ui.live.channel import get_channel
 from lrlab.ui.widgets.permalink import Permalink
 
 SENT_SECONDS = 0.1
-"""After which the server knows that a script has ended, once it has what was drawn."""
+"""Seconds until the server knows that a script has ended, once it has the script's output."""
 
 TAKEN_SECONDS = 1.0
-"""For which a script waits at most until the server has what was drawn."""
+"""Most seconds that a script waits for the server to take its output."""
 
 _own = threading.local()
 
@@ -28,7 +28,7 @@ def redraw() -> NoReturn:
 
 
 def fragment(draw: Callable[[], None]) -> None:
-    """Draw a part of a page, and later that part alone where one of its own widgets, or the end of a run, asks for it.
+    """Draw a part of a page, and draw only this part again if one of its widgets, or the end of a run, asks for it.
 
     It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
     take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
@@ -39,9 +39,9 @@ def fragment(draw: Callable[[], None]) -> None:
 def settings(
     link: Permalink, draw: Callable[[], None], *, apart: Callable[[], bool], follow: Callable[[], None]
 ) -> None:
-    """Draw settings, and later these alone where one of them changes; `follow` then tells the rest of the page.
+    """Draw settings, and draw only these again if one of them changes; `follow` then tells the rest of the page.
 
-    apart: whether that is enough, asked before and after; otherwise the whole page is drawn.
+    apart: whether that is enough, asked before and after; otherwise Streamlit draws the whole page.
     """
     names = set[str]()
 
@@ -62,7 +62,7 @@ def settings(
 
 
 def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bool] = lambda: True) -> None:
-    """Draw a part with the page, and later alone where that is enough; `draw` is told whether it is alone."""
+    """Draw a part with the page, and later without it if that suffices; `draw` receives whether it is alone."""
     again = False
 
     @st.fragment
@@ -80,7 +80,7 @@ def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bo
 
 
 def note_drawn(part: str) -> None:
-    """Note that a part of the page, or all of it, has been drawn, by this thread, once the server has all of it."""
+    """Note that this thread has drawn a part of the page, or all of it, once the server has all of it."""
     _hand_over()
     st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
 
@@ -94,10 +94,10 @@ def _hand_over() -> None:
 
 
 def _may_be_lost(part: str) -> bool:
-    """Return whether what was drawn last, other than this part, may not come to the browser in full.
+    """Return whether the last output, other than this part, may reach the browser incomplete.
 
-    What a script has sent, its end included, and the server's thread has not taken yet, Streamlit drops when the next
-    script of its session begins in another thread.
+    When the next script of a session begins in another thread, Streamlit drops all output of the last script, its end
+    included, that the server's thread has not taken yet.
     """
     before, at = st.session_state.get("drawn", ("", 0.0))
     return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS

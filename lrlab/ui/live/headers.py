@@ -1,4 +1,4 @@
-"""Headers of every answer: what a page may load, who may frame it, and the key of a browser in a cookie.
+"""Headers of every answer: sources that a page may load, sites that may frame it, and the key of a browser in a cookie.
 
 LRLAB_EMBED names the sites, separated by spaces, that may show pages in a frame.
 """
@@ -29,12 +29,12 @@ POLICY = (
 
 
 def embedding_sites() -> list[str]:
-    """Return the sites that LRLAB_EMBED names; InputError where one is none."""
+    """Return the sites that LRLAB_EMBED names; InputError if one is invalid."""
     sites = os.environ.get("LRLAB_EMBED", "").split()
     for site in sites:
         if not SITE.fullmatch(site):
             expected = "addresses like https://course.example, separated by spaces"
-            raise InputError("LRLAB_EMBED", expected, site, "write the scheme and the host alone")
+            raise InputError("LRLAB_EMBED", expected, site, "write only the scheme and the host")
     return sites
 
 
@@ -77,7 +77,7 @@ class AddHeaders:
 
 
 def base() -> str:
-    """Return the path below which the server is, as `/lab`; "" where it has the whole host."""
+    """Return the path below which the server is, as `/lab`; "" if it has the whole host."""
     path = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{path}" if path else ""
 

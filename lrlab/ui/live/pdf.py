@@ -1,4 +1,4 @@
-"""Writes a figure as a PDF, in which text stays text, from the SVG that a browser has drawn of it.
+"""Writes a figure as a PDF, with selectable text, from the SVG that a browser has drawn.
 
 A tab posts the SVG as large as it is to be in print (`exports.py`). An SVG cannot refer to files or addresses.
 """

@@ -35,7 +35,7 @@ from lrlab.ui.live.stream import Message
 from lrlab.ui.live.tabs import Tab
 
 MOST_CHARACTERS = 2000
-"""Of a frame that a tab sends."""
+"""Limits of a frame that a tab sends."""
 MOST_A_SECOND = 200
 """Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
 SWITCH_SECONDS = 0.0005
@@ -67,7 +67,7 @@ class TabConnection:
         self._any_waiting.set()
 
     async def forward(self) -> None:
-        """Send what is put, until the connection is closed."""
+        """Send each message that is put, until the connection closes."""
         # One window over all messages, so that what they repeat costs few bytes; uvicorn's own has 4 kB only.
         compressor = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
         while await self._any_waiting.wait():
@@ -79,7 +79,7 @@ class TabConnection:
 
 
 async def serve(socket: WebSocket) -> None:
-    """Accept the connection of a tab, and serve it until it closes; 403 where it is a foreign one."""
+    """Accept the connection of a tab, and serve it until it closes; 403 if it is a foreign one."""
     connection, channel = TabConnection(socket), get_channel()
     tab = None
     if same_origin(socket):
@@ -114,22 +114,22 @@ async def _receive(socket: WebSocket, tab: Tab) -> None:
         text = frame.get("text") or ""
         try:
             if allowed < 0.0 or not 0 < len(text) <= MOST_CHARACTERS:
-                raise ValueError("too many frames" if allowed < 0.0 else "a frame that is no short text")
+                raise ValueError("too many frames" if allowed < 0.0 else "a frame that isn't a short text")
             answer(json.loads(text), tab)
         except (ValueError, TypeError, AttributeError, KeyError, OverflowError, RecursionError) as error:
-            LOG.warning("a tab sent what is not understood, and was disconnected: %s", error)
+            LOG.warning("a tab sent an invalid frame and was disconnected: %s", error)
             await socket.close(BAD_FRAME)
             return
 
 
 def answer(frame: dict[str, Any], tab: Tab) -> None:
-    """Do what a tab's frame requests; ValueError, TypeError or KeyError if it is not one of those above."""
+    """Serve the request of a tab's frame; ValueError, TypeError or KeyError if it is not one of those above."""
     [(kind, content), *rest] = frame.items()
     previews = {preview.stream.token: preview for preview in list(tab.previews.values())}
     if kind == "drag" and [name for name, _ in rest] == ["value"]:
         position = rest[0][1]
         if type(position) is not int or position < 0:
-            raise ValueError("a slider at what is no position")
+            raise ValueError("a slider at an invalid position")
         if preview := previews.get(content):
             preview.move(position, tab.send)
     elif kind == "act" and not rest:
@@ -167,7 +167,7 @@ MIDDLEWARE = [Middleware(AddHeaders)]
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes beside those of the pages."""
+    """Return the routes other than the pages."""
     tab = f"{base()}/live/{{token}}"
     return [
         WebSocketRoute(tab, serve),

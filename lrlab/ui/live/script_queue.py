@@ -1,8 +1,8 @@
 """Scripts of pages run one at a time, in the order of the clicks.
 
 Of thirty begun together all would end when the last does, and the server's own thread would wait for all of them at
-every message. What was clicked goes before what draws the results of a run. A click in a part of a page waits for the
-script of its tab that waits: that then goes before the others, too.
+every message. Scripts that answer a click run before scripts that draw the results of a run. A click in a part of a
+page waits for the script of its tab that waits: that then goes before the others, too.
 """
 
 import threading
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 TURN_SECONDS = 0.1
-"""A script that takes longer no longer holds up those that wait, which then run beside it."""
+"""Seconds after which a script no longer blocks the waiting ones, which then run at the same time."""
 POLL_SECONDS, POLLS_A_SECOND = 0.05, 400
 """A script that waits looks so often whether its session asks for something else, and all that wait together so often:
 sixty that each looked twenty times a second took a twelfth of the server's time."""
@@ -44,12 +44,12 @@ def turn() -> Iterator[None]:
 
 
 def give_way() -> None:
-    """Have the turn of this thread come after what was clicked."""
+    """Let this thread's turn come after scripts that answer a click."""
     _own.later = True
 
 
 def hurry(tab: str) -> None:
-    """Have the script of a tab in which somebody acts go before those that draw the results of a run."""
+    """Let the script of a tab in which somebody acts run before scripts that draw the results of a run."""
     with _lock:
         mine = _of_tab.get(tab)
         if mine in _later and mine is not _queue[0]:
@@ -60,7 +60,7 @@ def hurry(tab: str) -> None:
 
 @contextmanager
 def pause() -> Iterator[None]:
-    """Let others run during the block, in which a script that has a turn waits for results."""
+    """Let other scripts run during the block, in which this one waits for results."""
     if not hasattr(_own, "turn"):
         yield
         return

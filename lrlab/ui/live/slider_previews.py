@@ -11,9 +11,9 @@ from lrlab.parameters import InputError
 from lrlab.ui.live.stream import Message, Parts, Stream
 
 THREADS = 32
-"""Most of an answer's time is a worker's, for which its thread waits."""
+"""Threads that answer; each waits for a worker most of its time."""
 PATIENCE_SECONDS = 0.5
-"""After which an answer is computed beside one that takes long."""
+"""Seconds before a slow answer stops blocking others."""
 
 _pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")
 
@@ -26,7 +26,7 @@ class _Thread(threading.local):
 
 _own, _computes = _Thread(), threading.Lock()
 """Held by the thread that computes an answer: many that compete for the interpreter are slower than one by one. Scripts
-of pages have turns of their own, `script_queue.py`, which also take up what their sessions ask for while they wait."""
+of pages have another queue, `script_queue.py`, which also merges requests of their sessions while they wait."""
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def _turn() -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Let other answers be computed during the block, in which one, or a page, waits for workers."""
+    """Let other answers run during the block, in which an answer or a page waits for workers."""
     held, _own.held = _own.held, False
     if held:
         _computes.release()
@@ -53,7 +53,7 @@ def waiting() -> Iterator[None]:
 
 
 class SliderPreview:
-    """A slider. show: returns the live parts of the page at a position, 0, 1, ...; InputError where it is refused."""
+    """A slider. show: returns the live parts of the page at a position, 0, 1, ...; InputError if lrlab rejects it."""
 
     def __init__(self) -> None:
         self.show: Callable[[int], Parts] = lambda position: {}

@@ -25,7 +25,7 @@ class Connection(Protocol):
 
 @dataclass
 class Tab:
-    """A tab of a browser. cookie: what its connections send, "" where a browser sends none, as in a foreign frame.
+    """A tab of a browser. cookie: the cookie of its connections, "" if the browser sends none, as in a foreign frame.
 
     watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; previews: by
     slider; pushed: what `push` has sent.
@@ -73,7 +73,7 @@ class Subscription:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def new_message(self) -> Message | None:
-        """Return what is new, and at last that the run is over; None if nothing is new."""
+        """Return the news, and at last that the run is over; None if nothing is new."""
         # If a script draws the run just now, its turn comes again: other runs do not wait for it.
         if not self.lock.acquire(blocking=False):
             return None

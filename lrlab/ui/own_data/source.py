@@ -1,4 +1,4 @@
-"""The data of *Your data*: a drop area in the middle, six tiles of examples, and what was understood of a file."""
+"""The data of *Your data*: a drop area in the middle, six tiles of examples, and lrlab's reading of a file."""
 
 import shutil
 import tempfile
@@ -51,9 +51,9 @@ TILES: Mapping[str, tuple[str, str]] = {
     "digit": ("Diffraction patterns", "npz: **patterns**, masks\n\n|fft2(mask x image)|"),
     "labels": ("Labels", "x1, x2, **sad**, **calm**\n\n0.3, 1.1, **0**, **1**"),
 }
-"""Examples that show what the kinds of files look like."""
+"""Examples of the kinds of files."""
 FEATURES = {"rows": ("user", "row"), "columns": ("item", "movie", "column")}
-"""By what the names of files of features say whose they are."""
+"""Owners of features, by words in the names of their files."""
 AUTOMATIC = "automatic"
 RANK = Parameter(
     meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
@@ -62,7 +62,7 @@ RANK = Parameter(
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A task with what is said of it: the spec of all solvers, options of `fit`, names of files or of an example."""
+    """A task and its description: the spec of all solvers, options of `fit`, names of files or of an example."""
 
     task: Measurements
     spec: Any
@@ -74,7 +74,7 @@ class Shown:
 
     @property
     def words(self) -> str:
-        """What was understood, and for an example where it is from."""
+        """Lrlab's reading, and the source of an example."""
         about = EXAMPLES.get(self.example)
         source = f" Source: {about.source}. License: {about.license}." if about else ""
         return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
@@ -133,7 +133,7 @@ def roles(names: Sequence[str]) -> dict[str, str]:
 
 
 def choose(link: Permalink) -> Shown | InputError | None:
-    """Show the drop area, the tiles, and what may be said; None without data."""
+    """Show the drop area, the tiles, and the choices; None without data."""
     names = ("", *EXAMPLES)
     parameter = Parameter(meaning="example", name="measurements", kind=str, default="", choices=names)
     key = link.key("measurements")
@@ -147,7 +147,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
             accept_multiple_files=True,
             key=link.key("file"),
             max_upload_size=LIMIT_MB,
-            help=f"Test rows, label names and features of rows or columns in files beside it. At most {LIMIT_MB} MB.",
+            help=f"Test rows, label names and features of rows or columns in further files. At most {LIMIT_MB} MB.",
         )
         plot.send("drop", "own_data-anywhere", {}, height=1)
     if dropped:
@@ -173,7 +173,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
 
 
 def tiles(key: str) -> None:
-    """Show what the kinds of files look like; a click takes an example."""
+    """Show examples of the kinds of files; a click takes an example."""
 
     def take(name: str) -> None:
         st.session_state[key] = name
@@ -187,9 +187,9 @@ def tiles(key: str) -> None:
 
 
 def say(link: Permalink) -> tuple[Hints, str]:
-    """Show what a person may say of a file instead of what is recognized; everything may stay empty."""
+    """Show choices that replace lrlab's reading of a file; everything may stay empty."""
     models = ["", *(name for name, spec in catalog.MODELS.items() if issubclass(spec, tuple(MODEL_KINDS)))]
-    with controls.fold("What the file holds", "own_data-hints") as place:
+    with controls.fold("Content of the file", "own_data-hints") as place:
         shown = place.open
 
         def text(name: str, title: str, words: str, choices: Sequence[str] = ()) -> str:
@@ -197,8 +197,8 @@ def say(link: Permalink) -> tuple[Hints, str]:
             look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
             return str(controls.widget(link, one, shown=shown, label=title, **look) or "").strip()
 
-        kind = text("kind", "Kind", "what the file holds", ("", *KINDS))
-        model = text("model", "Model", "what the responses are", models)
+        kind = text("kind", "Kind", "content of the file", ("", *KINDS))
+        model = text("model", "Model", "kind of the responses", models)
         y = text("y", "Response column", "name or number; y, target, label or the last one")
         Z = text("z", "Columns of z", "second vectors of bilinear forms, such as 9-16")
         missing = text("missing", "Missing value", "what stands for a missing value, such as -1; none if nothing")
@@ -235,7 +235,7 @@ def label_columns(columns: str) -> str | tuple[str, ...] | None:
 
 
 def choose_options(link: Permalink, task: Measurements) -> dict[str, Any]:
-    """Show the settings of a task; return those of the data and those that you change."""
+    """Show the settings of a task; return the settings of the data and the ones that you change."""
     known = {p.name: p for p in task.settings()}
     rank = next((name for name in ("rank", "r") if name in known), "")
     first = task.given.options if task.model == task.given.model else {}

@@ -1,4 +1,4 @@
-"""The results of *Your data*: curves of the held-out score, what is recovered, a baseline beside it, and code."""
+"""The results of *Your data*: curves of the held-out score, the estimate, a baseline, and code."""
 
 import shlex
 from collections.abc import Sequence
@@ -29,12 +29,12 @@ from lrlab.ui.widgets.text import plain, with_code
 PAGE = "own_data"
 HEIGHT = 360
 BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
-"""By model: solvers that run at first beside the default one."""
-BEFORE = "The score of held-out data appears here, and what is recovered."
+"""By model: solvers that run at first, besides the default one."""
+BEFORE = "The score of held-out data and the estimate appear here."
 
 
 def show(link: Permalink, shown: Shown | InputError | None) -> None:
-    """Show what was understood, solvers, and what they recover."""
+    """Show lrlab's reading, solvers, and their estimates."""
     ready = shown if isinstance(shown, Shown) else None
     page.show_errors(shown)
     jobs: list[Job] = []
@@ -87,7 +87,7 @@ def live_view() -> View | None:
 
 
 def draw(jobs: Sequence[Job]) -> None:
-    """Draw the run that is followed, and what it has recovered. jobs: what is chosen now."""
+    """Draw the run that the page follows, and its estimates. jobs: the current choice."""
     running, about = live.current(PAGE), live.about(PAGE)
     if running is None or about is None:
         st.caption(BEFORE)
@@ -110,7 +110,7 @@ def draw(jobs: Sequence[Job]) -> None:
 
 
 def recovered(fit: Fit) -> None:
-    """Draw what a solver has recovered, its score beside a baseline, and offer it as files."""
+    """Draw the estimate of a solver, its score next to a baseline, and offer it as files."""
     plot.show(figure(fit), key=f"{PAGE}.recovered", label="what is recovered")
     if (compared := fit.compared) is not None:
         st.markdown(f"**{plain(str(compared))}**")
@@ -125,7 +125,7 @@ def recovered(fit: Fit) -> None:
 
 
 def figure(fit: Fit) -> Figure:
-    """Return the picture of what is recovered: the link of responses, or matrices and images."""
+    """Return the picture of an estimate: the link of responses, or matrices and images."""
     if not isinstance(fit.task, Responses):
         return picture.measured([Panel(title, values) for title, values in fit.task.parts(fit.trace).items()], HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]

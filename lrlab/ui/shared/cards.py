@@ -14,7 +14,7 @@ PICTURES = Path(__file__).parents[1] / "assets" / "pictures"
 
 
 class Card(NamedTuple):
-    """A page, its parameters (`address`), what it shows there (`text`), and the name of its picture.
+    """A page, its parameters (`address`), a description (`text`), and the name of its picture.
 
     badges: short words below the text, each with its colour.
     """
@@ -42,7 +42,7 @@ def show(cards: Sequence[Card], take: Callable[[Card], None] | None = None, colu
 
 
 class Row(NamedTuple):
-    """A card in a row of its own: what is said in sight, the title of a fold, and the texts in it."""
+    """A card in a separate row: the visible words, the title of a fold, and the texts in it."""
 
     card: Card
     said: str
@@ -51,7 +51,7 @@ class Row(NamedTuple):
 
 
 def show_rows(rows: Sequence[Row], take: Callable[[Card], None]) -> None:
-    """Show rows, each with its picture, beside the one with the same name and `-printed` if there is one."""
+    """Show rows, each with its picture, next to the picture with the same name and `-printed` if there is one."""
     dark = st.context.theme.type == "dark"
     for number, row in enumerate(rows):
         card = row.card

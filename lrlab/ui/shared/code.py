@@ -32,7 +32,7 @@ def figure(jobs: Sequence[Job]) -> str:
 
 
 def imports(model: str, solvers: Sequence[str] = ()) -> str:
-    """Return the import, and what registers a model and solvers that are in files of their own."""
+    """Return the import, and the code that registers a model and solvers from your files."""
     wanted = {f"model {model}", *(f"solver {name}" for name in solvers)}
     own = [one.file for one in catalog.PLUGINS if one.file and one.names & wanted]
     return "\n".join(["import lrlab", *(f"lrlab.register({Path(path).name!r})" for path in own)])
@@ -68,7 +68,7 @@ def spec_python(spec: Spec) -> str:
 
 
 def spec_values(spec: Spec) -> dict[str, Value]:
-    """Return a spec's parameters: sizes and seed always, others where they differ from the default."""
+    """Return a spec's parameters: sizes and seed always, others if they differ from the default."""
     known = declared(type(spec))
     return {k: v for k, v in spec.public_values().items() if k in ("n", "p", "seed") or v != known[k].default}
 

@@ -1,7 +1,7 @@
 """Starts, follows and cancels the runs of pages; the script of a page never waits for a run.
 
-A run is stored in the session under `<page>:run`; a changed widget draws the page again and leaves the run alone. While
-it is alive no script runs: what is new goes to the tab by the live channel, and its end has the page drawn once more.
+A run is stored in the session under `<page>:run`; a changed widget draws the page again and doesn't touch the run.
+While it is alive no script runs: the live channel sends news to the tab, and at the end the page is drawn once more.
 """
 
 import secrets
@@ -35,7 +35,7 @@ class Running(Protocol):
 
     @property
     def version(self) -> object:
-        """Differs where there is something new to draw."""
+        """Differs if there is something new to draw."""
 
     @property
     def alive(self) -> bool:
@@ -46,7 +46,7 @@ class Running(Protocol):
 
 
 def browser_key() -> str:
-    """Return the key of this browser; one of this tab alone where the browser keeps none."""
+    """Return the key of this browser; one for this tab only if the browser keeps none."""
     key = st.session_state.get("browser:key")
     if key is None:
         key = st.session_state["browser:key"] = _cookie() or secrets.token_hex(16)
@@ -69,7 +69,7 @@ def connect(page: str) -> None:
 
 
 def go(page: str, address: Mapping[str, str]) -> NoReturn:
-    """Have the browser follow a link to a page, from a callback, which ends: the whole page is drawn, no part alone.
+    """Have the browser follow a link to a page, from a callback, which ends: Streamlit draws the whole page.
 
     Streamlit's own switch of pages leaves an entry in the browser's history, of the old page with the new parameters.
     """
@@ -83,7 +83,7 @@ def lead(page: str, address: Mapping[str, str], step: str = "replaceState") -> N
 
 
 def tab() -> Tab:
-    """Return this tab; one of its own where a test runs a page without its frame."""
+    """Return this tab; a new one if a test runs a page without its frame."""
     shown: Tab | None = st.session_state.get("live:tab")
     if shown is None:
         shown = st.session_state["live:tab"] = Tab("", browser_key())
@@ -96,12 +96,12 @@ def current(page: str) -> Any:
 
 
 def has_run() -> bool:
-    """Return whether the page has run whose buttons were drawn last, or without buttons the one that is connected."""
+    """Return whether the last buttons belong to the page, or without buttons whether the page is connected."""
     return current(st.session_state["live:shown"]) is not None
 
 
 def about(page: str) -> Any:
-    """Return what the run of a page computes; the widgets may have changed since."""
+    """Return the work of a page's run; the widgets may have changed since."""
     return st.session_state.get(f"{page}:about")
 
 
@@ -112,7 +112,7 @@ def alive(page: str) -> bool:
 
 
 def alive_as_shown(page: str) -> bool:
-    """Return whether a run of a page is alive, for its buttons; `follow` draws the page again where that has changed.
+    """Return whether a run of a page is alive, for its buttons; `follow` draws the page again if that has changed.
 
     A run may end between its buttons and its figure: the buttons of a run would stay there for good.
     """
@@ -137,7 +137,7 @@ def request(page: str) -> None:
 def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
-    about: what the run computes. The run of a tab that is gone, as after a reload, is taken over. A page of the
+    about: the work of the run. The page adopts the run of a tab that is gone, as after a reload. A page of the
     navigation may have several of these pages, one at a time: an address with run=1 begins the run of the one it shows.
     """
     st.session_state["live:shown"] = page
@@ -179,7 +179,7 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
 
 
 def await_results(running: Running) -> None:
-    """Wait up to 0.15 s for the end of a run: one that is over by then is drawn once, with its buttons and figures."""
+    """Wait up to 0.15 s for the end of a run: a run that is over by then appears once, with its buttons and figures."""
     deadline = time.monotonic() + FIRST_RESULTS_SECONDS
     with script_queue.pause():
         running.refresh()
@@ -219,7 +219,7 @@ def once(name: str, source: object, make: Callable[[], T]) -> T:
 
 
 def follow(page: str, draw: Callable[[], None], view: View | None = None) -> None:
-    """Call `draw` now; while the page's run is alive send what is new of it, as `view` shows it.
+    """Call `draw` now; while the page's run is alive send its news, as `view` shows it.
 
     Without a view the tab is only sent the end of the run.
     """

@@ -65,7 +65,7 @@ def _moved() -> None:
 
 
 def embedded() -> bool:
-    """Return whether the page is shown in a frame, by `?embed=true`: its figures and sliders alone."""
+    """Return whether the page is shown in a frame, by `?embed=true`: only its figures and sliders."""
     return bool(st.context.is_embedded)
 
 
@@ -75,7 +75,7 @@ def controls() -> Any:
 
 
 def share(page: str) -> None:
-    """Offer what opens a page as it is now: its link, its QR picture, and a frame where it can be embedded."""
+    """Offer what opens a page as it is now: its link, its QR code, and a frame if it can be embedded."""
     place = st.popover("Share", key="share", on_change="rerun")
     if not place.open:
         return
@@ -135,7 +135,8 @@ def fold_code(python: str, shell: str = "", toml: str = "", figure: str = "") ->
 def copy(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
     """Show the job as Python, as a shell command, and as TOML if there is one; offer them, and a notebook, as files.
 
-    Without a shell command of its own, the shell runs the Python script. figure: what the notebook shows at its end.
+    If the run has no shell command, the shell runs the Python script. figure: the expression that the notebook shows at
+    its end.
     """
     shell = shell or f"python - <<'END'\n{python}\nEND"
     forms = {"Python": (python, "python"), "Shell": (shell, "bash")} | ({"TOML": (toml, "toml")} if toml else {})

@@ -20,7 +20,7 @@ from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 PICTURE_MB = 10
-"""Of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
+"""Limit of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
 """Parameters whose effect is worth seeing while a slider moves."""
 
@@ -101,7 +101,7 @@ def _with_fitting_defaults(link: Permalink, model: str, initial: Mapping[str, Va
 
 
 def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | None:
-    """Show a parameter of a model with its slider, where it is a number, and return its value."""
+    """Show a parameter of a model, with a slider for a number, and return its value."""
     if parameter.kind not in (int, float) or parameter.choices:
         return widget(link, parameter, scope=model)
     key = link.key(parameter.name, model)
@@ -161,7 +161,7 @@ def _settle_picture(link: Permalink, name: str) -> None:
 
 
 def upload(link: Permalink, parameter: Parameter, p: int) -> str:
-    """Show the upload of a picture and return it as text; InputError where it is not one."""
+    """Show the upload of a picture and return it as text; InputError if it isn't one."""
     side = math.isqrt(max(p, 0))
     words = f"PNG or JPEG; it becomes {side} x {side} grey levels (p = {side * side})."
     file = st.file_uploader("Picture", key=link.key("file"), help=words, max_upload_size=PICTURE_MB)

@@ -31,9 +31,9 @@ def strip(words: str, name: str, *, alive: bool = False) -> None:
 
 
 def batch_bar(batch: Any, changed: bool = False) -> str:
-    """Return the HTML of how many trials are done and how long the rest will take; empty where it is over.
+    """Return the HTML of how many trials are done and how long the rest will take; empty if it is over.
 
-    changed: whether the settings are no longer those of the batch.
+    changed: whether the settings differ from the batch's.
     """
     if batch is None or not batch.alive:
         return ""
@@ -51,7 +51,7 @@ def show_batch_progress(batch: Any, name: str, changed: bool = False) -> None:
 
 
 def ending(batch: Any) -> str:
-    """Return how a batch or a sweep ended, or what the store has of a sweep that was only opened, as a sentence."""
+    """Return a sentence on the end of a batch or sweep, or on the stored trials of a sweep that was only opened."""
     done, state = f"{batch.done:,} of {batch.total:,} trials", batch.state
     if state in ("paused", "cancelled"):
         return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
@@ -70,7 +70,7 @@ def batch_results(batch: Any, name: str) -> dict[int, Any]:
 
 
 def computed(batch: Any) -> dict[int, Any]:
-    """Return the results by number of the item, without what could not be computed; none where there is no batch."""
+    """Return the results by number of the item, without what could not be computed; none without a batch."""
     results = {} if batch is None else dict(batch.values)
     return {k: results[k] for k in sorted(results) if not isinstance(results[k], Failure)}
 

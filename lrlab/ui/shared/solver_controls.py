@@ -89,7 +89,7 @@ def choose_jobs(
 
 
 def _grouped(entries: Sequence[SolverEntry]) -> dict[str, list[SolverEntry]]:
-    """Return solvers by what they know beyond the data; without a title if all know the same."""
+    """Return solvers by their oracle information; without a title if all know the same."""
     groups: dict[str, list[SolverEntry]] = {"Know the link": [], "Use sparsity": [], "Neither": []}
     for entry in entries:
         known = "Know the link" if "link" in entry.oracle else "Use sparsity"
@@ -109,7 +109,7 @@ def _choose(
     summary: bool = False,
     shown: bool = True,
 ) -> Job | Literal[False] | None:
-    """Show a solver; return its job, None where it is chosen and cannot be run, and False where it is not chosen."""
+    """Show a solver; return its job, None if it is chosen and cannot be run, and False if it isn't chosen."""
     key = link.key(entry.name, name)
     about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
     wanted = controls.hold(link, key, ticked, shown=shown)
@@ -135,7 +135,7 @@ def _choose(
 
 
 def _follow_default(link: Permalink, name: str, default: str, names: Sequence[str]) -> None:
-    """Forget what is ticked where that is the default of before, which has changed with the data."""
+    """Forget ticks that are the previous default, which has changed with the data."""
     before = link.kept.get(memory := link.key("default solvers", name), default)
     link.kept[memory] = default
     keys = {solver: link.key(solver, name) for solver in names}

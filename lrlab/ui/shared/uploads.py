@@ -1,4 +1,4 @@
-"""Has a worker read what is uploaded, under its limits of memory and time: the server parses no file."""
+"""Lets a worker read uploads, under its limits of memory and time: the server parses no file."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:
-    """Return `make()` or raise its InputError; it is called again only when `source` changes."""
+    """Return `make()` or raise its InputError; `once` calls it again only when `source` changes."""
 
     def attempt() -> T | InputError:
         try:
@@ -29,7 +29,7 @@ def once(name: str, source: object, make: Callable[[], T]) -> T:
 
 
 def on_worker(function: Callable[[Any], Any], item: Any) -> Any:
-    """Return function(item), computed by a worker; InputError also where it takes too long or too much memory."""
+    """Return function(item), computed by a worker; InputError also if it takes too long or too much memory."""
     try:
         return collect(get_engine().map(function, [item], item_seconds=READ_SECONDS))[0]
     except RuntimeError as error:

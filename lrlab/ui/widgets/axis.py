@@ -21,7 +21,7 @@ FEWEST, MOST = 2, 60
 NONE = "none"
 """The choice of no axis."""
 LISTED = Parameter(
-    meaning="values one by one, in place of the range", name="values", symbol="values", kind=str, default=""
+    meaning="values one by one, instead of the range", name="values", symbol="values", kind=str, default=""
 )
 LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
 
@@ -53,7 +53,7 @@ def choose(
     lists: bool = False,
     optional: bool = False,
 ) -> Axis | InputError | None:
-    """Show the widgets of an axis; return it, or the error in it; None where an `optional` one is not chosen.
+    """Show the widgets of an axis; return it, or the error in it; None if an `optional` one is not chosen.
 
     prefix: distinguishes the axes of one page. ranges: first ranges that differ from the models' own. lists: whether
     the values may also be listed one by one.
@@ -115,7 +115,7 @@ def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter,
 
 
 def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:
-    """Return the values of an axis, to four digits, whole where they have to be; InputError where there are none."""
+    """Return the values of an axis, to four digits, whole if they have to be; InputError if there are none."""
     low, high, parts = (
         float(p.check(v)) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False)
     )
@@ -129,7 +129,7 @@ def spaced(start: object, stop: object, points: object, spacing: object, *, whol
 
 
 def fine(along: Axis) -> list[float]:
-    """Return a fine grid of the axis for the curves; the values themselves where they are whole numbers."""
+    """Return a fine grid of the axis for the curves; the values themselves if they are whole numbers."""
     low, high = along.values[0], along.values[-1]
     if along.whole:
         return list(along.values)

@@ -25,7 +25,7 @@ UNKNOWN = object()
 
 
 def label(parameter: Parameter) -> str:
-    """Return the label of a widget: the name, and the symbol of the papers where it differs."""
+    """Return the label of a widget: the name, and the symbol of the papers if it differs."""
     words = parameter.name.replace("_", " ")
     return words if parameter.symbol in ("", parameter.name) else f"{words}  {parameter.symbol}"
 
@@ -48,17 +48,17 @@ def step(parameter: Parameter, value: float) -> float:
 
 
 def fold(title: str, key: str, *, opened: bool = False) -> Any:
-    """Return a place that is folded away; what is in it is to be drawn only where its `open` is true."""
+    """Return a place that is folded away; draw its contents only if its `open` is true."""
     return st.expander(title, key=key, expanded=opened, on_change="rerun")
 
 
 def current(link: Permalink, key: str, first: Any = None) -> Any:
-    """Return the value of a widget, drawn or not; `first` where it has none yet."""
+    """Return the value of a widget, drawn or not; `first` if it has none yet."""
     return st.session_state.get(key, link.kept.get(key, first))
 
 
 def hold(link: Permalink, key: str, value: Any, *, shown: bool) -> Any:
-    """Store the value of a widget where it belongs, and return it: Streamlit forgets that of one it does not draw."""
+    """Store the value of a widget, and return it: Streamlit forgets values of widgets that it does not draw."""
     if not shown:
         link.kept[key] = value
         if key in st.session_state:
@@ -73,8 +73,8 @@ def widget(
 ) -> Value | None:
     """Show a parameter's widget and return its value, which may be out of bounds: the spec checks it.
 
-    name: the key in the address, where it is not the parameter's own. scope: separates keys that models do not share.
-    shown: whether it is drawn; the value counts without that, too.
+    name: the key in the address, if it differs from the parameter's name. scope: separates keys that models do not
+    share. shown: whether it is drawn; the value counts without that, too.
     """
     name = name or parameter.name
     key = link.key(name, scope)

@@ -68,7 +68,8 @@ class Permalink:
     def kept(self) -> dict[str, Any]:
         """The values of widgets that are not drawn at present, by their keys.
 
-        Not in the session itself, of which Streamlit copies all places for each number and each choice of a page.
+        It isn't in the session itself, since Streamlit copies all entries of a session for each number and each choice
+        of a page.
         """
         kept: dict[str, Any] = self._state["kept"]
         return kept
@@ -89,7 +90,7 @@ class Permalink:
             return parameter.default
 
     def put(self, name: str, value: Value | None, parameter: Parameter) -> None:
-        """Record the value that is shown under a name: the address contains it where it is not the default."""
+        """Record the value that is shown under a name: the address contains it unless it is the default."""
         self._known.add(name)
         self._state["given"].pop(name, None)
         self._now.pop(name, None)
@@ -98,7 +99,7 @@ class Permalink:
 
     @contextmanager
     def part(self, names: set[str]) -> Iterator[None]:
-        """Have what the block puts take the place of what it put before, of which `names` holds the names."""
+        """Replace the values that the block put before, under `names`, by its new ones."""
         for name in names:
             self._now.pop(name, None)
         others = set(self._now)
@@ -112,7 +113,7 @@ class Permalink:
         return bool(self._state["errors"])
 
     def held(self, parameter: Parameter) -> Any:
-        """Return and record the value of a parameter without a widget: the session's, at first that of the address."""
+        """Return and record the value of a parameter without a widget: the session's value, at first the address's."""
         key = self.key(parameter.name)
         if key not in st.session_state:
             st.session_state[key] = self.value(parameter.name, parameter)
@@ -120,7 +121,7 @@ class Permalink:
         return st.session_state[key]
 
     def leave_out(self, name: str) -> None:
-        """Take a name out of the address: with the settings that are there it would be refused."""
+        """Take a name out of the address: with the current settings lrlab would reject it."""
         self._now.pop(name, None)
 
     def accept(self, names: Iterable[str]) -> None:

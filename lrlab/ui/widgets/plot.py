@@ -26,7 +26,7 @@ ASSETS = Path(__file__).parents[1] / "assets"
 
 @cache
 def _address(name: str, folder: Path, file: str, version: str) -> str:
-    """Return where a browser finds a file of a folder."""
+    """Return the address of a file of a folder."""
     return f"{base()}/component/{declare_component(name, path=folder).name}/{file}?{version}"
 
 
@@ -48,8 +48,8 @@ def send(
 ) -> None:
     """Send data to the component of this name in `assets`; `key` names it on the page, `events` are its callbacks.
 
-    With the data goes the time of their last change. A browser imports the loader for every update; where it is busy
-    the imports may end in any order, and older data would be drawn last.
+    With the data goes the time of their last change. A browser imports the loader for every update; if it is busy the
+    imports may end in any order, and it would draw older data last.
     """
     content = hash(tuple(data.items()))
     # In one place: Streamlit copies all places of a session for each number and each choice of a page.
@@ -63,12 +63,12 @@ def send(
 
 
 def send_again() -> None:
-    """Have everything that this session has sent count as new: a slider has been let go where its drag began."""
+    """Let everything that this session has sent count as new: a slider may rest at the place where its drag began."""
     st.session_state.pop("sent", None)
 
 
 def words(html: str, *, key: str, small: bool = False) -> None:
-    """Show words that follow their live part; what is people's own in them is escaped. small: as a caption."""
+    """Show words that follow their live part; users' texts in them are escaped. small: as a caption."""
     look = "lrlab-words lrlab-small" if small else "lrlab-words"
     # Where the time is another one, the browser writes the words anew, whatever has come live.
     st.html(f'<div class="{look}" data-live="{key}" data-sent="{time.time():.4f}">{html}</div>')
@@ -101,10 +101,10 @@ def show(
 ) -> None:
     """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
-    narrow: the layout where there is less than 560 px. frames: from `encode_frames`; a play button and a slider
-    then show them; `slides` keeps a place for these before there are frames, and `replays` plays new frames once, in
-    three seconds, unless less motion is wanted. link: figures of the same link mark the
-    iteration of the frame that one of them shows. on_click gets x, y, customdata of a clicked point.
+    narrow: the layout for a width below 560 px. frames: from `encode_frames`; a play button and a slider then show
+    them; `slides` keeps a place for these before there are frames, and `replays` plays new frames once, in three
+    seconds, unless less motion is wanted. link: figures of the same link mark the iteration of the frame that one of
+    them shows. on_click gets x, y, customdata of a clicked point.
     """
 
     def clicked() -> None:

@@ -23,7 +23,8 @@ def show(
     """Show a slider at a position of a list of values, given as texts; `drag` answers each position that it passes.
 
     on_rest: called with the last position, as a callback of a widget; the page is then drawn. titled: whether the label
-    is seen, and not only read out. origin: where a new slider begins, to go to `at` by itself, as if dragged.
+    is visible, and not only read out. origin: the first position of a new slider, which then goes to `at` by itself, as
+    if dragged.
     """
 
     def rested() -> None:

@@ -38,7 +38,7 @@ def download_csv(title: str, table: "pd.DataFrame", file: str, *, key: str) -> N
 
 
 def csv(table: "pd.DataFrame") -> bytes:
-    """Return a table as CSV, in which no text is a formula: spreadsheets compute what begins with = + - @."""
+    """Return a table as CSV without formulas: spreadsheets compute what begins with = + - @."""
 
     def safe(value: object) -> object:
         return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value

@@ -12,7 +12,7 @@ MARKDOWN = re.compile(
 )
 NUMBERED = re.compile(r"^(\d+)([.)])")
 ADDRESS = re.compile(r"(?<=http)(?=:)|(?<=https)(?=:)|(?<=www)(?=\.)|(?=@)", re.IGNORECASE)
-"""Within what becomes a link even where its characters are escaped."""
+"""Characters inside texts that become links even if they are escaped."""
 ESCAPED = re.compile(r"\\(?=[^\w\s])")
 JOINER = "\u2060"
 """It is not seen, and no line is broken there."""
@@ -30,10 +30,10 @@ def with_code(text: str) -> str:
 
 
 def show_error(sentence: object) -> None:
-    """Show a sentence on what is wrong; what it quotes may come from anywhere."""
+    """Show a sentence that names an error; its quotes may come from anywhere."""
     st.error(plain(sentence))
 
 
 def show_warning(sentence: object) -> None:
-    """Show a sentence of warning; what it quotes may come from anywhere."""
+    """Show a sentence of warning; its quotes may come from anywhere."""
     st.warning(plain(sentence))
