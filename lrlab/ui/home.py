@@ -39,7 +39,7 @@ EXPLORE = (
     Card(
         "transition",
         "Map a phase transition",
-        "How many matrices are recovered, against rank and number of measurements. A coarse map of the whole plane "
+        "Success rate over rank and number of measurements. A coarse map of the whole plane "
         "comes first; further trials go where half of them succeed, just above the line of the degrees of freedom.",
         RUN,
         "transition-first",
@@ -145,5 +145,5 @@ def _with_claims(name: str) -> Card:
 
 
 def show_atlas() -> None:
-    """Show phase diagrams that follow the pointer, in the browser alone."""
+    """Show phase diagrams that follow the pointer; only the browser computes."""
     plot.send("atlas", "home-atlas", {"base": base()})

@@ -60,7 +60,7 @@ TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would 
 def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
     """Have theory refined at the sizes of jobs, say so while it is, and have the page drawn again when it is there.
 
-    What was begun for other jobs ends: the newest of a page count. bounds: of all methods alone.
+    Calculations for other jobs end: the newest of a page count. bounds: only of all methods.
     """
     specs = theory.not_cached(job.spec for job in jobs)
     items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
@@ -71,7 +71,7 @@ def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
 
 
 def show_draws(page: str, jobs: Sequence[Job]) -> None:
-    """Have the draws of jobs refined, as `show` does, where all of them take less than a minute."""
+    """Refine the simulations of jobs, as `show` does, if all of them take less than a minute."""
     items = theory.missing_draws(jobs)
     st.caption(TOO_LONG) if theory.draw_seconds(items) > MOST_SECONDS else _follow(page, items)
 

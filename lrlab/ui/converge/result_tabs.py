@@ -153,7 +153,7 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     if iterated:
         words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
     words += [BEST_ON_AVERAGE] * known("best")
-    hard = ", and that of polynomial-time methods" * known("limit_best_fast")
+    hard = ", and the limit of polynomial-time methods" * known("limit_best_fast")
     limits = (
         f"Thin and grey: the information-theoretic limit for large n and p{hard}; small problems may end beyond it."
     )

@@ -15,7 +15,7 @@ from lrlab.presets.result import Panel, Plan, Result
 from lrlab.ui.shared import progress
 
 MAKING_SHARE = 0.05
-"""Of the interpreter's time, for the figures of a paper while its trials arrive."""
+"""Fraction of the interpreter's time for the figures of a paper while its trials arrive."""
 
 
 class Computed:
@@ -38,7 +38,7 @@ class Computed:
 
 
 def all_panels(preset: Preset, plan: Plan, shown: Sequence[Panel]) -> list[Panel]:
-    """Return all panels of a plan: those without trials so far have the axes of the stored result, and no points."""
+    """Return all panels of a plan: panels without trials so far have the axes of the stored result, and no points."""
     run = shipped.load(preset.name)
     frames = {panel.title: frame(panel.figure) for panel in (run.panels if run else ())}
     drawn = {panel.title: panel for panel in shown}
@@ -54,6 +54,6 @@ def frame(figure: Figure) -> Figure:
 
 
 def figure_name(preset: Preset, panel: Panel) -> str:
-    """Return the name of a panel's figure on the page, by its title: panels without points are left out at the end."""
+    """Return the name of a panel's figure on the page, by its title: at the end, panels without points disappear."""
     name = re.sub(r"\W+", "-", panel.title)
     return f"papers.{preset.name}-{name}"

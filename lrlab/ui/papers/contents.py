@@ -1,4 +1,4 @@
-"""The table of what the five papers have, and where it is in lrlab: the documentation's page, shown in the app."""
+"""The table of the five papers' contents, and their place in lrlab: the documentation's page, shown in the app."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ NAME = "contents"
 """The choice of an address that shows the table."""
 PACKAGE = Path(__file__).parents[2]
 PAGES = (PACKAGE / "site" / "docs" / "papers.md", PACKAGE.parent / "docs" / "papers.md")
-"""Where a wheel and a checkout have it."""
+"""Its path in a wheel and in a checkout."""
 
 
 def show() -> None:

@@ -1,4 +1,4 @@
-"""The gallery of papers: a row for each experiment, with figures, claim, verdict and what was measured."""
+"""The gallery of papers: a row for each experiment, with figures, claim, verdict and measured values."""
 
 from collections.abc import Callable, Sequence
 
@@ -37,13 +37,13 @@ def open_figure(link: Permalink, name: str) -> None:
 
 
 def summary() -> str:
-    """Return what the gallery has: how many experiments of the papers."""
+    """Return the contents of the gallery: how many experiments of the papers."""
     own = [name for name in presets.names() if paper_of(name) and shipped.load(name)]
     return f"{len(own)} published experiments, computed anew."
 
 
 def show(link: Permalink) -> None:
-    """Show a row for each experiment that is wanted: the paper's figure, ours, and the verdict with what it is on."""
+    """Show a row for each experiment that is wanted: the paper's figure, ours, and the verdict with its subject."""
     wanted = _choose(link)
     for (title, whole), own in groups().items():
         if shown := [name for name in own if wanted(name)]:
@@ -53,7 +53,7 @@ def show(link: Permalink) -> None:
 
 
 def link_misprints() -> None:
-    """Link the documentation's page of misprints, or say where it is if the documentation has not been built."""
+    """Link the documentation's page of misprints, or name its file if the documentation has not been built."""
     if (routes.DOCUMENTATION / "misprints.html").exists():
         st.link_button("Misprints of the papers", f"{base()}/docs/misprints.html")
     else:
@@ -61,13 +61,13 @@ def link_misprints() -> None:
 
 
 def _choose(link: Permalink) -> Callable[[str], bool]:
-    """Show the choices of a paper and of an outcome; return whether an experiment is of both."""
+    """Show the choices of a paper and of an outcome; return whether an experiment matches both."""
     papers = {ANY: "all", **{key: paper.short for key, paper in PAPERS.items()}}
     outcomes = {ANY: "all", **{word: word for word in WORDS}}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         paper = controls.choose_one(link, "of", papers, "whose experiments are shown", "Paper", default=ANY)
         outcome = controls.choose_one(
-            link, "outcome", outcomes, "those with a claim of this verdict", "Outcome", default=ANY
+            link, "outcome", outcomes, "experiments with a claim of this verdict", "Outcome", default=ANY
         )
 
     def wanted(name: str) -> bool:
@@ -95,7 +95,7 @@ def card(name: str) -> Card:
 
 
 def row_of(name: str) -> Row:
-    """Return the row of a figure, whose paper is named above it: in the fold are all claims, the time, the trials."""
+    """Return the row of a figure below the name of its paper: in the fold are all claims, the time, the trials."""
     own, judged, paper = card(name), lines(name), paper_of(name)
     text = own.text.removeprefix(f"{paper.short}, ") if paper else own.text
     # What is said of a part of the trials has to say so.
@@ -110,9 +110,9 @@ def row_of(name: str) -> Row:
 
 
 def in_sight(name: str) -> str:
-    """Return the counts of the outcomes, and the claim of the first outcome with the first of what was measured.
+    """Return the counts of the outcomes, and the claim of the first outcome with its first measured value.
 
-    Without a verdict, what is shown.
+    Without a verdict, the description of the figure.
     """
     judged = lines(name)
     if not judged:
@@ -163,7 +163,7 @@ def _score(name: str) -> tuple[float, bool, int]:
 def badges(name: str) -> list[tuple[str, str]]:
     """Return how many claims stand, fall and are open, the time, the trials and the data of the stored result.
 
-    Or what it takes to have one.
+    Or the remedy for a missing one.
     """
     run, judged = shipped.load(name), lines(name)
     if run is None:

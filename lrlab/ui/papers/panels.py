@@ -1,4 +1,4 @@
-"""Draws the panels of a paper's experiment, each beside the paper's own figure where that prints numbers."""
+"""Draws the panels of a paper's experiment, each next to the paper's figure if that prints numbers."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ PRINTED = "Redrawn from all numbers that the paper prints."
 
 
 def panels(preset: Preset, shown: Sequence[Panel]) -> None:
-    """Draw the panels: first those that the paper prints, beside its figure; below what it prints and was not run."""
+    """Draw the panels: first those of the paper, next to its figure; below them numbers that were not run."""
     printed = redrawn(preset.name)
     for panel in shown:
         if panel.title in printed:

@@ -26,13 +26,13 @@ from lrlab.ui.widgets import tables
 
 
 def forms(name: str) -> dict[str, str]:
-    """Return the choices of what is computed again: all trials of a preset, or those of its quick form."""
+    """Return the choices of trials to compute again: all trials of a preset, or its reduced run."""
     run = shipped.load(name)
     return {"full": f"all {run.planned:,}" if run else "all", "quick": "quick"}
 
 
 def plan_or_error(preset: Preset) -> Plan | InputError:
-    """Return what has to be computed, or why it cannot be."""
+    """Return the missing trials, or the reason why lrlab cannot compute them."""
 
     def planned() -> Plan | InputError:
         try:
@@ -45,7 +45,7 @@ def plan_or_error(preset: Preset) -> Plan | InputError:
 
 
 def begin(plan: Plan) -> Results:
-    """Start to compute what the store does not have."""
+    """Start to compute the trials that the store does not have."""
     shared = get_shared_store()
     return Resumed(plan.function, plan.items, shared.open, on_workers)
 
@@ -87,7 +87,7 @@ def bibtex(preset: Preset) -> None:
 
 
 def show_data(preset: Preset) -> None:
-    """Show which data sets of a preset the folder has, and how to get the others; nothing where it draws its own."""
+    """Show which data sets of a preset the folder has, and how to get the others; nothing if it draws its own."""
     if not preset.data:
         return
     files_by_set = presence(None, preset.data)

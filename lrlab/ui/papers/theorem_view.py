@@ -77,7 +77,7 @@ def figures(name: str, at: float, seconds: float = REST_SECONDS) -> tuple[list[P
 
 
 _finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
-"""Runs of which all trials are there: a few kilobytes each, of as many as sliders have positions."""
+"""Finished runs: a few kilobytes each, of as many as sliders have positions."""
 
 
 def _quick(name: str, at: float, seconds: float) -> tuple[list[Panel], int, int]:

@@ -16,11 +16,11 @@ from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, slider
 
 LARGEST = 20_000_000
-"""Entries of the measurements up to which a draw is made while a person waits."""
+"""Most entries of measurements that lrlab simulates while a person waits."""
 
 
 def places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, SingleIndexSpec]:
-    """Return the specs along an axis of which a draw can be made, by their values; none where there are too few."""
+    """Return the specs along an axis that lrlab can simulate, by their values; none if there are too few."""
     specs = {value: place(spec, axis, value) for value in values}
     drawn = {
         value: one
@@ -52,7 +52,7 @@ def dragged(plan: SpectrumPlan, moment: str, at: float | None, spec: Spec) -> Pa
 
 
 def chosen_place(plan: SpectrumPlan) -> float | None:
-    """Return the place of the axis that is shown; None where no draw can be made."""
+    """Return the place of the axis that is shown; None if lrlab can simulate none."""
     try:
         values = list(places(plan.spec, plan.along.name, plan.along.values))
     except InputError:
@@ -69,7 +69,7 @@ def sigma(plan: SpectrumPlan, value: float) -> str:
 
 
 def show(plan: SpectrumPlan, moment: str) -> None:
-    """Show one draw, with a slider along the axis; nothing where none can be made."""
+    """Show one draw, with a slider along the axis; nothing if lrlab can simulate none."""
     at = chosen_place(plan)
     if at is None:
         return

@@ -1,4 +1,4 @@
-"""Plans a spectrum, from the controls of the page or by a button with those of a preset: draws along an axis."""
+"""Plans a spectrum, from the controls of the page or from a preset's button: draws along an axis."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -22,7 +22,7 @@ Address = Mapping[str, str]
 
 
 def offered(link: Permalink) -> list[str]:
-    """Return the models that have a spectrum, and the one that the address names, so that it is refused by its name."""
+    """Return the models that have a spectrum, and the one that the address names, so that the error names it."""
     named = controls.current(link, link.key("model"), st.query_params.get("model"))
     return [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along or name == named]
 
@@ -33,12 +33,12 @@ def refusal(link: Permalink, entry: ModelEntry) -> InputError | None:
         return None
     link.accept(st.query_params)
     titles = ", ".join(one.spec.title for one in catalog.MODEL_ENTRIES.values() if one.along)
-    expected = f"one of those whose moment has a spectrum ({titles})"
+    expected = f"a model whose moment has a spectrum ({titles})"
     return InputError("model", expected, entry.spec.title, "choose one of these")
 
 
 def is_pairwise(model: str) -> bool:
-    """Whether the spectrum of a model is of the pairwise moments of a single-index model, not of a spectral start."""
+    """Whether a model's spectrum shows the pairwise moments of a single-index model, not a spectral initialization."""
     return issubclass(catalog.MODELS[model], SingleIndexSpec)
 
 
@@ -53,7 +53,7 @@ class SpectrumPlan(NamedTuple):
 
 
 def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object) -> SpectrumPlan | InputError | None:
-    """Return the plan, the error in it, or None where the spec or the axis is an error."""
+    """Return the plan, the error in it, or None if the spec or the axis is an error."""
     if isinstance(spec, InputError) or isinstance(along, InputError):
         return None
     pairs, others = (spectrum_draws, pairwise_spectrum), (moment_draws, moment_spectrum)

@@ -42,17 +42,17 @@ PHASES = (
     "(Lu & Li 2017)."
 )
 BAND_POINTS, BAND_DRAWS = 24, 100
-"""Where a band is drawn along the axis, and from how many draws."""
+"""Points of a band along the axis, and simulations per point."""
 PAIRS = (
     "Dashed: the limit at this $n/p$ for large $n$ and $p$; of eigenvalues of noise the mean at this $p$ "
-    "(Tracy-Widom). Bands: where 90% of draws lie at this $n$ and $p$ (up to $p = 200$); where the "
+    "(Tracy-Widom). Bands: the range of 90% of simulations at this $n$ and $p$ (up to $p = 200$); where the "
     "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
     "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
     "signal (1 is exact) does not vanish as $n$ and $p$ grow."
 )
 PAIRS_ALONE = (
     "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
-    "Theory is known for uncorrelated Gaussian rows alone: none is drawn."
+    "Theory is known only for uncorrelated Gaussian rows: none is drawn."
 )
 
 
@@ -64,7 +64,7 @@ class Shown(NamedTuple):
 
 
 def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, bands: bool = True) -> Shown:
-    """Return what the page shows of a plan, from the rows so far. bands: of draws at this n and p, which take .4 s."""
+    """Return the page's view of a plan, from the rows so far. bands: of draws at this n and p, which take .4 s."""
     spec, along = plan.spec, plan.along
     if is_pairwise(spec.model):
         points, curve, makers = _pairwise(plan, rows, moment, bands)
@@ -141,7 +141,7 @@ def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
 
 
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
-    """Draw the results of the followed batch, or, before the first one, the curves alone."""
+    """Draw the results of the followed batch, or, before the first one, only the curves."""
     batch, plan = live.current("spectrum"), live.about("spectrum") or chosen
     # The last one that could be drawn stays where a setting is refused.
     plan = plan or st.session_state.get("spectrum:drawn")

@@ -1,4 +1,4 @@
-"""What the figures of a spectrum show, in words."""
+"""Describes the figures of a spectrum in words."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from lrlab.ui.widgets.axis import Axis
 
 
 def message(name: str, points: pd.DataFrame, along: Axis) -> str:
-    """Return what a figure shows: what was measured at both ends of the axis."""
+    """Return the message of a figure: the values measured at both ends of the axis."""
     title = "largest eigenvalue" if name == "values" else "squared overlap"
     if not (ends := _ends(name, points)):
         return f"{title} along {along.title}, as predicted: nothing is run yet"
@@ -16,7 +16,7 @@ def message(name: str, points: pd.DataFrame, along: Axis) -> str:
 
 
 def sentence(points: pd.DataFrame, curve: pd.DataFrame, along: Axis) -> str:
-    """Return where large problems have an overlap, if theory knows, and the overlap that was measured at both ends."""
+    """Return the range with an asymptotic overlap, if theory knows it, and the overlap measured at both ends."""
     ends = _ends("overlap", points)
     words = [_where(curve, along), f"Measured squared overlap: {ends}." if ends else "Press Run to measure."]
     return " ".join(filter(None, words))

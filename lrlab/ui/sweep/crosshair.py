@@ -1,4 +1,4 @@
-"""The crosshair of a map: two sliders choose a cell, whose first trial is shown beside the map, as they move."""
+"""The crosshair of a map: two sliders choose a grid point; its first trial appears next to the diagram as they move."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -27,9 +27,9 @@ from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
-MEANING = "two sliders, or a click, choose a cell; its first trial is shown beside the map"
+MEANING = "two sliders, or a click, choose a cell; its first trial appears next to the diagram"
 HEIGHT = 290
-"""Of a figure of the cell, in pixels."""
+"""Height of a figure of the grid point, in pixels."""
 
 Place = tuple[int, int]
 """The column and the row of a cell."""
@@ -44,7 +44,7 @@ def wanted(link: Permalink) -> bool:
 
 
 def place(page: str, sweep: Sweep) -> Place | None:
-    """Return the cell of the crosshair, at first the middle one; None where there is no crosshair."""
+    """Return the cell of the crosshair, at first the middle one; None if there is no crosshair."""
     if not st.session_state.get(f"{page}:crosshair") or len(sweep.grid) != 2:
         return None
     sizes = [len(values) for values in sweep.grid.values()]
@@ -77,14 +77,14 @@ def marked(figure: Figure, scales: Sequence[Scale], at: Place | None) -> Figure:
 
 
 def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
-    """Return the jobs of the first trial of a cell; none where it is refused."""
+    """Return the jobs of the first trial of a cell; none if lrlab rejects it."""
     values = dict(zip(sweep.grid, (own[k] for own, k in zip(sweep.grid.values(), at, strict=True)), strict=True))
     jobs = [cell.job for cell in sweep.cells if cell.job and cell.axes == values]
     return [job.on(trial_spec(job.spec, 0)) for job in jobs]
 
 
 def begun(page: str, jobs: Sequence[Job]) -> LiveRuns:
-    """Begin the jobs of a cell in the place of those of the one before."""
+    """Begin the jobs of a grid point instead of the previous ones."""
     if before := st.session_state.get(f"{page}:cell"):
         before[1].cancel()
     following = get_engine().follow(jobs)
@@ -149,7 +149,7 @@ def _answer(
     there: Callable[[int], Place],
     position: int,
 ) -> Parts:
-    """Return the live parts at a position of a slider: the map with its crosshair, and what is quick of the cell."""
+    """Return the live parts at a position of a slider: the diagram with its crosshair, and the point's quick runs."""
     at = there(position)
     shown = {f"{page}.map": marked(maps(data, view), data.scales, at)} if data else {}
     jobs = jobs_at(sweep, at)

@@ -1,4 +1,4 @@
-"""Lists of sweeps to open: past ones of this browser, those of the library, and definitions as TOML."""
+"""Lists of sweeps to open: past ones of this browser, presets of the library, and definitions as TOML."""
 
 import time
 
@@ -71,7 +71,7 @@ def open_past(page_name: str, past: Past) -> None:
 
 
 def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:
-    """Let a page show a sweep, with what the store has of it."""
+    """Let a page show a sweep, with its stored trials."""
     st.session_state[f"{page_name}:title"] = (sweep, title)
     st.session_state[f"{page_name}:look"] = state
     permalink.take(page_name, sweep_controls.address(sweep))

@@ -1,4 +1,4 @@
-"""Widgets that define a sweep, and the page address that sets them to those of a given sweep."""
+"""Widgets that define a sweep, and the page address that sets them to a given sweep."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ TRIALS = replace(controls.TRIALS, low=1, high=10_000, default=5)
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
-"""Prefixes in the address of the rule of success and of solver options, whose names may be those of parameters."""
+"""Prefixes in the address of the success rule and of solver options, whose names may equal names of parameters."""
 
 
 def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
@@ -122,7 +122,7 @@ def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, V
         st.session_state[key],
         key=key,
         format_func=lambda name: entries[name].title,
-        help="The first is drawn in colours, the others by their contours.",
+        help="Colors show the first, contours the others.",
     )
     link.put("solvers", ",".join(chosen), parameter)
     link.accept(OPTION + option for solver in entries.values() for option in solver.options)

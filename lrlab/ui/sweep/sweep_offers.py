@@ -1,4 +1,4 @@
-"""What is offered beside a figure of a sweep: trials of its cells in Run, files, and the same sweep as code."""
+"""Offers next to the figure of a sweep: trials of its cells in Run, files, and the same sweep as code."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -20,7 +20,7 @@ from lrlab.ui.widgets.permalink import format_exact
 NOTE = (
     "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
     "share. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
-    "title: of the solver. Last: what is held fixed."
+    "title: of the solver. Last: the fixed parameters."
 )
 
 
@@ -86,7 +86,7 @@ def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, s
 def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
     """Offer trials in Run; show the table; offer it, the figure and the definition as files.
 
-    together: whether all solvers of a cell are run in Run, which see the same data, or that of the cell.
+    together: whether all solvers of a grid point run in Run on the same data, or only the point's solver.
     """
     _trial(name, sweep, together)
     fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
@@ -115,7 +115,7 @@ def copy(sweep: Sweep) -> None:
 
 
 def python(sweep: Sweep) -> str:
-    """Return the script that computes the trials of a sweep; every cell of it, also where the sweep is adaptive."""
+    """Return the script that computes the trials of a sweep; every grid point, even if the sweep is adaptive."""
     axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
     settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
     call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
@@ -124,5 +124,5 @@ def python(sweep: Sweep) -> str:
 
 
 def shell(sweep: Sweep) -> str:
-    """Return the command that runs a sweep against a store of its own."""
+    """Return the command that runs a sweep with a separate store."""
     return f"python -m lrlab sweep /dev/stdin --store trials.sqlite <<'END'\n{to_toml(sweep)}END"

@@ -79,7 +79,7 @@ def _computing(page: str, sweep: Sweep) -> bool:
 
 
 def _left(page: str, sweep: Sweep) -> str:
-    """Return how this browser left a sweep, on the first script of a tab; nothing where it has not run it."""
+    """Return how this browser left a sweep, on the first script of a tab; nothing if it has not run it."""
     if st.session_state.get(f"{page}:first"):
         return ""
     st.session_state[f"{page}:first"] = True
@@ -97,11 +97,11 @@ def _size(page: str, sweep: Sweep) -> str:
     if run is not None and run.sweep == sweep and run.results.complete:
         return COMPUTED
     size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
-    return f"{size[0].upper()}{size[1:]}; what is stored is not computed again."
+    return f"{size[0].upper()}{size[1:]}; lrlab reuses stored trials."
 
 
 def begin(page: str, sweep: Sweep) -> None:
-    """Run a sweep on a page in place of the one before; show an error if too many runs are under way."""
+    """Run a sweep on a page instead of the previous one; show an error if too many runs are under way."""
     before = live.current(page)
     run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
     try:
@@ -131,7 +131,7 @@ def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
 
 
 def look(page: str, sweep: Sweep, state: Any) -> None:
-    """Show what the store has of a sweep of the past, or follow it where it runs."""
+    """Show the stored trials of a past sweep, or follow it if it runs."""
     run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
     run.look(state)
     _follow(page, run)
@@ -143,7 +143,7 @@ def _follow(page: str, run: SweepRun) -> None:
 
 
 def title(page: str, sweep: Sweep) -> str:
-    """Return the title of a sweep on the list of past ones: that of its definition, or one made of its parts."""
+    """Return the title of a sweep on the list of past ones: the definition's title, or one made of its parts."""
     titled, given = st.session_state.get(f"{page}:title", (None, ""))
     if titled == sweep and given:
         return given
@@ -151,14 +151,14 @@ def title(page: str, sweep: Sweep) -> str:
 
 
 def show_progress(page: str, sweep: Sweep | None) -> None:
-    """Show the progress of a sweep and the time that is left; how it ended; which trials failed."""
+    """Show the progress of a sweep and the remaining time; how it ended; which trials failed."""
     run = live.current(page)
     progress.show_batch_progress(run, f"{page}.progress", changed=run is not None and run.sweep != sweep)
     progress.show_failures(_failures(run), page, alive=run is not None and run.alive)
 
 
 def progress_parts(page: str, run: SweepRun, changed: bool) -> dict[str, str]:
-    """Return the live parts of `show_progress`. changed: whether the settings are no longer those of the sweep."""
+    """Return the live parts of `show_progress`. changed: whether the settings differ from the sweep's."""
     failures = progress.failures_html(_failures(run))
     return {f"{page}.progress": progress.batch_bar(run, changed), f"{page}.failures": failures}
 

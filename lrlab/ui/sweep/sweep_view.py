@@ -42,7 +42,7 @@ REGIONS = {
 
 
 def choices(link: Permalink, sweep: Sweep | None) -> View:
-    """Show the choices about the figure of the sweep that is drawn: the settings may be those of another model."""
+    """Show the choices about the figure of the visible sweep: the settings may belong to another model."""
 
     def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
         parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
@@ -53,7 +53,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     if results is None:
         return View(SHARE, False, True, False)
     drawn, first = results.sweep, first_shown(results.sweep)
-    meaning = "what is drawn of each grid point: the success rate, or a metric"
+    meaning = "the value of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
     show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
     if sweep and show not in _shown(sweep):
@@ -61,12 +61,12 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     words = "side by side, or contours over the map of the first solver"
     apart = toggle("apart", "One map per solver", words, False) if len(drawn.grid) == 2 else False
     theory = toggle("theory", "Theory", "show the predictions of theory, too", True)
-    words = "where a logistic curve fitted to the successes passes 1/2, with its 95% interval"
+    words = "the point at which a logistic curve fitted to the successes passes 1/2, with its 95% interval"
     return View(show, apart, theory, toggle("fits", "Midpoints", words, False))
 
 
 def _shown(sweep: Sweep) -> dict[str, str]:
-    """Return the titles, by name, of what can be shown of a sweep."""
+    """Return the titles of a sweep's metrics, by name."""
     scores = {name: display_name(name) for name in metrics(sweep)}
     if not getattr(sweep.spec, "best_known", False):
         scores.pop("excess_risk", None)
@@ -135,12 +135,12 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
 
 
 def said(shown: Lines) -> str:
-    """Return what a figure says as HTML."""
+    """Return the message of a figure as HTML."""
     return f"<strong>{escape(shown.said)}</strong>"
 
 
 def caption(sweep: Sweep, table: pd.DataFrame) -> None:
-    """Name what a figure shows, as widgets may have changed since, and what is left out."""
+    """Name the sweep of a figure, as widgets may have changed since, and the missing grid points."""
     trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
     words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
@@ -151,7 +151,7 @@ def caption(sweep: Sweep, table: pd.DataFrame) -> None:
 
 
 def refine(page: str, view: View) -> None:
-    """Have theory computed at the sizes of the cells of a sweep that is over, where the figure shows it."""
+    """Let lrlab compute theory at the sizes of a finished sweep's grid points, if the figure shows it."""
     run = live.current(page)
     if run is None or run.alive:
         return
@@ -195,7 +195,7 @@ def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | No
 
 
 def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:
-    """Return what a map shows, in words: how many cells are known, and what they reach."""
+    """Return the message of a phase diagram: the number of known grid points, and their range."""
     known = cells[cells["value"].notna()]
     plane = f"{name} over {x.title} and {y.title}"
     if known.empty:
