@@ -46,7 +46,7 @@ def test_captions_say_what_dots_and_curves_are():
     assert "information-theoretic limit for large n and p; small problems may end beyond it." in words
     assert "each iterate of gamp" in words and "on average" not in words and "polynomial-time methods" not in words
     hard = Recovery("sir", predictions={"limit_best_overlap": 0.8, "limit_best_fast_overlap": 0.5})
-    assert "and that of polynomial-time methods" in theory_caption([hard], "error")
+    assert "and the limit of polynomial-time methods" in theory_caption([hard], "error")
     here = Recovery("sir", predictions={"predicted_overlap": 0.5, "best_overlap": 0.6})
     assert "at this n and p" in theory_caption([here], "overlap") and "limit" not in theory_caption([here], "overlap")
     assert theory_caption([limited], "misfit") == theory_caption([], "error") == ""

@@ -427,7 +427,7 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     known = library.load(name)
     assert known.title in [element.value for element in at.header]
     given = catalog.given(known.sweep.solvers, known.sweep.spec.model)
-    assert any(caption.value.endswith(f"what is held fixed. {given}".rstrip()) for caption in at.caption)
+    assert any(caption.value.endswith(f"the fixed parameters. {given}".rstrip()) for caption in at.caption)
     run = at.session_state["transition:run"]
     assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
     at.run()
