@@ -12,13 +12,13 @@ from scipy.sparse.linalg import eigsh
 from lrlab.arrays import Array, Indices, Mask, Matrix
 
 CONSTANT = 1e-10
-"""Range of a column, relative to its largest value, up to which it is constant."""
+"""Largest range of a constant column, relative to its largest value."""
 DAMPING = 1e-6
-"""Share of the summed weights by which a singular direction does not take an infinite step."""
+"""Fraction of the summed weights that keeps steps along singular directions finite."""
 DENSE_EIGEN = 400
 MIRROR = 512
 PLACES_TOGETHER = 2**21
-"""Entries of a pattern that are looked through at a time."""
+"""Entries of a pattern per block of the search."""
 
 
 class Gram:
@@ -82,7 +82,7 @@ def length(v: Array) -> float:
 
 
 def unit(v: Array) -> Array:
-    """Return v / ||v||, or v itself where it is zero."""
+    """Return v / ||v||, or v itself if v is zero."""
     norm = length(v)
     return v / norm if norm > 0 else v
 
@@ -98,7 +98,7 @@ def hard_threshold(v: Array, s: int) -> Array:
 
 
 def positive_factor(N: Array) -> Array | None:
-    """Return the lower Cholesky factor of a symmetric N, None where it is singular or not positive."""
+    """Return the lower Cholesky factor of a symmetric N, None if N is singular or not positive."""
     with suppress(LinAlgError):
         factor, _ = cho_factor(N, lower=True, check_finite=False)
         # A pivot at rounding error is a singular matrix that passed by luck.
@@ -111,8 +111,8 @@ def positive_factor(N: Array) -> Array | None:
 def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
 
-    ridge: one number, or one for each entry of the diagonal. Of minimum norm where N is singular, as least-squares
-    problems with too few measurements are.
+    ridge: one number, or one for each entry of the diagonal. The solution of minimum norm if N is singular, as in least
+    squares with too few measurements.
     """
     N[np.diag_indices_from(N)] += ridge
     if (factor := positive_factor(N)) is not None:
@@ -132,7 +132,7 @@ def tangent_inverse(A: Array, b: Array) -> Array:
 
 
 def places_in(table: Matrix, pattern: Matrix) -> Indices:
-    """Return where each entry of a sparse table is among those of a pattern of the same size, -1 where it is not.
+    """Return the position of each entry of a sparse table among the entries of a pattern of the same size, or -1.
 
     Both are sparse rows, compared some at a time, so that nothing as long as the pattern is made of it.
     """

@@ -127,7 +127,7 @@ def errors(W: LowRank, truth: LowRank) -> dict[str, float]:
 def recovered_directions(W: LowRank, truth: LowRank, share: float) -> int:
     """Return for how many i ||(W - T) v_i|| and ||(W - T)^T u_i|| are below a share of s_i; T = sum_i s_i u_i v_i^T.
 
-    All are recovered where the spectral norm of W - T is below this share of the smallest s_i.
+    All are recovered if the spectral norm of W - T is below this fraction of the smallest s_i.
     """
     right = np.linalg.norm(W.left @ (W.V.T @ truth.V) - truth.left, axis=0)
     left = np.linalg.norm((W.V * W.s) @ (W.U.T @ truth.U) - truth.V * truth.s, axis=0)

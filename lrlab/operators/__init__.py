@@ -1,1 +1,1 @@
-"""Linear measurements of a matrix, b = A(W): what they do to factors, their adjoints, their least squares."""
+"""Linear measurements of a matrix, b = A(W): images of factors, adjoints and least squares."""

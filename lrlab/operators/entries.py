@@ -12,7 +12,7 @@ from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import normal_blocks
 
 DENSE_SHARE = 32
-"""Where one entry in so many is observed, all are computed: faster than to gather factors for each observed one."""
+"""If at least one entry in so many is observed, `pair` computes all: faster than gathering factors for each."""
 
 BLOCK_ENTRIES = 2**20
 
@@ -22,10 +22,10 @@ Sparse = TypeVar("Sparse", csr_array, csc_array)
 class Entries(Operator):
     """b = (X W Y^T) at the observed places (i, j), X (n1, d1), Y (n2, d2); None stands for the identity.
 
-    `moment` is unbiased where X^T X = n1 I and Y^T Y = n2 I with the scale 1 / m (times n1 or n2 for a side without
+    `moment` is unbiased if X^T X = n1 I and Y^T Y = n2 I with the scale 1 / m (times n1 or n2 for a side without
     features); see `whitened`.
 
-    Images are X U (n1, k) and Y V (n2, k): their size is that of the table, not the number of observations. Adjoints
+    Images are X U (n1, k) and Y V (n2, k): their size depends on the table, not on the number of observations. Adjoints
     go through the sparse n1 x n2 matrix that has r at the observed places.
     """
 
@@ -162,7 +162,7 @@ def _filled(mask: Sparse, r: Array) -> Sparse:
 
 
 def _basis(X: Array | None) -> tuple[Array | None, Map]:
-    """Return a basis Q of the range of X, Q^T Q = n I, and the map from coordinates in it to those in X."""
+    """Return a basis Q of the range of X, Q^T Q = n I, and the map from its coordinates to coordinates in X."""
     if X is None:
         return None, lambda U: U
     Q, s, Vt = np.linalg.svd(X, full_matrices=False)

@@ -19,7 +19,7 @@ FORMED = 400**2
 OVERSAMPLED, BLOCKS = 5, 12
 """Columns of a block beyond the rank, and most blocks of a Krylov space."""
 SETTLED = 1e-6
-"""Relative change of the singular values at which the iteration ends."""
+"""Relative change of the singular values that ends the iteration."""
 
 
 def nearest(M: Moment, k: int, rng: Generator, settled: float = SETTLED, formed: bool = True) -> LowRank:
@@ -34,7 +34,7 @@ def nearest(M: Moment, k: int, rng: Generator, settled: float = SETTLED, formed:
 
 
 def random_block(d: int, k: int, rng: Generator, dtype: np.dtype, near: Array | None = None, over=OVERSAMPLED) -> Array:
-    """Return a standard normal block (d, k + over), or fewer columns; those of `near` (d, any) come first."""
+    """Return a standard normal block (d, k + over), or fewer columns; the columns of `near` (d, any) come first."""
     block = rng.standard_normal((d, min(k + over, d))).astype(dtype)
     if near is not None:
         block[:, : near.shape[1]] = near[:, : block.shape[1]]

@@ -1,4 +1,4 @@
-"""Least squares by conjugate gradients (CGLS), and of one factor of a matrix while the other one is held."""
+"""Least squares by conjugate gradients (CGLS), also for one factor of a matrix, the other one fixed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ EXACT = 1e-10
 
 
 class Solution(NamedTuple):
-    """A solution, the number of steps, and the fraction of the gradient that is left if these did not suffice."""
+    """A solution, the number of steps, and the remaining fraction of the gradient if these did not suffice."""
 
     D: Array
     steps: int
@@ -68,7 +68,7 @@ def least_squares(
 
 @dataclass
 class FactorMap:
-    """The linear map J from one factor D (d, k) of a matrix to its m measurements, while the other factor is held.
+    """The linear map J from one factor D (d, k) of a matrix to its m measurements, with the other factor fixed.
 
     forward(D): J D (m,). pull(r): J^T r (d, k). normal(): J^T J (k d, k d), unknowns ordered column by column.
     by_rows(b, ridge): the least-squares D if its rows are independent problems.

@@ -22,12 +22,12 @@ def proceed(fraction: float) -> None:
 class Operator(ABC):
     """A linear map A from matrices W (d1, d2) to m numbers, and what recovery needs of it.
 
-    It works on *images*: `left(U)` and `right(V)` map factors linearly to arrays with as many columns, from which
-    `pair` makes A(U V^T). A solver that keeps the images of its factors reads the data once a product.
+    It works on *images*: `left(U)` and `right(V)` map factors linearly to arrays with as many columns, and `pair` makes
+    A(U V^T) from two of these. A solver that keeps the images of its factors reads the data once a product.
 
     shape (d1, d2); size m; symmetric: W is symmetric and both images are the same; dtype of all arrays.
     scale, trace: E[scale (A*(A(W)) - trace sum(A(W)) I)] = W over the draw of the measurements, so that `moment` is an
-    unbiased estimate of W (Soltani & Hegde 2018, section 1.3, where symmetric; Jain & Dhillon 2013, Algorithm 1).
+    unbiased estimate of W (Soltani & Hegde 2018, section 1.3, for symmetric W; Jain & Dhillon 2013, Algorithm 1).
     """
 
     shape: tuple[int, int]
@@ -37,7 +37,7 @@ class Operator(ABC):
     symmetric: bool = False
     trace: float = 0.0
     checkpoint: Checkpoint = staticmethod(proceed)
-    """Called before each product with the data, and in the middle of long ones; it raises where the run has to end."""
+    """Called before each product with the data, and in the middle of long ones; raises an error to end the run."""
 
     @abstractmethod
     def left(self, U: Array) -> Array:
@@ -53,11 +53,11 @@ class Operator(ABC):
 
     @abstractmethod
     def pull_left(self, r: Array, Q: Array) -> Array:
-        """Return A*(r) V (d1, k), where Q is the image of V."""
+        """Return A*(r) V (d1, k) from the image Q of V."""
 
     @abstractmethod
     def pull_right(self, r: Array, P: Array) -> Array:
-        """Return A*(r)^T U (d2, k), where P is the image of U."""
+        """Return A*(r)^T U (d2, k) from the image P of U."""
 
     @abstractmethod
     def adjoint(self, r: Array) -> Array:
@@ -80,13 +80,13 @@ class Operator(ABC):
         raise NotImplementedError
 
     def left_map(self, Q: Array) -> FactorMap:
-        """Return the map U -> A(U V^T), where Q is the image of V."""
+        """Return the map U -> A(U V^T) from the image Q of V."""
         return FactorMap(
             lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), lambda: self.left_normal(Q)
         )
 
     def right_map(self, P: Array) -> FactorMap:
-        """Return the map V -> A(U V^T), where P is the image of U."""
+        """Return the map V -> A(U V^T) from the image P of U."""
         return FactorMap(
             lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), lambda: self.right_normal(P)
         )

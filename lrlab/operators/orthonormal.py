@@ -13,8 +13,8 @@ class Orthonormal:
     """The measurements T A of entries A, T A A* T^T = I: what an `Operator` does with images, pairs and adjoints.
 
     T is the inverse of the Cholesky factor of A A* (m, m), (x_i^T x_i') (y_j^T y_j') for the places (i, j), (i', j').
-    Where the measurements may depend on each other it comes from the eigenvectors whose values are not 0, so that T b
-    has fewer numbers. O(m^3) to make, O(m^2) a product.
+    If the measurements may depend on each other, T comes from the eigenvectors whose values are not 0, and T b has
+    fewer numbers. O(m^3) to make, O(m^2) a product.
     """
 
     scale, trace, symmetric = 1.0, 0.0, False
@@ -47,11 +47,11 @@ class Orthonormal:
         return self.combined(self.entries.pair(P, Q))
 
     def pull_left(self, r: Array, Q: Array) -> Array:
-        """Return A*(T^T r) V, where Q is the image of V."""
+        """Return A*(T^T r) V from the image Q of V."""
         return self.entries.pull_left(self._spread(r), Q)
 
     def pull_right(self, r: Array, P: Array) -> Array:
-        """Return A*(T^T r)^T U, where P is the image of U."""
+        """Return A*(T^T r)^T U from the image P of U."""
         return self.entries.pull_right(self._spread(r), P)
 
     def adjoint(self, r: Array) -> Array:

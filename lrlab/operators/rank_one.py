@@ -13,7 +13,7 @@ BLOCK_BYTES = 8 * 2**20
 class RankOne(Operator):
     """b_i = x_i^T W y_i with rows x_i of X (m, d1), y_i of Y (m, d2): A*(r) = X^T diag(r) Y.
 
-    It holds m (d1 + d2) numbers, where a dense operator holds m d1 d2. The image of U is X U (m, k).
+    It holds m (d1 + d2) numbers; a dense operator holds m d1 d2. The image of U is X U (m, k).
     """
 
     def __init__(self, X: Array, Y: Array) -> None:

@@ -1,7 +1,7 @@
 """Matrices of rank k with their images and residuals, and the Gauss-Newton step in their tangent space.
 
 At W = U diag(s) V^T a tangent vector A V^T + U B^T is stored as its factors, A (d1, k) above B (d2, k). If W is
-symmetric, B = A and A alone is stored.
+symmetric, B = A and only A is stored.
 """
 
 from typing import NamedTuple
@@ -76,7 +76,7 @@ def gauss_newton_step(
 
 
 def stationarity(A: Operator, at: EvaluatedMatrix, b: Array) -> float:
-    """Return the cosine between the residual and what a step along the tangent gradient changes of A(W).
+    """Return the cosine between the residual and the change of A(W) along the tangent gradient.
 
     0 at a stationary point of F on the matrices of rank k, and if the residual is rounding error of b.
     """
@@ -87,10 +87,10 @@ def stationarity(A: Operator, at: EvaluatedMatrix, b: Array) -> float:
 
 
 def alignment(d: Array, image: Array, b: Array) -> float:
-    """Return the cosine between the residual d = A(W) - b and what a direction changes of A(W).
+    """Return the cosine between the residual d = A(W) - b and the change of A(W) along a direction.
 
-    0 if the residual is rounding error of b, or the cosine of its own arithmetic. It does not depend on the size of the
-    residual, and goes to 0 at a stationary point where noise leaves one.
+    0 if the residual is rounding error of b, or the cosine is rounding error itself. It does not depend on the size of
+    the residual, and goes to 0 at a stationary point, with noise too.
     """
     size = float(np.linalg.norm(image))
     if solved(d, b) or size == 0.0:
@@ -103,19 +103,19 @@ def unsettled(d: Array, change: Array, b: Array) -> float:
     """Return ||change|| / ||d||: how far the fit A(W) still moves, in units of its residual d = A(W) - b.
 
     0 if the residual or the change is rounding error of b. It stays of order 1 while the residual falls at a constant
-    rate, and goes to 0 where noise leaves a residual that no further step reduces.
+    rate, and goes to 0 once noise is all that the residual holds.
     """
     moved = float(np.linalg.norm(change))
     return 0.0 if solved(d, b) or moved <= rounding_error(b) / 16 else moved / float(np.linalg.norm(d))
 
 
 def unresolvable(cosine: float, b: Array) -> bool:
-    """Tell whether a step along a direction of such an `alignment` changes ||d||^2 by rounding alone."""
+    """Tell whether a step along a direction of such an `alignment` changes ||d||^2 only by rounding."""
     return cosine**2 <= 64 * float(np.finfo(b.dtype).eps)
 
 
 def solved(d: Array, b: Array) -> bool:
-    """Return whether nothing but rounding is left of the residual."""
+    """Return whether the residual is rounding error."""
     return float(np.linalg.norm(d)) <= rounding_error(b)
 
 

@@ -20,7 +20,7 @@ def test_a_link_without_two_coefficients_is_refused_with_its_exponent():
     for solver in ("gamp", "link-free-refinement", "pairwise-moment", "sir", "phd"):
         with pytest.raises(InputError, match=r"exponent is 3: change the formula: .*order p\^1.5, here 1e\+02"):
             make_job(spec, solver)
-    with pytest.raises(InputError, match="those of a coin"):
+    with pytest.raises(InputError, match="look like coin tosses"):
         make_job(spec.replace(link="sin(50*z)"), "gamp")
 
 

@@ -8,7 +8,7 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.compressed_sensing.steps import SparseData, least_squares, sparse_solver
 
 PATIENCE = 20
-"""Iterations without improvement after which it cycles."""
+"""Iterations without improvement that count as a cycle."""
 
 
 @sparse_solver(oracle="sparsity", memory=1.5)

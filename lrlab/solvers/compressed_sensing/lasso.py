@@ -43,7 +43,7 @@ def lasso(problem: SparseData, *, rule: Choice = "universal", strength: Strength
     The universal strength is sigma sqrt(2 log p), with quantization in sigma, and small if there is no noise.
 
     Reference: Beck & Teboulle (2009), "A fast iterative shrinkage-thresholding algorithm for linear inverse problems",
-    section 4; the strength is that of Donoho & Johnstone (1994).
+    section 4; Donoho & Johnstone (1994) for the strength.
     """
     A, y, positive = problem.A, problem.y, problem.nonnegative
     lam, half = strength_of(problem, rule, strength), float(y @ y) / 2.0 or 1.0

@@ -9,7 +9,8 @@ from lrlab.arrays import Array, Indices
 from lrlab.solver_entry import solver
 
 SparseData = Any
-"""The data of `models.compressed_sensing.SparseProblem`: A (n, p), y (n,), and what a solver declares to know."""
+"""The data of `models.compressed_sensing.SparseProblem`: A (n, p), y (n,), and the oracle information that a solver
+declares."""
 sparse_solver = partial(solver, family="compressed-sensing")
 LEAST = 1e-3
 """Strength for exact data, relative to the smallest one whose estimate is 0."""

@@ -32,7 +32,7 @@ def als(
     minimize    F(U, V) = sum_ij (u_i^T v_j - b_ij)^2 / 2 + ridge (||U||_F^2 + ||V||_F^2) / 2, over U (n1, k), V (n2, k)
     start       the leading singular triples of the zero-filled table, shared evenly by U and V
     update      each row of V, then each of U, by its own k x k least squares; minimum norm if it is singular
-    converges   F never rises; with a ridge and large enough k its minima are those of the nuclear norm
+    converges   F never rises; with a ridge and large enough k it has the same minima as the nuclear norm
     cost        O(m k^2 + (n1 + n2) k^3)
 
     Yields after each sweep: objective F; residual the change of the fit relative to the residual norm of the fit.

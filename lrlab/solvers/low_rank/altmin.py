@@ -69,7 +69,7 @@ def altmin(
                 sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
     cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 unknowns
 
-    A symmetric A sees the symmetric part of U V^T alone: the estimate is the rank k part of that. As U V^T drifts from
+    A symmetric A depends only on the symmetric part of U V^T, whose rank k part is the estimate. As U V^T drifts from
     symmetry errors fall like a power of the sweeps, and noise leaves more than least squares would. Yields after each
     sweep (V, then U): objective F over all samples; residual the change of A(W) relative to A(W) - b. With fresh
     samples it ends EXHAUSTED.

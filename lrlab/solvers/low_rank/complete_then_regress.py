@@ -21,7 +21,7 @@ COMPLETIONS = {"matrix-irls": matrix_irls, "gauss-newton": gauss_newton}
 
 
 def refuse_no_features(spec: Any, options: Options) -> None:
-    """Refuse tables without features, where there is no second stage."""
+    """Refuse tables without features, which leave nothing to regress."""
     if spec.values().get("features") == "canonical":
         expected = "other than canonical for this solver, which regresses on them"
         raise InputError("features", expected, "canonical", "take matrix-irls or gauss-newton, which complete tables")
@@ -43,14 +43,14 @@ def complete_then_regress(
     .. math:: \hat R = \text{table of rank } k \text{ completed from its entries}, \qquad
         \hat W = X^{+} \hat R\, (Y^{+})^\top
 
-    complete    R = X W Y^T (n1, n2), of rank k too, from its entries alone
+    complete    R = X W Y^T (n1, n2), of rank k too, from its entries only
     regress     W = argmin ||X W Y^T - R||_F = X^+ R (Y^+)^T, of rank k as R is; Y = I for regression
-    converges   to W only if entries determine the table without features: from k (n1 + n2 - k) entries on, where
-                methods that use the features from the start need k (d1 + d2 - k)
-    cost        that of the completion
+    converges   to W only if entries determine the table without features: from k (n1 + n2 - k) entries on; methods that
+                use the features from the start need k (d1 + d2 - k)
+    cost        as the completion
 
     Yields the regression on the table after each iteration of the completion: objective ||A(W) - b||^2 / 2; residual
-    that of the completion, which says nothing of W unless A(W) - b is rounding error: such a run ends SETTLED.
+    from the completion, which says nothing about W unless A(W) - b is rounding error: such a run ends SETTLED.
 
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", sections 4 and 5, who argue against it.
     """

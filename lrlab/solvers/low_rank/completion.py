@@ -10,9 +10,9 @@ from lrlab.solver_entry import Options
 
 
 def penalty_note(option: str, weight: float, unit: str, rest: Array, b: Array) -> str:
-    """Return what a penalty is and what it leaves of the entries, rest = A(W) - b, in one sentence."""
+    """Return one sentence on a penalty and the residual norm that it leaves, rest = A(W) - b."""
     left = np.linalg.norm(rest) / (np.linalg.norm(b) or 1.0)
-    words = f"The minimum is that with the penalty {option} = {weight:g}{unit}"
+    words = f"This is the minimum with the penalty {option} = {weight:g}{unit}"
     return f"{words}: it leaves a misfit of {left:.2g}, noise among it; a smaller {option} leaves less."
 
 

@@ -26,7 +26,7 @@ def steps_to_the_end(
 
 
 class Leg(NamedTuple):
-    """A step that was taken: from where, the gradient there, the step of steepest descent, the direction taken."""
+    """A step: its starting point, the gradient there, the step of steepest descent, and the direction."""
 
     W: LowRank
     slope: Array

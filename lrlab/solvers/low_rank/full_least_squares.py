@@ -29,7 +29,7 @@ def full_least_squares(
 
     minimize    ||A(W) - b||^2 over all matrices W (d1, d2); of the least norm if several minimize it
     update      conjugate gradients on the normal equations (CGLS) from W = 0, to rounding error, at once
-    converges   to W from about m = d1 d2 measurements on, where no method needs low rank, and never below
+    converges   to W from about m = d1 d2 measurements on, from which on no method needs low rank, and never below
     cost        d1 d2 unknowns: two products with the data per step
 
     Yields its solution: objective ||A(W) - b||^2 / 2.

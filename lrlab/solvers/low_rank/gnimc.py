@@ -22,9 +22,7 @@ def gnimc(
         int, number(1, 10_000, "LSQR steps per iteration while the residual norm is large", scale="log")
     ] = 10,
     last_steps: Annotated[int, number(1, 100_000, "LSQR steps per iteration afterwards", scale="log")] = 1000,
-    near: Annotated[
-        float, number(0, 1, "relative residual norm from which on it takes last_steps", scale="log")
-    ] = 1e-5,
+    near: Annotated[float, number(0, 1, "relative residual norm that starts last_steps", scale="log")] = 1e-5,
     rng: Generator,
 ) -> Iterates:
     r"""GNIMC (Gauss-Newton on factors).
@@ -38,7 +36,7 @@ def gnimc(
     update      (dU, dV) = the least in norm that minimizes ||A(U V^T + U dV^T + dU V^T) - b||, in orthonormal bases of
                 U and V; (U, V) <- (U + dU, V + dV)
     converges   quadratically near the ground truth without noise. Far from it few steps of LSQR solve the linear
-                problem inaccurately, on which recovery from few entries rests; f need not fall
+                problem inaccurately, and recovery from few entries relies on that; f need not fall
     cost        products with the data of each LSQR step
 
     With W = U diag(s) V^T the least-norm step is a tangent vector D V^T + U E^T, and the update reads

@@ -26,7 +26,7 @@ MOST_COMBINED = 4000
 def refuse_many_with_features(spec: Any, options: Options) -> None:
     """Refuse so many entries with features that to combine them would take long at once."""
     if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
-        expected = f"such that at most {MOST_COMBINED:,} entries with features are observed"
+        expected = f"a rate with at most {MOST_COMBINED:,} observed entries, if there are features"
         got = f"{spec.values()['observed']:g}, which is {spec.measurements:,}"
         raise InputError("observed", expected, got, "take gauss-newton, which has no such limit")
 
@@ -60,15 +60,15 @@ def matrix_irls(
 
     minimize    F_eps(X) = sum_i f(sigma_i(X)) over X (d1, d2) with A(X) = b; f(s) = log s from eps on, below
                 log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
-    start       the X of least norm: zero beside the entries, without features
+    start       the X of least norm: without features, zero except at the entries
     update      eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
                 U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with A(Z) = b
     converges   quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
     cost        O(m r) per conjugate gradient; with features O(m^3) once, then O(m^2)
 
-    With the tangent space T of the r singular triples above eps, X = P_T(G) + what is left of the entries, where G
+    With the tangent space T of the r singular triples above eps, X = P_T(G) + the residual of the entries, and G
     minimizes ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core, eps / (sigma_i - eps)
-    beside it: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. Entries with features
+    elsewhere: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. Entries with features
     are first combined so that they are orthonormal. Yields after each update the leading part of X, of rank k:
     objective ||A(W) - b||^2 / 2, residual its `stationarity`, above 0 if noise remains. Ends FINISHED when X moves no
     more.

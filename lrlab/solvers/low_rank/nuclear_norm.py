@@ -16,7 +16,7 @@ from lrlab.solver_entry import solver
 from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eigenvalues, shrink_singular_values
 
 FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
-"""The path's first weight, its factor, and the optimality at which it proceeds: looser steps cost more at the end."""
+"""The path's first weight, its factor, and the optimality that lets it proceed: looser steps cost more at the end."""
 
 
 @solver(family="low-rank", matrix=lambda spec, options: math.prod(spec.size))
@@ -86,7 +86,7 @@ def nuclear_norm(
 
 
 def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float:
-    """Return ||gradient + mu Z||_F relative to the larger of the two terms; 0 where it is rounding error."""
+    """Return ||gradient + mu Z||_F relative to the larger of the two terms; 0 if it is rounding error."""
     g, pull = state.gradient, Z * Z.dtype.type(mu)
     size = max(float(np.linalg.norm(g)), float(np.linalg.norm(pull)))
     rest = float(np.linalg.norm(g + pull))

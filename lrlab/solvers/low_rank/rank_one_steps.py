@@ -19,7 +19,7 @@ SOFTENING = 0.03
 """Fraction of the mean size of measurements that is added to a size before it divides: of 40 networks (p = 40 and 100,
 m = 2 p) 39 and 40 were recovered with 0.03, 38 and 39 with 0.2."""
 STEPS, PATIENCE = 80, 5
-"""Steps after which no further initialization is tried, and slow steps after which the next one is."""
+"""Steps before the last initialization, and slow steps before the next one."""
 
 Direct = Callable[..., Any]
 
@@ -55,7 +55,7 @@ def rank_one_steps(
 
 
 def weighted(A: RankOne, b: Array) -> tuple[RankOne, Array]:
-    """Return the measurements over the root of about their size, |b_i| + c: those of x^T W y have heavy tails."""
+    """Return the measurements over the root of about their size, |b_i| + c: since x^T W y has heavy tails."""
     size = np.abs(b)
     weights = (1.0 / np.sqrt(size + SOFTENING * size.mean())).astype(b.dtype)
     if A.symmetric:

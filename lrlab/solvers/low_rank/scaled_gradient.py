@@ -34,8 +34,8 @@ def scaled_gradient(
                 steps with the whole gradient leave minima that have the wrong terms (`WholeSteps`)
     converges   near W linearly, at a rate that does not depend on its singular values, from enough measurements;
                 of tables (60 x 60, rank 2) with 3 times the degrees of freedom 2 of 10 are recovered at condition 100,
-                where matrix-irls recovers all
-    cost        three products with each side of the data; memory O(m k) beside the data
+                and matrix-irls recovers all
+    cost        three products with each side of the data; memory O(m k) besides the data
 
     Yields the point before each step: objective F; residual the cosine between A(W) - b and A of the direction.
 

@@ -18,7 +18,7 @@ from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.completion import penalty_note, refuse_features
 
 COARSE, SPARE, SHARE = 1e-2, 5, 20
-"""Change at which the path proceeds to its next penalty, singular values sought beyond those of the last step, and
+"""Change that lets the path proceed to its next penalty, singular values sought beyond the number of the last step, and
 their number, one in so many of all, above which a table is decomposed whole."""
 
 

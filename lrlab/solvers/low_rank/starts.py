@@ -32,9 +32,9 @@ Directions = Annotated[
 def spectral_start(A: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
     r"""Return the nearest matrix of a rank to the moment M = scale A*(b), debiased if symmetric: E[M] = W.
 
-    Symmetric operators give the eigenpairs of largest size, of either sign. Entries of X W Y^T are taken in orthonormal
-    bases of the features, and the result is mapped back: in the features' own coordinates M would be X^T X W Y^T Y on
-    average.
+    Symmetric operators give the eigenpairs of largest size, of either sign. For entries of X W Y^T, the moment uses
+    orthonormal bases of the features and maps the result back: in the features' own coordinates M would be X^T X W Y^T
+    Y on average.
     Reference: Jain & Dhillon (2013), Algorithm 1 line 3 and Lemma 6.
     """
     if isinstance(A, Entries) and not A.plain:

@@ -17,7 +17,7 @@ from lrlab.operators.tangent import EvaluatedMatrix
 
 
 class Line(NamedTuple):
-    """A tangent direction, split along and across the factors, with what the operator makes of it.
+    """A tangent direction, split along and across the factors, with its images under the operator.
 
     A = U M + Qa Ra, B = V N + Qb Rb with Qa orthogonal to U and Qb to V; their images; image, A(A V^T + U B^T).
     """

@@ -70,7 +70,7 @@ def tangent_descent(
 
 
 def rough_stages(A: Operator, rank: int) -> Iterator[tuple[Operator, float]]:
-    """Yield operators in single precision that come first, and the relative residual norm at which each is left.
+    """Yield the operators in single precision that come first, and the relative residual norm that ends each stage.
 
     First a part of the data: a few times the degrees of freedom determine a matrix as well as all measurements do, up
     to noise. Then all of it.

@@ -1,4 +1,4 @@
-"""Recovery from measurements of which some are grossly wrong: least squares on those that fit, again and again."""
+"""Recovery from measurements with outliers: repeated least squares on the measurements that fit."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -32,7 +32,7 @@ def trimmed_gauss_newton(
     problem: LowRankData,
     *,
     cut: Annotated[
-        float, number(1, 20, "standard deviations, by the median, beyond which a residual is left out")
+        float, number(1, 20, "standard deviations, by the median, of a residual before it is excluded")
     ] = 3.0,
     rng: Generator,
 ) -> Iterates:
@@ -47,15 +47,15 @@ def trimmed_gauss_newton(
                 s = 1.4826 times the median of all |A(W) - b|_i, the standard deviation if most are normal
     start       R = {i: |b_i| <= cut s}, s of b itself
     update      W <- Gauss-Newton on the measurements of R, to a residual of 1e-6; then R anew
-    converges   where R stays, which need not be the least of its sums of squares
+    converges   to a fixed R, which need not have the least sum of squares
     cost        steps of Gauss-Newton; a subset of the data is copied each time
 
     Recovered 30 x 30 matrices of rank 2 from 500 measurements, tables of 80 x 80 from a quarter of their entries and
     networks of 40 inputs from 400, each with a fifth of them wrong by ten times their root mean square. Yields after
-    each step: objective F with the present R; residual that of Gauss-Newton, none if R will change.
+    each step: objective F with the present R; residual from Gauss-Newton, none if R will change.
 
     Reference: Rousseeuw & Van Driessen (2006), "Computing LTS regression for large data sets", whose concentration
-    steps these are, with the cut of Rousseeuw & Leroy (1987) in the place of a fraction.
+    steps these are, with the cut of Rousseeuw & Leroy (1987) instead of a fraction.
     """
     A, b = problem.operator, problem.b
     floor = 1e-8 * DEVIATION * float(np.median(np.abs(b)))
@@ -63,7 +63,7 @@ def trimmed_gauss_newton(
     for k in range(30):
         rows = np.flatnonzero(fits)
         steps, kept = gauss_newton(Part(A.subset(rows), b[rows], problem.rank), rng=rng), fits
-        note = f"Round {k + 1}: {len(b) - len(rows)} of {len(b)} measurements are left out."
+        note = f"Round {k + 1}: {len(b) - len(rows)} of {len(b)} measurements excluded."
         stop = Stop.SETTLED
         while True:
             try:

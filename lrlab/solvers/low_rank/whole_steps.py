@@ -1,4 +1,4 @@
-"""Steps with the whole gradient, which leave points where its tangent part alone is small."""
+"""Steps with the whole gradient, which leave points with a small tangent part of the gradient."""
 
 from collections.abc import Callable
 
@@ -14,7 +14,7 @@ Leave = Callable[[EvaluatedMatrix, float], EvaluatedMatrix | None]
 """leave(point, F before): a better point elsewhere, or None."""
 
 SLOW = 0.02
-"""Fraction by which a step lowers F that makes one with the whole gradient worth its price."""
+"""Relative decrease of F below which a step with the whole gradient is worth its price."""
 
 
 class WholeSteps:

@@ -1,4 +1,4 @@
-"""Projections of matrices: onto those of a trace norm, of a size of entries, and of both."""
+"""Projections of matrices onto bounds of the nuclear norm, of the entries, and of both."""
 
 import numpy as np
 

@@ -87,7 +87,7 @@ def answers(problem: Any, w: Array, spread: Array | float) -> Answer:
 
 
 def entry_noise(X: Array, g: Array, h: Array, v: Array | None) -> Array | float:
-    """Return S, the variances with which all responses g, h (n,) tell the entries: one for all, or (p,)."""
+    """Return S, the variances of the entries given all responses g, h (n,): one for all, or (p,)."""
     total = (lambda a: float(a.sum())) if v is None else (lambda a: squared(X.T, a))
     precision = total(h)
     if np.min(precision) <= 0.0:

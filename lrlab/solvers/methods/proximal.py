@@ -18,9 +18,9 @@ FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
 class Split(NamedTuple):
     """The parts of min f(x) + h(x) over arrays x.
 
-    value(x): f(x), and what the gradient makes use of. gradient(that): f's gradient.
-    prox(v, t): the x that minimises h(x) + ||x - v||^2 / (2t). h may change between iterations, as along a path.
-    x is whatever `dense` turns into an array, so that low-rank x can stay factors.
+    value(x): f(x), and what `gradient` reuses. gradient(that): f's gradient. prox(v, t): the x that minimises h(x) +
+    ||x - v||^2 / (2t). h may change between iterations, as along a path. x is whatever `dense` turns into an array, so
+    that low-rank x can stay factors.
     """
 
     value: Callable[[Any], tuple[float, Any]]
@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 class FastaState(NamedTuple):
-    """One iterate: x, f = f(x), its gradient, and z, a subgradient of h at x: x is optimal where gradient + z = 0."""
+    """One iterate: x, f = f(x), its gradient, and z, a subgradient of h at x: x is optimal if gradient + z = 0."""
 
     x: Any
     f: float
@@ -44,7 +44,7 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
     update      x <- prox(x - t gradient, t)
     line search t is halved until f(x_next) <= max of the last 10 f + <gradient, dx> + ||dx||^2 / (2t)
     step        t from the curvature along the last move (Barzilai & Borwein): t_s = <dx,dx>/<dx,dg>, t_m =
-                <dx,dg>/<dg,dg>; t_m where 2 t_m > t_s, t_s - t_m / 2 otherwise
+                <dx,dg>/<dg,dg>; t_m if 2 t_m > t_s, else t_s - t_m / 2
     converges   for every convex f with Lipschitz gradient
 
     z = (x_old - t gradient_old - x) / t is a subgradient of h at x by the definition of the proximal map, so that
@@ -77,7 +77,7 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
 
 
 def spectral_step(dx: Array, dg: Array, t: float) -> float:
-    """Return the adaptive step of Barzilai & Borwein, or t where the move shows no curvature."""
+    """Return the adaptive step of Barzilai & Borwein, or t if the move shows no curvature."""
     xx, xg, gg = float(np.vdot(dx, dx)), float(np.vdot(dx, dg)), float(np.vdot(dg, dg))
     if xg <= 0 or gg == 0:
         return t
@@ -104,7 +104,7 @@ def shrink_eigenvalues(V: Array, level: float) -> LowRank:
 
 
 def soft_threshold(sizes: Array, level: float) -> Array:
-    """Return sizes, of which the first is the largest, lowered to 0 at the least; rounding errors become 0."""
+    """Return sizes, the largest first, lowered to 0 at the least; rounding errors become 0."""
     lowered = sizes - sizes.dtype.type(level)
     return np.where(lowered > 16 * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))
 
@@ -141,12 +141,12 @@ def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterato
     momentum    beta = (theta_before - 1) / theta, theta = (1 + sqrt(1 + 4 theta_before^2 t_before / t)) / 2
     line search t grows at each iteration, and is shortened (and Y moved) until f(W) <= f(Y) + <f'(Y), W - Y> +
                 ||W - Y||^2 / (2t), so that t follows the curvature that is met
-    restart     momentum is dropped where it points uphill, <Y - W, W - W_before> > 0; a W of larger F is not taken
+    restart     momentum is dropped if it points uphill, <Y - W, W - W_before> > 0; a W of larger F is not taken
     converges   F - min F = O(1 / iterations^2) between restarts, and F never rises
 
-    Yields each iterate, and a subgradient of the penalty there: it is optimal where f' plus that is 0.
-    Images of Y are those of W and of W_before, so that products with X cost the rank of W; a quadratic f is known at Y
-    without any. Y and gradients are formed.
+    Yields each iterate, and a subgradient of the penalty there: it is optimal if f' plus that is 0. Images of Y follow
+    from the images of W and W_before, so that products with X cost the rank of W; a quadratic f is known at Y without
+    any. Y and gradients are formed.
     References: Beck & Teboulle (2009), FISTA; the line search: Scheinberg, Goldfarb, Bai (2014), "Fast first-order
     methods for composite convex optimization with backtracking", Algorithm 3; restarts: O'Donoghue & Candes (2015).
     """
@@ -205,7 +205,7 @@ def rounding(f: float) -> float:
 
 
 def shrink(V: Array, level: float) -> LowRank:
-    """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2, with the smaller Gram matrix where W is narrow."""
+    """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2, with the smaller Gram matrix if W is narrow."""
     if V.shape[0] < V.shape[1]:
         W = shrink(V.T, level)
         return LowRank(W.V, W.s, W.U)

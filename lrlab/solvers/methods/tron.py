@@ -1,4 +1,4 @@
-"""Conjugate gradients and trust-region Newton for functions of a matrix, by Hessian products alone."""
+"""Conjugate gradients and trust-region Newton for functions of a matrix, from Hessian products."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ SHRINK, SHRINK_SLOWLY, GROW = 0.25, 0.5, 4.0
 
 
 class Step(NamedTuple):
-    """A step S, what is left of the Newton equation, -(gradient + Hessian S), and whether it met the trust region."""
+    """A step S, the residual of the Newton equation, -(gradient + Hessian S), and whether it met the trust region."""
 
     S: Array
     rest: Array
@@ -23,7 +23,7 @@ class Step(NamedTuple):
 
 
 def dot(P: Array, Q: Array) -> float:
-    """Return the sum of the products of entries, of complex ones that of real coordinates."""
+    """Return the sum of the products of entries, or of real coordinates if they are complex."""
     return float(np.vdot(P, Q).real)
 
 
@@ -31,7 +31,7 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
     """Return S with Hessian S = -gradient, up to ||rest|| <= accuracy ||gradient||, after at most so many steps.
 
     From S = 0, inside ||S|| <= radius (Steihaug). Measuring against the gradient at entry keeps warm starts moving:
-    the right-hand side of a linear system may be larger than all that is left to gain.
+    the right-hand side of a linear system may be larger than the remaining gain.
     """
     S, R = np.zeros_like(gradient), -gradient
     D, rr = R.copy(), dot(gradient, gradient)
@@ -58,9 +58,9 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
 
 
 def each_column(product: Product, right: Array, accuracy: float = 0.0) -> Iterator[tuple[Array, Array]]:
-    """Yield V and what is left, right - product(V), after each conjugate gradient; columns have steps of their own.
+    """Yield V and the residual right - product(V) after each conjugate gradient step, one step length per column.
 
-    From V = 0, until each column is left with `accuracy` times what it was.
+    From V = 0, until the residual of each column has shrunk to `accuracy` times its first norm.
     """
     V, R, D = np.zeros_like(right), right, right
     square = (R * R).sum(axis=0)
@@ -110,7 +110,7 @@ def newton(f: Any, W: Array, newton_steps: int, steps: int, accuracy: float) -> 
 
 
 def resized(radius: float, length: float, slope: float, actual: float, predicted: float, at_edge: bool) -> float:
-    """Return the next radius, from how far the value fell against what the quadratic model promised."""
+    """Return the next radius, from the decrease of the value relative to the quadratic model."""
     best = max(SHRINK, -slope / (2 * (actual - slope))) if actual > slope else GROW
     ratio = actual / predicted
     if ratio < ACCEPTED:

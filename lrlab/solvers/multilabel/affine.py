@@ -1,4 +1,4 @@
-"""Intercepts: predictors with a number per label beside x^T w, which nothing penalizes, and centered features."""
+"""Intercepts: predictors with an unpenalized number per label, and centered features."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Self
@@ -50,7 +50,7 @@ class Affine(LowRank):
 
 
 class Design(NamedTuple):
-    """Features as a solver multiplies with them, and what is subtracted from them (d,); None without intercepts.
+    """Features as a solver multiplies with them, and their subtracted mean (d,); None without intercepts.
 
     Centered features are orthogonal to the column of ones of intercepts, so that closed forms need not know of these.
     """

@@ -14,7 +14,7 @@ from lrlab.solvers.multilabel.label_losses import LOSSES
 from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver
 
 CLOSED = 4000
-"""Most features, or rows, for which the normal equations are formed if all labels are observed."""
+"""Most features, or rows, for forming the normal equations if all labels are observed."""
 
 
 def normal_equations(spec: Any, options: Options) -> int:
@@ -43,8 +43,8 @@ def binary_relevance(
     squared     all labels observed: one Cholesky factorization of X^T X + lambda I, or of X X^T + lambda I if smaller;
                 else conjugate gradients for all labels at once, each with its own step lengths
     others      scikit-learn's solvers: logistic by L-BFGS; squared hinge by LIBLINEAR; hinge, the widest margin, by
-                LIBLINEAR's dual coordinate descent with C = 1 / lambda: all labels in 10 passes over the rows at most,
-                then those for which that was too few in 100, 1,000, 10,000
+                LIBLINEAR's dual coordinate descent with C = 1 / lambda: at most 10 passes over the rows per label, then
+                100, 1,000 and 10,000 for labels that need more
     cost        squared: X^T X, or ten products of X with Z; others: a few passes over X per label
 
     With intercepts b_j, if the problem wants them, scores are x^T w_j + b_j; nothing penalizes b_j, except that

@@ -68,7 +68,7 @@ def gradient_ratio(
 ) -> float:
     """Return ||gradient|| over the one of the loss at w = 0, both divided by the norms of features; 0 for the hinge.
 
-    basis: the one of which X are coordinates, or None.
+    basis: if X are coordinates, their basis; or None.
     """
     if loss is HINGE:
         return 0.0

@@ -1,4 +1,4 @@
-"""Label space transformation in closed form: directions that features predict (CPLST), or of labels alone (PLST)."""
+"""Label space transformation in closed form: directions that features predict (CPLST), or of the labels only (PLST)."""
 
 from typing import Annotated, Any
 

@@ -91,7 +91,7 @@ def inferred(v: Array, observed: Array, predicted: Array, Phi: Array, prior: Spa
 def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
     """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of unobserved labels and precisions, less log |G / s^2|.
 
-    before, after: 1 / E[alpha] from which Q(y) was computed, and 1 / E[alpha] computed from Q(y).
+    before, after: 1 / E[alpha] that Q(y) was computed from, and 1 / E[alpha] computed from Q(y).
     """
     a, b = prior
     constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5

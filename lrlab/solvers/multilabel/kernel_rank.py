@@ -11,7 +11,7 @@ from lrlab.lowrank import LowRank
 from lrlab.ranking import THRESHOLDS, Scores
 
 ROWS = 1024
-"""Rows whose kernel values are held at a time."""
+"""Rows of kernel values in memory at a time."""
 NAMES = ("rbf", "polynomial")
 MOST_DEGREE = 10
 
@@ -41,8 +41,8 @@ class KernelRank(LowRank):
     """Scores f(x) = offset + sum over t of k(x, z_t) (U diag(s) V^T)_t of landmarks z_t, U (m, k), s (k,), V (L, k).
 
     A row x is first centered and divided by `units`, both (d,); landmarks (m, d) are so already. The columns of V are
-    orthonormal, and so are those of U in the inner product of the kernel: s are the singular values of the predictor. A
-    score above `threshold` predicts a positive label.
+    orthonormal, and so are the columns of U in the inner product of the kernel: s are the singular values of the
+    predictor. A score above `threshold` predicts a positive label.
     """
 
     kernel: Kernel
@@ -79,7 +79,7 @@ class KernelRank(LowRank):
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`; ValueError for those of no such predictor, as of a damaged file."""
+        """Return what had these `arrays`; ValueError if they describe no predictor, as in a damaged file."""
         name, bandwidth, degree = (float(value) for value in arrays["kernel"])
         rows = arrays.get("landmarks")
         if rows is None:

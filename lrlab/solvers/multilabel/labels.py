@@ -95,7 +95,7 @@ class Labels:
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The labels in blocks of rows; if few are observed, scores are computed at these alone."""
+        """The labels in blocks of rows; if few are observed, scores are computed only there."""
         n, L = self.Y.shape
         m = n * L if self.mask is None else self.mask.nnz
         gather = n * L > DENSE_SHARE * m

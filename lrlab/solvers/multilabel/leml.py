@@ -34,7 +34,7 @@ def require_closed_form(options: Options, full: bool) -> None:
     """Raise InputError if the closed form of W is wanted and does not exist."""
     if options["inner"] == "exact" and not (full and options["loss"] == "squared"):
         remedy = "take inner=cg, or the squared loss and observe all labels"
-        raise InputError("inner", "cg where labels are missing or the loss is not squared", "exact", remedy)
+        raise InputError("inner", "cg if labels are missing or the loss is not squared", "exact", remedy)
 
 
 def matrix(spec: Any, options: Options) -> int:
@@ -61,7 +61,7 @@ def leml(
 ) -> Iterates:
     r"""LEML.
 
-    Alternates between the factors of a low-rank predictor, on the observed labels alone.
+    Alternates between the factors of a low-rank predictor, using only the observed labels.
 
     .. math:: H \leftarrow \arg\min_H J, \quad W \leftarrow \arg\min_W J, \quad J = \sum_\Omega \ell(Y_{ij},
         x_i^\top W h_j) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)
@@ -70,8 +70,8 @@ def leml(
                 Z = W H^T (d, L) of rank k
     start       W = QR(X^T Y Y^T X R), R random, and H = 0; or the factors of `start`
     squared     H by least squares, a k x k system for all labels or for each; W by conjugate gradients on X^T (X W M -
-                Y H) + lambda W, M = H^T H (all labels observed, Algorithm 2), or on X^T D H + lambda W with D on the
-                observed entries alone (Algorithm 1), stopped against the gradient at entry; or exactly
+                Y H) + lambda W, M = H^T H (all labels observed, Algorithm 2), or on X^T D H + lambda W with D only on
+                the observed entries (Algorithm 1), stopped against the gradient at entry; or exactly
     others      H, then W, by trust-region Newton steps on X^T U H + lambda S, U_ij = l''_ij (x_i^T S h_j) (Algorithm 1)
     balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2

@@ -12,9 +12,9 @@ from lrlab.solvers.multilabel.leml_steps import Risk
 from lrlab.solvers.multilabel.spectrum import Spectrum
 
 CG_ACCURACY = 1e-2
-"""Fraction of the gradient at entry at which conjugate gradients end."""
+"""Reduction of the gradient that ends conjugate gradients."""
 MOMENT_COLUMNS = 64
-"""Largest ratio of the size of X^T Y to the number of rows at which it is formed."""
+"""Largest size of an X^T Y that is formed, relative to the number of rows."""
 
 
 class ObservedSquares(Risk):

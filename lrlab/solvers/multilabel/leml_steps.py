@@ -1,4 +1,4 @@
-"""Half-steps of LEML for any loss: products over observed labels alone (Yu et al. 2014, Algorithm 1)."""
+"""Half-steps of LEML for any loss: products over observed labels (Yu et al. 2014, Algorithm 1)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from lrlab.solvers.methods.tron import Product, newton
 from lrlab.solvers.multilabel.labels import Labels
 
 ACCURACY = 0.1
-"""Fraction of the gradient at entry at which Newton steps end."""
+"""Reduction of the gradient that ends Newton steps."""
 
 
 class Part(NamedTuple):

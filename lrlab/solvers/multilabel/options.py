@@ -19,7 +19,7 @@ NewtonSteps = Annotated[int, number(1, 1000, "most Newton steps per factor and i
 
 
 def rank_of(problem: LabelData, fitted_rank: int) -> int:
-    """Return the rank of the estimate, at most that of any W."""
+    """Return the rank of the estimate, at most the largest rank of any W."""
     # Batches of signs need not be read for their size.
     size = getattr(problem, "size", None) or (problem.X.shape[1], problem.Y.shape[1])
     return min(fitted_rank or problem.rank, *size)

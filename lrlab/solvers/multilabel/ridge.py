@@ -15,7 +15,7 @@ from lrlab.solvers.multilabel.affine import Design
 from lrlab.solvers.multilabel.centered import gram
 
 STEPS, TOGETHER = 10, 64
-"""Conjugate gradients per iterate; labels whose scores are held at a time."""
+"""Conjugate gradients per iterate; labels per block of scores."""
 
 
 def closed(problem: LabelData, weight: float) -> Iterate:
@@ -79,5 +79,5 @@ def by_steps(problem: LabelData, weight: float) -> Iterates:
 
 
 def dense(table: Matrix) -> Array:
-    """Return a table as an array of its own."""
+    """Return a table as a new array."""
     return table.toarray() if issparse(table) else np.array(table)

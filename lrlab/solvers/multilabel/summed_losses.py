@@ -19,7 +19,7 @@ class Losses:
         self.b = np.zeros((labels.Y.shape[1], labels.intercepts))
 
     def intercepts(self, A: Array, H: Array) -> Array:
-        """Return the best intercepts (L, 1) beside scores A H^T, by Newton's method from the last ones; (L, 0) without.
+        """Return the best intercepts (L, 1) for scores A H^T, by Newton's method from the last ones; (L, 0) without.
 
         Steps have at most length 1, since the logistic loss is flat far from its minimum.
         """

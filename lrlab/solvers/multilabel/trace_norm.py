@@ -17,7 +17,7 @@ from lrlab.solvers.multilabel.options import Regularization, label_solver, table
 from lrlab.solvers.multilabel.summed_losses import AllSquares, Losses
 
 FLAT = 1e-8
-"""Fraction of the first gradient at which a run on separable labels without a penalty ends."""
+"""Reduction of the gradient that ends a run on separable labels without a penalty."""
 
 
 @label_solver(memory=0.0, matrix=table_numbers)
@@ -32,7 +32,7 @@ def trace_norm(
 ) -> Iterates:
     r"""Nuclear norm.
 
-    One convex problem for all labels, with low rank by its penalty alone: the optimum that leml looks for.
+    One convex problem for all labels, whose penalty makes the rank low: the optimum that leml looks for.
 
     .. math:: W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top D(Z)\bigr), \quad D_{ij}(Z) = \ell'(Y_{ij}, x_i^\top z_j)
         \text{ on } \Omega, \quad Z = W + \beta (W - W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values

@@ -16,7 +16,7 @@ ROWS, BLOCK_ENTRIES = 1000, 2**20
 
 
 class Negatives:
-    """The negative labels of a table: those of a row can be counted, and drawn uniformly."""
+    """The negative labels of a table, counted per row and sampled uniformly."""
 
     def __init__(self, Y: csr_array, mask: csr_array | None) -> None:
         """Take the positive labels, and the mask of the observed ones, or None if all are observed."""
@@ -39,7 +39,7 @@ def violators(
 ) -> tuple[Indices, Indices]:
     """Return for each pair b the first negative drawn whose score exceeds least[b], and its number among all drawn.
 
-    A (b, k) are images of the rows, H (L, k) embeddings of labels, scores <A_b, H_j>. Negatives are drawn uniformly
+    A (b, k) are images of the rows, H (L, k) embeddings of labels, scores <A_b, H_j>. Samples of negatives are uniform
     with replacement, at most `most` and at most as many as the row has; the number is 0 if there was none.
 
     With v of m negatives above `least`, the number N is geometric, P(N = t) = (v / m) (1 - v / m)^(t - 1), cut at the
@@ -68,7 +68,7 @@ def rank_weights(most: int) -> Array:
 
 
 class Watched:
-    """Some training rows, drawn once among those with observed labels."""
+    """A fixed sample of the training rows with observed labels."""
 
     def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, rng: Generator) -> None:
         """Draw rows."""
@@ -105,13 +105,13 @@ class Watched:
 
 
 def units_of(X: Matrix) -> Array:
-    """Return units of features (d,) in which all have one mean square and rows mean square length 1; 1 if all 0."""
+    """Return units (d,) that give features equal mean squares, and rows the mean square length 1; 1 if all are 0."""
     squares = mean_squares(X)
     return np.where(squares > 0, np.sqrt(squares * max(1, int(np.count_nonzero(squares)))), 1.0)
 
 
 def narrowed(X: Matrix) -> tuple[Matrix, Indices | slice]:
-    """Return some rows without the columns in which they are all zero, and the remaining columns."""
+    """Return some rows without their columns of zeros, and the indices of the other columns."""
     if not issparse(X):
         return X, slice(None)
     touched, place = np.unique(X.indices, return_inverse=True)

@@ -57,7 +57,7 @@ def wsabie(
     after `trials` draws move nothing. An unobserved entry is neither positive nor negative. With intercepts b, if the
     problem wants them, scores are X D W H^T + 1 b^T, and b moves as H does, with no bound.
     Yields after each pass: estimate Z = D W H^T, objective: mean loss of a positive label on at most 1,000 rows (see
-    `warp`). The threshold of Z is taken from the same rows, since a ranking has none.
+    `warp`). The same rows give the threshold of Z, since a ranking has none.
 
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
     Duchi, Hazan, Singer (2011) for adagrad.
@@ -111,5 +111,5 @@ def wsabie(
         loss, threshold = watched.measure(images(watched.X, W / units[:, None]), H, margin)
         Z, b = lowrank.from_product(W / units[:, None], H[:, :r]), H[:, r:].sum(axis=1)
         b = b if design.mean is None else b - Z.V @ (design.mean @ Z.left)
-        note = f"{100 * outscored / max(1, len(order)):.0f}% of the positive labels were outscored when they were drawn"
+        note = f"{100 * outscored / max(1, len(order)):.0f}% of the sampled positive labels were outscored"
         yield Iterate(Affine.at(Z, b, threshold), loss, note=note)

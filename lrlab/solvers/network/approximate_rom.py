@@ -38,7 +38,7 @@ def ap_rom(
             "two-sided",
             "one-sided",
             help="part of the gradient: along the current factors and a head of the rest; the paper's head of rank 2r; "
-            "or that on one side, as printed",
+            "or one side of it, as printed",
         ),
     ] = "tangent",
     blocks: Annotated[
@@ -52,7 +52,7 @@ def ap_rom(
 ) -> Iterates:
     r"""AP-ROM (approximate projections).
 
-    EP-ROM with a block Krylov head of the gradient in place of the gradient; products only.
+    EP-ROM with a block Krylov head instead of the whole gradient; products only.
 
     .. math:: L \leftarrow T\bigl(L - \eta\, H(G)\bigr), \quad G = \tfrac1{2m} \mathcal A^*(d) - \tfrac12 \bar d\, I,
         \quad d = \mathcal A(L) - y,
@@ -66,13 +66,13 @@ def ap_rom(
                 G P) / 2 with the same P (`one-sided`, as printed)
     tail        T: the nearest matrix of rank r, exactly, on the columns of L and H(G)
     converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. With noise,
-                or few samples, the leading directions of G alone belong to the noise: at p = 100, r = 5, m = 8500,
-                noise .1 the paper's heads leave 1.04 to 1.42 times the error of least squares on the true tangent
-                space after 60 iterations, up to 1.30 times after 300; `tangent` 1.00 after 20
+                or few samples, the leading directions of G belong to the noise: at p = 100, r = 5, m = 8500, noise .1
+                the paper's heads leave 1.04 to 1.42 times the error of least squares on the true tangent space after 60
+                iterations, up to 1.30 times after 300; `tangent` 1.00 after 20
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, never a p x p matrix
 
-    (P G + G P) / 2 is the part of the paper's P G on which A depends. The paper takes q = Theta(log(p) / sqrt(eps))
-    blocks; 2 need as few iterations. `fresh_batches`, and what it yields, as in `ep_rom`.
+    (P G + G P) / 2 is the part of the paper's P G that A depends on. The paper takes q = Theta(log(p) / sqrt(eps))
+    blocks; 2 need as few iterations. `fresh_batches` and iterates as in `ep_rom`.
 
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """

@@ -1,4 +1,4 @@
-"""What the solvers of Soltani & Hegde's family share: batches of samples, step sizes without bias, residuals."""
+"""Shared parts of the solvers of Soltani & Hegde's family: batches of samples, step sizes without bias, residuals."""
 
 from typing import Annotated, Any
 
@@ -59,8 +59,8 @@ def along(A: Operator, image: Array, trace: float, size: float, most: float) -> 
 def iterate(b: Array, at: EvaluatedMatrix, following: LowRank, step: float, note: str) -> Iterate:
     """Return the iterate at L with the residual ||L_next - L||_F / (step ||L||_F), 0 if that is rounding error.
 
-    G vanishes where the gradient of ||A(L) - b||^2 does not, unless ||A(L) - b|| is rounding error: the residual is
-    then 0, and L optimal.
+    A zero of G is not a stationary point of ||A(L) - b||^2, unless ||A(L) - b|| is rounding error: then the residual is
+    0, and L optimal.
     """
     eps, size = float(np.finfo(b.dtype).eps), float(np.linalg.norm(at.W.s))
     solved = bool(np.linalg.norm(at.d) <= 64 * eps * np.linalg.norm(b))

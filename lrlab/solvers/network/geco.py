@@ -29,7 +29,7 @@ def geco(
             "rotation",
             "gradient",
             "none",
-            help="direction added at full rank: that in which turning the units helps most, of the gradient, or none",
+            help="direction added at full rank: the best rotation of the units, the gradient's, or none",
         ),
     ] = "rotation",
     blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its start")] = 3,
@@ -49,9 +49,9 @@ def geco(
                 U <- orthonormal basis of [U, u];  C <- least squares, all units at once
     replacement with r units, u is added, C refitted, the weakest of the r + 1 eigenpairs dropped, C refitted.
                 `gradient`: u as above. `rotation`: u <- leading left singular vector of (I - U U^T) G U
-    converges   `rotation`: to where the tangent part of G is 0, one direction per iteration. `gradient`: without noise
-                and with many samples; otherwise the leading eigenvector soon belongs to the noise. `none`: ends with
-                r units, each known only as well as the others let it
+    converges   `rotation`: to a zero of the tangent part of G, one direction per iteration. `gradient`: without noise
+                and with many samples; otherwise the leading eigenvector soon belongs to the noise. `none`: ends with r
+                units, each known only as well as the others let it
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, and the refit; never a p x p matrix
 
     G is the gradient without its bias, as tr(L - L_true) I would choose between eigenvectors. Yields L of 1, 2, ..., r

@@ -49,7 +49,7 @@ def gfm(
     cost        four passes over X (m, p), five with the adaptive step; never a p x p matrix
 
     A depends only on the symmetric part of the paper's U V^T, and near the ground truth V is U times a symmetric
-    matrix: cutting it to rank r keeps every estimate a network with r units. `fresh_batches`, and what it yields, as in
+    matrix: cutting it to rank r keeps every estimate a network with r units. `fresh_batches` and iterates as in
     `ep_rom`.
 
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one

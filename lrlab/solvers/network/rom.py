@@ -48,21 +48,21 @@ def ep_rom(
         \quad d = \mathcal A(L) - y
 
     minimize    F(L) = ||A(L) - b||^2 / 2  over symmetric L (p, p) of rank r,  A(L)_i = x_i^T L x_i
-    start       P_r(M), M the unbiased moment of b: where step 1 leads from L = 0; with the adaptive step less
+    start       P_r(M), M the unbiased moment of b, which is step 1 from L = 0; shorter with the adaptive step
     update      L <- P_r(L - eta G),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b,
                 P_r keeps the r eigenvalues that are largest in size, of either sign
     eta         `fixed`: `step`, 1 in the paper. `adaptive`: the root of <T, G(L - eta T)> along the tangent part T of
                 G, halved while the objective is twice the lowest so far
     converges   E[G] = L - L_true, so that eta = 1 lands on the ground truth on average; linearly if m is large enough
                 for that: at p = 100, r = 5 from m = 8500 on; with the adaptive step from m = 1000 on
-    cost        m p^2 operations and memory p^2 with `exact`; products G V alone with `lanczos`
+    cost        m p^2 operations and memory p^2 with `exact`; only products G V with `lanczos`
 
     G is the gradient of F / (2m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace term with the
     opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms 2 and 4 and
-    inequality (26) have it right. `printed` takes that of Algorithm 1 with the fixed step, which doubles the bias. The
-    proofs use fresh samples per iteration: `fresh_batches` splits the given ones and ends with the last batch;
-    objective and residual are those of all samples. Residual = ||L_next - L||_F / (eta ||L||_F), 0 if A(L) - b is
-    rounding error.
+    inequality (26) have it right. `printed` takes the sign of Algorithm 1 with the fixed step, which doubles the bias.
+    The proofs use fresh samples per iteration: `fresh_batches` splits the given ones and ends with the last batch;
+    objective and residual use all samples. Residual = ||L_next - L||_F / (eta ||L||_F), 0 if A(L) - b is rounding
+    error.
 
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".

@@ -37,8 +37,8 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     converges   to stationary points; the bound keeps them finite if bits can be separated
     cost        O(m k) time for m bits, O(m + (n1 + n2) k) memory
 
-    Yields endlessly: objective F; residual ||grad F + Z|| over the norm of what each bit alone adds to grad F, Z normal
-    to the bound.
+    Yields endlessly: objective F; residual ||grad F + Z|| over the norm of the summed sizes of each bit's part of grad
+    F, Z normal to the bound.
 
     References: Bhaskar & Javanmard (2015), "1-bit matrix completion under exact low-rank constraint"; Ni & Gu (2016),
     "Optimal statistical and computational rates for one bit matrix completion", for gradient steps of the factors;

@@ -53,9 +53,9 @@ def one_bit_trace_norm(
     converges   to the minimum: the problem is convex
     cost        a singular value decomposition of n1 x n2 per projection
 
-    Yields endlessly: objective F, at most that of the ground truth in the end; residual ||grad F + Z|| / ||grad F||, Z
-    normal to the set at W. With little noise the gradient falls by many orders of magnitude while W still moves, so
-    that its size at 0 would be no scale.
+    Yields endlessly: objective F, in the end at most its value at the ground truth; residual ||grad F + Z|| / ||grad
+    F||, Z normal to the set at W. With little noise the gradient falls by many orders of magnitude while W still moves,
+    so that its size at 0 would be no scale.
 
     Reference: Davenport, Plan, van den Berg, Wootters (2014), "1-bit matrix completion", eq. 3 and section 4.1.
     """

@@ -12,7 +12,7 @@ NARROWEST, WIDEST = 1e-5, 10.0
 FLIPS = (1e-7, 0.45)
 """No flips at all would let a single sign far on the wrong side decide the width."""
 DENSITY = 1 / math.sqrt(2 * math.pi)
-"""Of a margin, where it is 0."""
+"""Density of a standard normal margin at 0."""
 
 
 class Answers(NamedTuple):
@@ -39,7 +39,7 @@ class Answers(NamedTuple):
 
 
 FIRST = Answers(0.3, 0.01)
-"""Where the first fit starts."""
+"""Starting point of the first fit."""
 
 
 def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:

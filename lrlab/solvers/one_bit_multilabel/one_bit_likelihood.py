@@ -20,7 +20,7 @@ from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE
 
 FITTED = 2**14
-"""Signs of a batch on which width and flips are fitted: two numbers, known to a few per cent from so many."""
+"""Signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
 
 
 @stream_solver(oracle="rank", refuse=refuse_rank)

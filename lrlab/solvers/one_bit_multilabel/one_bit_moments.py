@@ -52,7 +52,7 @@ def products(H: Array, count: SignCount) -> Moment:
 
 
 def streamed_moment(problem: SignStream, batch: int, W: Signed, weights: Callable[[], Weight]) -> Moment:
-    """Return the moment by its products alone: each is a pass over the batch, with weights of its own."""
+    """Return the moment by its products: each is a pass over the batch with its own weights."""
     count, d2 = SignCount(), problem.size[1]
 
     def summed(product: Callable[[Any, Array], Array]) -> Array:
@@ -102,7 +102,7 @@ def leading_right(H: Moment, size: tuple[int, int], k: int, rng: Generator) -> A
 def mean_moment(problem: SignStream, batch: int, W: Signed, weight: Weight) -> tuple[Array, SignCount]:
     """Return the mean of r x^T over the samples of each label (d2, d1), and the count of the signs.
 
-    r = weight(margins at W, signs). A label is taken to have as many samples as it has on average.
+    r = weight(margins at W, signs). Sums are divided by the mean number of samples per label.
     """
     total, count = np.zeros(W.shape[::-1]), SignCount()
     for samples in problem.blocks(batch):
@@ -114,5 +114,5 @@ def mean_moment(problem: SignStream, batch: int, W: Signed, weight: Weight) -> t
 
 
 def hard_residual(margins: Array, y: Array) -> Array:
-    """Return y - sign(margins): 0 where the sign is right."""
+    """Return y - sign(margins): 0 if the sign is right."""
     return y - np.sign(margins)

@@ -22,7 +22,7 @@ from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w if ||w|| = 1 (Lemma 1)."""
-START_NOTE = "From the moment of the signs alone, as there was no estimate yet."
+START_NOTE = "From the moment of the signs, before any estimate."
 
 
 @stream_solver(
@@ -50,7 +50,7 @@ def one_bit_power(
 ) -> Iterates:
     r"""One-bit power iteration.
 
-    Adds what a batch contradicts to the estimate, then one step of power iteration to the rank.
+    Adds the moment of contradicted signs to the estimate, then one step of power iteration to the rank.
 
     .. math:: Q = \operatorname{QR}\bigl((\eta H + W) V\bigr), \quad V \leftarrow (\eta H + W)^\top Q, \quad W
         \leftarrow Q V^\top

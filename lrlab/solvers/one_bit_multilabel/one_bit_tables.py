@@ -40,7 +40,7 @@ def one_bit_leml(
     start       the factors of the iteration before: X^T X differs per label, so that sums over batches cannot stand in
                 for the samples
     full        one table of labels is read again and again, as by leml
-    cost        as leml on one batch, which is held in memory
+    cost        as leml on one batch, in memory
 
     Yields after each batch: estimate Z, objective J, residual, both on this batch.
 
@@ -69,7 +69,7 @@ def one_bit_trace_norm(
 ) -> Iterates:
     r"""Nuclear norm.
 
-    One convex problem for a table of all signs, with low rank by its penalty alone.
+    One convex problem for a table of all signs, whose penalty makes the rank low.
 
     .. math:: W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top D(Z)\bigr), \quad D_{ij}(Z) = \ell'(Y_{ij}, x_i^\top z_j),
         \quad Z = W + \beta (W - W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau

@@ -30,7 +30,7 @@ def refuse(spec: Any, options: Options) -> None:
 
 
 def gram_numbers(spec: Any, options: Options) -> int:
-    """Return the numbers in A^* A and in vectors of length m; of masked Fourier transforms in vectors alone."""
+    """Return the numbers in A^* A and in vectors of length m; of masked Fourier transforms, only in vectors."""
     is_matrix = spec.data_bytes >= spec.entry_bytes * spec.m * spec.p
     return 3 * spec.m + (spec.p**2 if is_matrix else 0)
 
@@ -47,7 +47,7 @@ def alternating_projections(
 ) -> Iterates:
     r"""Alternating projections.
 
-    Guesses the phases and solves least squares with them, in turn; relaxed, it continues where that stagnates.
+    Guesses the phases and solves least squares with them, in turn; relaxed, it leaves points of stagnation.
 
     .. math:: v \leftarrow v - \beta M v + P\bigl((1 + \beta) M v - v\bigr), \quad M v = b \circ \frac{v}{|v|},
         \quad P v = A z, \; z = \arg\min_z \|A z - v\|

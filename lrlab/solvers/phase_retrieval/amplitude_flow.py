@@ -50,7 +50,7 @@ def amplitude_flow(
     step        fixed: t = 0.6 (real) or 0.9 (complex) truncated, 2 or 5 reweighted. exact: to the minimum along -g of
                 sum w_i |<a_i, z> - b_i u_i|^2, u_i and w_i held: a bound that touches sum w_i (|<a_i, z>| - b_i)^2, so
                 that no step raises the latter. conjugate: along Polak & Ribiere's directions with the curvature of the
-                latter itself, and never farther than where the bound is back at its old value
+                latter itself, and only as far as the bound stays below its old value
     converges   geometrically to x with m >= C p (Theorem 1 of either paper); without weights (discount 0) F never grows
     cost        two passes over A (m, p)
 

@@ -21,20 +21,21 @@ from lrlab.theory.phase_limits import channel_of, overlaps, predicted_iterations
 
 PATIENCE, DAMPED = 20, 0.8
 RECOVERED, STATIONARY, FITTED = 1e-3, 1e-8, 1e-6
-"""1 - overlap from which Gauss-Newton refines; change of a fixed point, and residual norm of one that fits."""
+"""1 - overlap that starts the refinement by Gauss-Newton; change of a fixed point, and residual norm of one that
+fits."""
 ROWS, LEAST_VARIANCE = 2**14, 1e-28
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
-    """Return the overlap of the start and that of the fixed point of state evolution."""
+    """Return the overlaps of the initialization and of the fixed point of state evolution."""
     start = predict_start(spec, options)
     return {**start, "limit_overlap": overlaps(channel_of(spec), spec.m / spec.p).fast} if start else {}
 
 
 def predict_iterations(spec: Any, options: Options, iterations: int) -> list[float]:
-    """Return what state evolution predicts for the first iterates, up to where Gauss-Newton takes over.
+    """Return the overlaps that state evolution predicts, until Gauss-Newton takes over.
 
-    Nothing if the start has no overlap: what chance gives it has no limit.
+    Nothing if the initialization has no overlap: an overlap by chance has no limit.
     """
     start = predict_start(spec, options).get("predicted_start_overlap", 0.0)
     if start == 0.0:
@@ -68,10 +69,10 @@ def gamp(
                 w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector that has not seen measurement i (t and T
                 of `theory.phase`; compare Mondelli & Venkataramanan 2021, "Approximate message passing with spectral
                 initialization")
-    matching    w <- a w, V <- mean (v_i + |m_i - w_i|^2),  a = sum Re(m_i conj(w_i)) / sum |w_i|^2, three times: the
-                scale and the variance at which the responses are most likely, by expectation maximization, with the
-                posterior means and variances m_i, v_i of `theory.magnitudes`. For large p nothing changes; at p of some
-                hundreds, iterates diverge without it
+    matching    w <- a w, V <- mean (v_i + |m_i - w_i|^2), a = sum Re(m_i conj(w_i)) / sum |w_i|^2, three times: the
+                scale and the variance of largest likelihood, by expectation maximization, with the posterior means and
+                variances m_i, v_i of `theory.magnitudes`. For large p nothing changes; at p of some hundreds, iterates
+                diverge without it
     update      g_i = (m_i - w_i) / V,  h_i = (V - v_i) / V^2,  S = 1 / sum_i h_i,  R = z + S A^* g
                 z <- R (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  w <- A z - V g
     damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way. If V does
@@ -144,7 +145,7 @@ def started(problem: PhaseData, channel: Magnitudes, start: str, c: float, rng: 
 
 
 def matched(problem: PhaseData, channel: Magnitudes, w: Vector, V: float, c: float) -> Any:
-    """Return the scale a, V and a w at which the responses are most likely, and g and the mean h there."""
+    """Return the scale a, V and a w of largest likelihood, and g and the mean h there."""
     a = 1.0
     for _ in range(3):
         (g, h), size = answers(problem, channel, w, V), float(np.vdot(w, w).real)

@@ -48,7 +48,8 @@ def phase_gauss_newton(
                 1 if intensities are
     start       the spectral initialization
     update      z <- z + D,  D = argmin mean (r_i + r_i'[D])^2 + l ||D||^2, in real coordinates, by conjugate gradients.
-                D is taken only if F falls by at least 1e-4 of what the model says; l adapts to how well it says
+                A step needs a decrease of F of at least 1e-4 of the model's prediction; l adapts to the quality of the
+                prediction
     converges   quadratically near x without noise, elsewhere F never grows; the damping holds the global phase, along
                 which nothing changes
     cost        two passes over A (m, p) per conjugate gradient step
@@ -99,7 +100,7 @@ def comparison(loss: str, b: Array, softening: float) -> Callable[[Vector], Mode
 def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, accuracy: float) -> tuple[Vector, int]:
     """Return D (p,) with (J^T J / m + damping) D = -g by conjugate gradients, and their number.
 
-    J D = Re(conj(rows) A D) is linear in real coordinates alone, so that <a, b> here is Re(a^* b). They end when the
+    J D = Re(conj(rows) A D) is linear only in real coordinates, so that <a, b> here is Re(a^* b). They end when the
     residual is `accuracy` times ||g||.
     """
     A, steps = problem.A, 0

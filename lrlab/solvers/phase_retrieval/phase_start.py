@@ -1,4 +1,4 @@
-"""What solvers of phase retrieval share: spectral initialization, its theory, phases, and their declaration."""
+"""Shared parts of solvers of phase retrieval: spectral initialization, its theory, phases, and their declaration."""
 
 import math
 from functools import partial
@@ -59,7 +59,7 @@ def adjoint(A: Any, u: Vector) -> Vector:
 
 
 def phases(u: Vector) -> Vector:
-    """Return u / |u| entry by entry, 1 where u is 0."""
+    """Return u / |u| entry by entry, 1 for zeros of u."""
     size = np.abs(u)
     return np.where(size > 0, u, 1.0) / np.where(size > 0, size, 1.0)
 
@@ -67,8 +67,8 @@ def phases(u: Vector) -> Vector:
 def steepness(g: Vector, z: Vector, along: float) -> float:
     """Return ||g|| relative to the part of the gradient g (p,) that stems from the data, along z.
 
-    g = A^* v - A^* w, where w stems from the data and <z, A^* w> = <A z, w> = `along`: at a stationary point A^* w is
-    A^* v, which is nearly along z, and to look along z takes no pass over A. 0 if g is 0.
+    g = A^* v - A^* w, w stemming from the data and <z, A^* w> = <A z, w> = `along`: at a stationary point A^* w is A^*
+    v, which is nearly along z, and to look along z takes no pass over A. 0 if g is 0.
     """
     size = float(np.linalg.norm(g))
     return size / (along / (float(np.linalg.norm(z)) or 1.0) or size) if size > 0 else 0.0

@@ -18,7 +18,7 @@ HALVINGS, ROUNDING = 30, 1e-13
 
 
 class Loss(NamedTuple):
-    """Value F, and weights w (m,) with which squares of |<a_i, z>|^2 - y_i have its gradient at z."""
+    """Value F, and weights w (m,) that give weighted squares of |<a_i, z>|^2 - y_i the gradient of F at z."""
 
     F: float
     w: Array | float
@@ -44,9 +44,9 @@ def wirtinger_flow(
     .. math:: z \leftarrow z - \tfrac tm \sum_i \bigl(|\langle a_i, z\rangle|^2 - y_i\bigr) \langle a_i, z\rangle\, a_i
 
     minimize    F(z) = 1/(2m) sum (|<a_i, z>|^2 - y_i)^2 (squares), y_i intensities, or (1/m) sum (I_i - J_i log I_i),
-                less what it is at I = J, with I_i = |<a_i, z>|^2 + b, J_i = y_i + b, b a hundredth of the mean of y
-                (counts): but for b, -log P(y) of Poisson's law, whose minimum reaches the Cramer-Rao bound; that of
-                squares has 1.3 times its error
+                less its value at I = J, with I_i = |<a_i, z>|^2 + b, J_i = y_i + b, b a hundredth of the mean of y
+                (counts): but for b, -log P(y) of Poisson's law, whose minimum reaches the Cramer-Rao bound; the minimum
+                of squares has 1.3 times its error
     start       the spectral initialization
     update      z <- z - t g,  g = (1/m) sum w_i (|<a_i, z>|^2 - y_i) <a_i, z> a_i,  w_i = 1 (squares) or 1 / I_i
     step        schedule: t = min(1 - e^{-k/330}, 0.2) / ||z_0||^2 in step k. exact: t minimizes along -g the squares
@@ -89,7 +89,7 @@ def wirtinger_flow(
 
 
 def compared(intensity: Array, y: Array, background: float) -> Loss:
-    """Return the loss of intensities (m,) beside y: squares, or with a background the likelihood of counts."""
+    """Return the loss of intensities (m,) given y: squares, or with a background the likelihood of counts."""
     r = intensity - y
     if not background:
         return Loss(float(np.mean(r**2)) / 2.0, 1.0)

@@ -36,12 +36,12 @@ def biht(
 
     minimize    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, by steps along a subgradient
     start       the s largest entries of mean y_i x_i, scaled to length 1
-    converges   without noise usually to consistent signs, where b stays; with noise b keeps moving around the solution,
+    converges   without noise usually to consistent signs, a fixed point; with noise b keeps moving around the solution,
                 the more the smaller ||b|| has become: J is 0 at b = 0, and only the start and the steps keep b away
                 from it. Normalized, ||b|| = 1, it comes without noise to within about s log(p / s) / n of the truth for
-                step = sqrt(2 pi) = 2.5, with which a step from b lands on the truth on average, as
-                E[X^T (y - sign(X b)) / n] = sqrt(2 / pi) (b_true - b) (Matsumoto & Mazumdar, 2022, "Binary iterative
-                hard thresholding converges with optimal number of measurements for 1-bit compressed sensing")
+                step = sqrt(2 pi) = 2.5: a step from b then lands on the ground truth on average, as E[X^T (y - sign(X
+                b)) / n] = sqrt(2 / pi) (b_true - b) (Matsumoto & Mazumdar, 2022, "Binary iterative hard thresholding
+                converges with optimal number of measurements for 1-bit compressed sensing")
     cost        two passes over X (n, p)
 
     Yields endlessly: objective J(b), residual ||b_next - b|| / ||b||, 0 when all signs are consistent.

@@ -1,10 +1,10 @@
-r"""What solvers of single-index models share: their declaration, what they refuse, responses that are all the same.
+r"""Shared parts of solvers of single-index models: declaration, refusals, and responses that are all the same.
 
 On a correlated Gaussian design x = A g, <x, b> is <g, t> with t = A^T b, and a method whose estimate from A g is A^{-T}
 times the one from g finds t as it does for independent entries. By symmetry the estimate is sqrt(q) t / ||t|| +
-sqrt(1 - q) w, w uniform on the unit vectors orthogonal to t and q its overlap there; that of b is A^{-T} times it. For
-large p and a signal that is not aligned with S = A A^T, whose diagonal is 1, ||t|| tends to 1 and the overlap to
-q / (q + (1 - q) tr(S^{-1}) / p).
+sqrt(1 - q) w, w uniform on the unit vectors orthogonal to t and q its overlap there; the estimate of b is A^{-T} times
+it. For large p and a signal that is not aligned with S = A A^T, whose diagonal is 1, ||t|| tends to 1 and the overlap
+to q / (q + (1 - q) tr(S^{-1}) / p).
 """
 
 from collections.abc import Callable
@@ -30,16 +30,16 @@ ONE_KIND = (
     "All answers are the same: they carry no direction. Raise n, or move the intercept or the threshold so that both"
     " answers occur."
 )
-SAME_ANSWERS = " All answers are the same: this is where the mean of x points, which without both kinds may be chance."
-"""What a method without an intercept makes of them."""
+SAME_ANSWERS = " All answers are the same: the estimate is the direction of the mean of x, which may be chance."
+"""Sentence for methods without an intercept."""
 
 
 def index_solver(*, equivariant: Callable[[Options], bool] | bool = False, simulate: bool = False, **parts: Any) -> Any:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
     equivariant, or equivariant(options): whether the estimate from A x is A^{-T} times the one from x, for every A, so
-    that limits for independent entries imply those for correlated ones. simulate: whether the overlap at the n and p of
-    a spec is predicted from synthetic problems.
+    that limits for independent entries imply limits for correlated ones. simulate: whether the overlap at the n and p
+    of a spec is predicted from synthetic problems.
     """
     predict = parts.pop("predict", nothing_known)
 
@@ -61,7 +61,7 @@ moment_solver = partial(index_solver, streams=True, memory=0.35, matrix=lambda s
 
 
 def correlated(limits: dict[str, float], spec: Any) -> dict[str, float]:
-    """Return the limits on a correlated design from those for independent entries; none of a picture's."""
+    """Return the limits on a correlated design from the limits for independent entries; none for images."""
     if spec.side:
         return {}
     lost = designs.inverse_trace(spec.p, spec.correlation) / spec.p
@@ -157,7 +157,7 @@ def needs_some_moment(spec: Any, options: Options) -> None:
 
 
 def needs_first_moment(spec: Any, options: Options) -> None:
-    """Refuse links with mu_1 = E[f(Z) Z] = 0, whose mean of y x says nothing."""
+    """Refuse links with mu_1 = E[f(Z) Z] = 0: the mean of y x says nothing."""
     remedy = "take a solver that uses second moments, such as pairwise-moment"
     _needs(spec, options, spec.link_function.moments.mu1, "mu_1 = E[f(Z) Z]", remedy)
 
@@ -170,7 +170,7 @@ def needs_second_moment(spec: Any, options: Options) -> None:
 
 
 def needs_gap(spec: Any, options: Options) -> None:
-    """Refuse links with phi = 0, for which neither M nor M' has a population gap."""
+    """Refuse links with phi = 0, which leave neither M nor M' a population gap."""
     size, remedy = spec.link_function.moments.phi, "lower the noise or flip, or move the threshold"
     _needs(spec, options, size, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", remedy)
 

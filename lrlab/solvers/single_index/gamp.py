@@ -32,9 +32,9 @@ from lrlab.theory.spectral import known_link_weights, shares
 from lrlab.theory.state_evolution import Overlaps, overlaps
 
 BLOWN = 10.0
-"""Length of b at which a path is given up."""
+"""Length of b that ends a path."""
 UNLIKELY, AT_REST, WANDERED = 4.0, 1e-5, 50
-"""Standard deviations at which a state is wrong; change below which, damped iterations after which it is checked."""
+"""Standard deviations of a wrong state; largest change, and damped iterations, before a check."""
 SENSITIVE = 0.1
 """Change of the limit over the random number of the rarer responses, above which no curve is predicted."""
 
@@ -135,7 +135,7 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
 
 
 def starts(problem: SingleIndexData, rate: float, rng: Generator) -> Iterator[State]:
-    """Yield the first state, then others in the order in which they are to be tried."""
+    """Yield the first state, then others in the order of trial."""
     p, first = problem.shape[1], first_state(problem, rate)
     yield first
     yield with_variances(first)
@@ -193,7 +193,7 @@ def surprise(problem: SingleIndexData, at: Point, rate: float) -> float:
 
 
 def described(at: Point, rate: float, number: int, excess: float) -> Iterate:
-    """Return a point as an iterate, with what it says of itself."""
+    """Return a point as an iterate, with its own estimate of the overlap as a note."""
     prior = "Gaussian prior" if rate >= 1.0 else f"sparse prior, rate {rate:.3g} of the entries"
     damped = "" if at.step == 1.0 else f", steps damped to {at.step:.2g}"
     note = f"Own estimate of the overlap, for independent Gaussian x, {1.0 - at.state.V:.3g}; {prior}{damped}."

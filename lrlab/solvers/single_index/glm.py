@@ -31,7 +31,9 @@ def limits(spec: Any, options: Options) -> dict[str, float]:
 def glm(
     problem: SingleIndexData,
     *,
-    assumed_link: Annotated[str, choice("logistic", "probit", help="probit is that of one-bit sensing")] = "logistic",
+    assumed_link: Annotated[
+        str, choice("logistic", "probit", help="probit is the link of one-bit sensing")
+    ] = "logistic",
     rng: Generator,
 ) -> Iterates:
     r"""Generalized linear model.
@@ -48,8 +50,8 @@ def glm(
                 that name, probit with ||b|| = 1 / noise for one-bit sensing
     separable   responses, as of one-bit sensing without noise or whenever n < p, have no maximum: F falls to 0 while b
                 grows without end. Its direction tends to one that separates the responses, and is returned when the
-                gradient has fallen to 1e-8 of that at 0: the run ends as NO_MINIMUM. On Gaussian x and for large p they
-                are separable below an n/p that the link decides, and above it the overlap is known
+                gradient has fallen to 1e-8 of the gradient at 0: the run ends as NO_MINIMUM. On Gaussian x and for
+                large p they are separable below an n/p that the link decides, and above it the overlap is known
                 (`theory.m_estimators`)
     cost        a Newton step: X^T diag(w) X, or conjugate gradients for p > 300, halved until F falls
 

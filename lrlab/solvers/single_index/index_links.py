@@ -18,11 +18,11 @@ EDGE, CELLS = 4.0, 16
 WIDTH, COEFFICIENTS = 2.0 * EDGE / CELLS, CELLS + 3
 NEWTON_STEPS, DECREMENT, SHORTEST = 40, 1e-3, 1e-4
 GROUPS = 256
-"""Groups of neighboring indices to which links are fitted."""
+"""Groups of neighboring indices for fitting links."""
 PRIOR = 0.01
 """Of one response, half a 1 and half a 0, spread over all indices: a link that separates the responses stays finite."""
 PRICE = 2.0
-"""Nats that an effective parameter of a link must gain: the double of what chance gains."""
+"""Nats that an effective parameter of a link must gain: twice the gain by chance."""
 
 
 class Rows(NamedTuple):
@@ -73,7 +73,7 @@ class LogOdds(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is, for a note."""
+        """Its description in a note."""
         return f"Log-odds: {self.kind}, {self.parameters:.1f} effective parameters"
 
     @property

@@ -9,7 +9,7 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
 
 SETTLED = 0.1
-"""Length of a step, relative to the statistical error sqrt(p / n) of a direction, at which it is settled."""
+"""Length of a step, relative to the statistical error sqrt(p / n) of a direction, that ends the run."""
 
 
 @index_solver(memory=0.1, refuse=needs_first_moment)
@@ -26,10 +26,10 @@ def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     start       b = mean y_i x_i
     update      u <- the isotonic regression of y on <x, b> (pool adjacent violators),
                 b <- b + mean (y_i - u(<x_i, b>)) x_i, scaled to the length of the initialization
-    converges   to where the residuals y - u carry no direction; the objective need not fall at each step. The length
-                of b has no meaning, as u adapts to it. The paper leaves it free: on the same samples in each step it
-                shrinks, because u fits their noise, and the steps grow too long. Kalai & Sastry bound the squared error
-                of u(<x, b>); SLISOTRON (Kakade et al.) adds a Lipschitz bound on u, which sign links do not have
+    converges   to residuals y - u without a direction; the objective need not fall at each step. The length of b has no
+                meaning, as u adapts to it. The paper leaves it free: on the same samples in each step it shrinks,
+                because u fits their noise, and the steps grow too long. Kalai & Sastry bound the squared error of u(<x,
+                b>); SLISOTRON (Kakade et al.) adds a Lipschitz bound on u, which sign links do not have
     cost        two passes over X (n, p), and a sort of n numbers
 
     Ends when a step is a tenth of sqrt(p / n) long: objective mean (y - u)^2, residual ||b_next - b|| / ||b||.

@@ -80,7 +80,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     cost        a few passes over X (n, p), and X^T diag(h) X
 
     A link fitted to the indices of the sample itself would be too steep, as b has bent towards the responses: held-out
-    indices show the link blurred by the error of b, and that is what a noisy b should be judged by. If a link predicts
+    indices show the link blurred by the error of b, and a noisy b should be judged by that link. If a link predicts
     little, splines from every moment are tried, too (`other_starts`). A spline cannot follow jumps to a level between 0
     and 1: with three levels and 3,000 responses of 20 entries the error is .043 instead of .030, and intervals are too
     short.
@@ -113,7 +113,7 @@ def separated(z: Array, answers: Array) -> bool:
 
 
 def centred(X: Array) -> Array:
-    """Return X (n, p) less the means of its columns, or X itself where they differ from 0 by no more than chance.
+    """Return X (n, p) less the means of its columns, or X itself if they differ from 0 by no more than chance.
 
     A mean only moves the link, whose knots are for an index around 0.
     """
@@ -123,7 +123,7 @@ def centred(X: Array) -> Array:
 
 
 class Shown(NamedTuple):
-    """A round as it is shown: the sentence on its start, what is tried meanwhile, the round whose intervals it has.
+    """A round for display: the sentence on its initialization, other trials, and the round that gives its intervals.
 
     final: whether its link is the last one.
     """
@@ -135,7 +135,7 @@ class Shown(NamedTuple):
     final: bool = False
 
     def intervals(self, data: Data) -> Intervals:
-        """Return the intervals of the entries, or of those of the refined direction where this one is a start."""
+        """Return the intervals of the entries, or of the refined direction if this one is an initialization."""
         own = self.refined or self.round
         loss = float(own.held_out(data).mean())
         minimal = own.choosing or own.nearly_settled
@@ -143,7 +143,7 @@ class Shown(NamedTuple):
         known = intervals(data.X, data.answers, own.at.b, own.link, loss, minimal=minimal, rows=rows)
         if np.isnan(known.low).all():
             return known
-        refined = "The intervals are those of the refined direction." if self.refined else ""
+        refined = "The intervals belong to the refined direction." if self.refined else ""
         return known._replace(note=f"{known.note} {refined}".strip())
 
     def iterate(self, data: Data) -> Iterate:
@@ -193,7 +193,7 @@ def price(data: Data, round: Round) -> float:
 def wins(data: Data, one: Round, other: Round, by: tuple[float, float]) -> bool:
     """Return whether held-out answers prefer one round by so many nats, at least and for each entry.
 
-    Held out are answers from the direction alone: the links of many rounds have followed them, too.
+    Responses are held out only from the direction: the links of many rounds have followed them, too.
     """
     least = max(by[0], by[1] * data.s)
     return float((other.held_out(data) - one.held_out(data)).sum()) > least

@@ -2,18 +2,18 @@ r"""95% intervals for the entries of a direction b that is refined together with
 
 With an index z_i = <x_i, b>, log-odds eta and p_i the probability of a response 1, b minimizes the loss on the sphere.
 Let psi_i = eta'(z_i) (y_i - p_i), h_i = eta'(z_i)^2 p_i (1 - p_i), x~_i = x_i - E[x | z_i] (linear in z for elliptical
-x), and lambda = sum psi_i z_i, the multiplier of the constraint: sum psi_i x_i = lambda b. If p is no small part of n,
-b behaves as the ground truth, shrunk by a factor, plus normal noise, both of which the data show (Bellec 2022,
+x), and lambda = sum psi_i z_i, the multiplier of the constraint: sum psi_i x_i = lambda b. Unless p is a small part of
+n, b behaves as the ground truth, shrunk by a factor, plus normal noise, both of which the data show (Bellec 2022,
 "Observable adjustments in single-index models for regularized M-estimators"; Sawaya, Uematsu & Imaizumi 2023,
 "High-dimensional single-index models: link estimation and marginal inference"): with the leverages
 
     l_i = h_i x~_i^T (sum h x~ x~^T + lambda)^+ x~_i,    v = sum h_i (1 - l_i)
 
 c = b + (lambda / v) Omega b is the ground truth times a factor, and normal with the covariance
-C = (sum psi_i^2 / v^2) Omega, Omega the inverse covariance of x; of few entries among many rows C is that of the
-efficient score (Hardle, Hall & Ichimura 1993, "Optimal smoothing in single-index models"). An entry of the unit vector
-is the cosine of an angle, and all angles are in its interval whose ray is not further from c than q standard errors
-(Fieller 1954, "Some problems in interval estimation"), which stays true if the error is large.
+C = (sum psi_i^2 / v^2) Omega, Omega the inverse covariance of x; with few entries and many rows C is the covariance of
+the efficient score (Hardle, Hall & Ichimura 1993, "Optimal smoothing in single-index models"). An entry of the unit
+vector is the cosine of an angle, and all angles are in its interval whose ray is not further from c than q standard
+errors (Fieller 1954, "Some problems in interval estimation"), which stays true if the error is large.
 
 If links are steep few rows decide: (sum h)^2 / sum h^2 of them carry information, less the parameters of the link, and
 q is Student's t for the uncertainty of C. Columns that are far from normal are not elliptical: then E[x | z] is a fit
@@ -32,7 +32,7 @@ from lrlab.solvers.single_index.index_links import LogOdds
 
 TINY = np.finfo(float).tiny
 MOST_ENTRIES, FEWEST_ANSWERS, FEWEST_SCORES = 500, 100, 6.0
-"""Above it the matrices outgrow the method; fewer responses, or deciding ones, tell too little of their own spread."""
+"""Above it the matrices outgrow the method; fewer responses, or deciding ones, tell too little about the spread."""
 RARE, RARE_PER_ENTRY = 0.1, 2.5
 """Responses of one kind are rare below this rate, and then so many of them are needed per entry."""
 WEAK, WEAK_PER_ENTRY = 0.8, 7
@@ -127,7 +127,7 @@ def too_small(k: int, answers: Array, held_out: float) -> str:
     if n < max(FEWEST_ANSWERS, k + 3):
         return f"{n} answers are too few for {k} entries, at least max({FEWEST_ANSWERS}, {k} + 3) are needed"
     if rare < RARE * n and rare < RARE_PER_ENTRY * k:
-        return f"only {rare} answers are of the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
+        return f"only {rare} answers belong to the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
     rate = rare / n
     entropy = -(rate * np.log(max(rate, TINY)) + (1.0 - rate) * np.log1p(-rate))
     if n < WEAK_PER_ENTRY * k and held_out > WEAK * entropy:
@@ -137,7 +137,7 @@ def too_small(k: int, answers: Array, held_out: float) -> str:
 
 
 def unfit(at: Scores) -> tuple[str, bool]:
-    """Return why there are no intervals, or nothing; and whether the columns pass for normal ones."""
+    """Return the reason to refuse intervals, or nothing; and whether the columns pass for normal ones."""
     (n, k), h = at.rows.shape, at.h
     if float(h.sum()) < 1e-12:
         return "the link is flat at all answers", True
@@ -206,7 +206,7 @@ def precision(rows: Array) -> Array:
 
 
 def sandwich(at: Scores, link: LogOdds, contrasts: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the same from the sandwich of scores, less what the functions that the link may be explain of columns."""
+    """Return the same from the sandwich of scores, less the parts of the columns that the link's functions explain."""
     steep, functions = at.slope[:, None] * at.rows, link.functions(at.z)
     gram = (functions.T * at.weights) @ functions + link.penalty
     gram += DAMPING**2 * gram.trace() * np.eye(len(gram))

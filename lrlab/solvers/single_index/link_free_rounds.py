@@ -12,13 +12,13 @@ from lrlab.linalg import hard_threshold, tangent_inverse
 from lrlab.solvers.single_index.index_links import WIDTH, LogOdds, Rows, chosen, loss
 
 CHOICES, NEARLY_SETTLED = 6, 0.05
-"""Rounds in which the kind of link is chosen anew at most; length of a small step, in errors of the direction."""
+"""Most rounds that choose the kind of link again; length of a small step, in errors of the direction."""
 HALVINGS, LONGEST_STEP, LONGEST_SOLVED = 8, 0.5, 1e12
-"""Radians of a step, farther than which a quadratic model says nothing; far beyond, what no other step reaches."""
+"""Longest step in radians, beyond which a quadratic model says nothing; a length that no other step reaches."""
 SLACK, FLAT = 1e-12, 1e-12
-"""What rounding may add to a sum of losses, relative; curvature by which a flat link is left where it is."""
+"""Relative rounding of a sum of losses; curvature that keeps a flat link in place."""
 SMALLEST_REST = 0.05
-"""What a row at least leaves of its own information to others."""
+"""Least fraction of a row's information that it leaves to others."""
 TINY = np.finfo(float).tiny
 
 
@@ -37,7 +37,7 @@ class Data(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """A unit vector b (p,), its index X b (n,), and that of each row under the direction without its answer (n,)."""
+    """A unit vector b (p,), its index X b (n,), and the indices (n,) of rows held out of the direction."""
 
     b: Array
     z: Array
@@ -56,7 +56,7 @@ def columns(X: Array, own: Mask) -> Array:
 
 
 def products(X: Array, own: Mask, v: Array) -> Array:
-    """Return X v (n,) by some entries alone."""
+    """Return X v (n,) from some entries."""
     return columns(X, own) @ v[own]
 
 
@@ -64,7 +64,7 @@ class Newton(NamedTuple):
     """At a direction under a link, loss summed; Newton step (p,) and minus the gradient (p,); weights and leverages.
 
     weights (n,): Fisher information of the rows about their index; leverages (n,): variances of the index without its
-    own row, by the other rows; without (n,): what the step without a row changes its index by.
+    own row, by the other rows; without (n,): change of each index by the step without its row.
     """
 
     loss: float
@@ -80,7 +80,7 @@ class Newton(NamedTuple):
 
         (P H P + m) D = P X^T psi on the tangent space, psi = eta' (y - p), H = X^T diag(h) X, m = <b, X^T psi>; without
         row i, x_i^T D = (x_i^T D - l_i psi_i) / (1 - h_i l_i), l_i = x_i^T (P H P + m)^{-1} x_i.
-        `exact`: h are the second derivatives of the losses instead of eta'^2 p (1 - p), where those lead downhill.
+        `exact`: h are the second derivatives of the losses instead of eta'^2 p (1 - p), if those lead downhill.
         """
         X, answers = data.X, data.answers
         eta, slope = link(at.z)
@@ -187,12 +187,12 @@ def rounds(data: Data, at: Direction, links: Sequence[LogOdds]) -> Iterator[Roun
 def exchanged(
     data: Data, link: LogOdds, at: Direction, step: Newton, moved: Direction, reached: float, exchanges: int
 ) -> tuple[Direction, int]:
-    r"""Return the direction with a better support where there is one, and how many entries may change next time.
+    r"""Return the direction with a better support if there is one, and how many entries may change next time.
 
-    Every coordinate is an isotropic Gaussian one, so that h, the summed information, is the curvature along each:
-    alone, b_j + g_j / h would be its best value and h (b_j + g_j / h)^2 / 2 what it saves. The s entries that save most
-    are wanted, if they save their price. That of an entry is what it must gain to be more likely in than out, when s of
-    p entries, drawn with the variance 1/s, are in: log((p - s) / s) + log(1 + h / s) / 2.
+    Every coordinate is an isotropic Gaussian one, so that h, the summed information, is the curvature along each: by
+    itself, entry j is best at b_j + g_j / h and saves h (b_j + g_j / h)^2 / 2. The s entries that save most are wanted,
+    if they save their price. The price of an entry is the gain that makes it more likely in than out, when s of p
+    entries, drawn with the variance 1/s, are in: log((p - s) / s) + log(1 + h / s) / 2.
     """
     h, p, s = step.information, len(at.b), data.s
     price = max(0.0, math.log((p - s) / s) + math.log1p(h / s) / 2.0)
@@ -213,7 +213,7 @@ def exchanged(
 def nearer(support: Mask, wanted: Mask, size: Array, most: int) -> Mask:
     """Return the support (p,) with at most `most` entries let in, largest first, and out, smallest first.
 
-    It stays as it was where no entry would be left.
+    It stays unchanged if no entry would remain.
     """
     changed = support.copy()
     enter, leave = np.flatnonzero(wanted & ~support), np.flatnonzero(support & ~wanted)

@@ -1,14 +1,14 @@
 r"""Initializations of link-free refinement: directions from the moments of either response's rows, averaged over links.
 
-Given its response y an index <x, b> is taken to be normal with mean m_y and variance v_y, of all links with these
-moments the least informative one. Then the likelihood of a unit vector b is exp(b^T W b / 2 + <h, b>) up to a constant:
+Assume that given its response y an index <x, b> is normal with mean m_y and variance v_y: the least informative link
+with these moments. Then the likelihood of a unit vector b is exp(b^T W b / 2 + <h, b>) up to a constant:
 
     W = sum_y (1 - 1 / v_y) S_y,  h = sum_y (m_y / v_y) s_y,    S_y = sum x x^T, s_y = sum x over the responses y
 
-The integral over the sphere is taken at its saddle point s, where sum_j 1 / (s - w_j) + h_j^2 / (s - w_j)^2 = 1 (Kume &
+The saddle point s approximates the integral over the sphere, with sum_j 1 / (s - w_j) + h_j^2 / (s - w_j)^2 = 1 (Kume &
 Wood 2005, "Saddlepoint approximations for the Bingham and Fisher-Bingham normalising constants"): there b has the mean
-(s - W)^{-1} h and the covariance (s - W)^{-1}. A link has a first or a second moment, of strengths from where noise
-hides it to the largest that there is; the mean of b b^T is taken over all of them.
+(s - W)^{-1} h and the covariance (s - W)^{-1}. A link has a first or a second moment, of strengths from the noise level
+to the largest possible one; the mean of b b^T averages over all of them.
 """
 
 import math
@@ -42,7 +42,7 @@ class Start(NamedTuple):
 
 
 def starts(data: Data, rng: Generator) -> list[Start]:
-    """Return the first moment alone if it is clear, else the posterior of both moments; two supports of sparse b."""
+    """Return the first moment if it is clear, else the posterior of both moments; two supports of sparse b."""
     X, answers, s = data.X, data.answers, data.s
     n, p = X.shape
     scale = answers - answers.mean()
@@ -63,7 +63,7 @@ def starts(data: Data, rng: Generator) -> list[Start]:
 
 
 class Sums(NamedTuple):
-    """Of the responses 0 and 1: their number (2,), the sums of x (2, p), and of x x^T (2, p, p)."""
+    """For responses 0 and 1: their number (2,), the sums of x (2, p), and of x x^T (2, p, p)."""
 
     number: Array
     x: Array
@@ -120,7 +120,7 @@ def leading(M: Array) -> Array:
 
 
 def saddle_point(w: Array, pull: Array) -> float:
-    """Return s above all w (p,), ascending, where sum 1 / (s - w) + pull / (s - w)^2 = 1, pull (p,) >= 0."""
+    """Return the s above all w (p,), ascending, with sum 1 / (s - w) + pull / (s - w)^2 = 1, pull (p,) >= 0."""
     s = float(np.max(w + (1.0 + np.sqrt(1.0 + 4.0 * pull)) / 2.0))
     for _ in range(50):
         r = s - w
@@ -132,7 +132,7 @@ def saddle_point(w: Array, pull: Array) -> float:
 
 
 def hypotheses(sums: Sums) -> list[Hypothesis]:
-    """Return first moments alone, of one variance, as for least squares, and second moments of either sign alone.
+    """Return hypotheses with a first moment and one variance, and with second moments of either sign.
 
     Of each the evidence, with its prior: the responses of an odd link are equally frequent, even links and others may
     have any rate.
@@ -176,7 +176,7 @@ def held_out(X: Array, answers: Array, sums: Sums, moment: Hypothesis, b: Array)
     """Return the index of each row under the direction of a moment without its response, its length that of b (n,).
 
     Without row x, A = (s - W)^{-1} and h change by c x x^T and d x: <x, A h> becomes (<x, A h> - d l) / (1 + c l), with
-    l = x^T A x; for h = 0, the eigenvector of the largest eigenvalue changes with l across it alone.
+    l = x^T A x; for h = 0, the eigenvector of the largest eigenvalue changes only with l across it.
     """
     which = answers.astype(np.intp)
     c, d = (1.0 - 1.0 / moment.variance)[which], (moment.mean / moment.variance)[which]
@@ -196,7 +196,7 @@ def second_support(data: Data, scale: Array, rng: Generator) -> Mask:
     r"""Return the support (p,) of an s-sparse eigenvector of M = mean (y_i - mean y) x_i x_i^T, largest in size.
 
     E[M] = (mu_2 - mu_0) b b^T. Truncated power iteration (Yuan & Zhang 2013) from a random vector, first on the s, then
-    on the 4 s largest entries of the diagonal alone, of which the one with the larger eigenvalue is taken.
+    on the 4 s largest entries of the diagonal; the one with the larger eigenvalue wins.
     """
     X, s = data.X, data.s
     diagonal, random, ends = scale @ np.square(X), rng.standard_normal(X.shape[1]), list[tuple[float, Array]]()

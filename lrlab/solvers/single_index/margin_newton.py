@@ -16,8 +16,8 @@ DIRECT, BLOCK = 300, 2**16
 HALVINGS, DAMPING = 30, 1e-10
 ROUNDING = 64 * np.finfo(float).eps
 FLAT, NEARLY_FLAT, STEADY = 1e-8, 1e-3, 0.1
-"""Fraction of the gradient at 0 at which a direction without a minimum is settled; fraction of it, and change of a
-margin, above which a step tells that there is no minimum."""
+"""Reduction of the gradient that settles a direction without a minimum; fraction of it, and change of a margin, that
+show that F lacks a minimum."""
 SEPARABLE = (
     "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
 )
@@ -37,9 +37,9 @@ def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str]
     r"""Yield the Newton steps of min over (b, c) of F = mean loss(m_i), m_i = y_i (<x_i, b> + c), from 0.
 
     A step is halved until F falls. F has no minimum if it falls forever along (b, c), whose margins tell: the slopes of
-    the loss at -inf and inf, times what is below and above 0, sum to 0 or less; or if steps stay long while the
-    gradient vanishes, as if some b separates the responses but for ties. Then the direction of b alone has a meaning.
-    note(margins): words beside each step.
+    the loss at -inf and inf, times the margins below and above 0, sum to 0 or less; or if steps stay long while the
+    gradient vanishes, as if some b separates the responses but for ties. Then only the direction of b has a meaning.
+    note(margins): words for each step.
     """
     X, y = problem.X, problem.y
     n, p = X.shape

@@ -1,14 +1,15 @@
 r"""Chooses between M, of pairs with different answers, and M', of pairs with equal ones, by all answers.
 
-phi = mu_1^2 - mu_0 (mu_2 - mu_0) lifts the signal's eigenvalue in M where it is positive, in M' where it is negative.
-With few unknowns the largest eigenvalues of M and M' themselves do not tell: the matrix that lacks the signal is the
-smaller along b and has its largest eigenvalue elsewhere, by chance. Instead
+phi = mu_1^2 - mu_0 (mu_2 - mu_0) lifts the signal's eigenvalue in M if it is positive, in M' if it is negative. With
+few unknowns the largest eigenvalues of M and M' themselves do not tell: the matrix that lacks the signal is the smaller
+along b and has its largest eigenvalue elsewhere, by chance. Instead
 
     G = r r^T - m C,    r = mean (y_i - m) x_i,    C = mean (y_i - m) x_i x_i^T,    m = mean y_i
 
-estimates phi b b^T from all n(n-1)/2 pairs. Where answers do not depend on x, r ~ N(0, (1 - m^2) / n I) and C is a
+estimates phi b b^T from all n(n-1)/2 pairs. If responses do not depend on x, r ~ N(0, (1 - m^2) / n I) and C is a
 weighted covariance, so that the largest and smallest eigenvalues have known means and deviations at each p
-(`theory.bulk`). M is chosen where the largest one exceeds its mean by more deviations than minus the smallest does.
+(`theory.bulk`). The method chooses M if the largest one exceeds its mean by more deviations than minus the smallest
+does.
 """
 
 from typing import NamedTuple
@@ -21,9 +22,9 @@ from lrlab.solvers.single_index.moment_methods import ClassMoments
 from lrlab.theory.bulk import Chance, largest_by_chance
 
 SMALL = 64
-"""Rows of matrices all of whose eigenvalues take less time than calls for the outer ones."""
+"""Largest number of rows for computing all eigenvalues at once."""
 CLEAR = 2.0
-"""Deviations by which one matrix has to stand out more than the other for a choice that is seldom wrong."""
+"""Standard deviations between both matrices that make a wrong choice rare."""
 
 
 def format_size(deviations: float) -> str:
@@ -32,7 +33,7 @@ def format_size(deviations: float) -> str:
 
 
 class Choice(NamedTuple):
-    """Which of M and M' is taken, and by how many deviations of the noise each stands out."""
+    """The choice of M or M', and by how many standard deviations of the noise each stands out."""
 
     moment: str
     differ: float
@@ -48,8 +49,8 @@ class Choice(NamedTuple):
         """The choice as a sentence for the person who looks."""
         one, other = ("M", "M'") if self.moment == "M" else ("M'", "M")
         most, least = sorted((max(self.differ, 0.0), max(self.agree, 0.0)), reverse=True)
-        sizes = f"{format_size(most)} standard deviations above that of pure noise, in {other} {format_size(least)}"
-        words = f"{one} chosen, in which the largest eigenvalue stands out more: {sizes}."
+        sizes = f"{format_size(most)} standard deviations above pure noise, in {other} {format_size(least)}"
+        words = f"{one} chosen: its largest eigenvalue stands out more, {sizes}."
         return words if most - least >= CLEAR else f"{words} The choice is uncertain: more answers would settle it."
 
 
@@ -79,7 +80,7 @@ def contrast(moments: ClassMoments) -> tuple[Array, float]:
 
 
 def chances(n_pos: int, n_neg: int, p: int, m: float) -> tuple[Chance, Chance]:
-    """Return what the largest eigenvalues of G and -G are where answers do not depend on x."""
+    """Return the law of the largest eigenvalues of G and -G if responses do not depend on x."""
     n = n_pos + n_neg
     weights, counts = (m * (1.0 - m) / n, -m * (1.0 + m) / n), (n_pos, n_neg)
     return (

@@ -29,8 +29,8 @@ NO_PAIRS = "The data have no such pair, so this matrix is 0. Raise n, or set pai
 def predict(spec: Any, options: Options) -> dict[str, float]:
     """Return the limits of Lu & Li for consecutive pairs.
 
-    With `auto` they are those of the matrix that the link favours, M where phi > 0; a run may choose the other one, so
-    the overlap of each is given by its name.
+    With `auto` they belong to the matrix that the link favors, M if phi > 0; a run may choose the other one, so the
+    overlap of each is given by its name.
     """
     if options["pairs"] != "consecutive":
         return {}

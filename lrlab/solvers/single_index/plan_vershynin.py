@@ -77,7 +77,7 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
         \|b\|_2 \le 1,\; \|b\|_1 \le \sqrt s
 
     maximize    <b, mean y_i x_i>  over ||b||_2 <= 1, ||b||_1 <= sqrt(s)
-    solution    the soft threshold of mean y_i x_i, scaled to length 1, at the level at which ||b||_1 = sqrt(s)
+    solution    the soft threshold of mean y_i x_i, scaled to length 1, with the level that gives ||b||_1 = sqrt(s)
     converges   the squared error is of order sqrt(s log(2 p / s) / n) / mu_1, whatever the link (Theorem 1.1)
     cost        one pass over X (n, p)
 

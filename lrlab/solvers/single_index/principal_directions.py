@@ -50,7 +50,7 @@ def phd(
 ) -> Iterates:
     r"""Principal Hessian directions (PHD).
 
-    Direction in which the second moment of x differs most between the responses; not for odd links.
+    Direction of the largest difference between the second moments of x given either response; not for odd links.
 
     .. math:: \hat b = L^{-\top} v, \quad L^{-1} M L^{-\top} v = \lambda v \text{ with the largest } |\lambda|, \qquad
         M = \tfrac1n \sum_i (y_i - \bar y)\, x_i x_i^\top, \quad S = L L^\top

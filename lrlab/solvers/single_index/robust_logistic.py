@@ -26,7 +26,7 @@ def unbiased_logistic(
     problem: SingleIndexData,
     *,
     assumed_flip: Annotated[
-        float, number(0, 0.5, "assumed flip probability; 0.5 takes that of the model", symbol="p̂ₑ")
+        float, number(0, 0.5, "assumed flip probability; 0.5 takes the model's", symbol="p̂ₑ")
     ] = OF_THE_MODEL,
     rng: Generator,
 ) -> Iterates:
@@ -69,13 +69,13 @@ def shift_logistic(
 ) -> Iterates:
     r"""Logistic regression with shifts.
 
-    Logistic regression in which a sparse shift per response absorbs flipped responses.
+    Logistic regression with a sparse shift per response that absorbs flips.
 
     .. math:: (b, c) \leftarrow (b, c) - t\, (\nabla^2 F)^{-1} \nabla F, \qquad F = \min_\gamma \tfrac1n \sum_i
         \log\bigl(1 + e^{-m_i - \gamma_i}\bigr) + \lambda |\gamma_i|
 
     minimize    F(b, c, g) = mean [l(m_i + g_i) + penalty |g_i|],  m_i = y_i (<x_i, b> + c), l(m) = log(1 + e^{-m})
-    shifts      g_i = max(0, log(1 / penalty - 1) - m_i): what is left of F in (b, c) is l up to that margin, and
+    shifts      g_i = max(0, log(1 / penalty - 1) - m_i): as a function of (b, c), F is then l up to that margin, and
                 linear with slope -penalty below it, so a response far on the wrong side pulls no more than that
     start       b = 0, c = 0
     converges   to a minimum of F, which is convex, if the responses are not separable; penalty = 1 is logistic

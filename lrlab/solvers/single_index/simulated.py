@@ -18,7 +18,7 @@ FIRST_SEED = 3_000_000_000
 MOST_ENTRIES = 2**22
 """Largest X, in entries, that is simulated."""
 LONGEST, AT_REST = 600, 1e-5
-"""Most iterations of a run, and the residual at which it ends."""
+"""Most iterations of a run, and the residual that ends it."""
 
 
 def simulated(run: Solver) -> Callable[[Any, Options, int], Array | None]:

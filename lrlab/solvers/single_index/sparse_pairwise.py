@@ -31,10 +31,10 @@ from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 CHOICE_STEPS = 20
 FEW_SAMPLES = 10
-"""Measurements per coordinate: with fewer no link is seen by the dense method (`theory.spiked`)."""
+"""Measurements per coordinate: with fewer the dense method sees no link (`theory.spiked`)."""
 LEAST_OF_FEW, LEAST = 2.5, 1.5
-"""Entries of M b, as multiples of sigma sqrt(log p), above which they are taken for signal: of few samples, of more.
-The largest of p entries without signal is about sqrt 2."""
+"""Entries of M b, as multiples of sigma sqrt(log p), above which they count as signal: for few samples, for more. The
+largest of p entries without signal is about sqrt 2."""
 
 
 @index_solver(
@@ -54,9 +54,7 @@ def sparse_pairwise_moment(
     rho: Annotated[
         float, number(0, 10, "weight of the l1 penalty in the first stage; 0 sets it from M", symbol="ρ")
     ] = 0.0,
-    start_tol: Annotated[
-        float, number(1e-9, 1, "duality gap at which the first stage ends, relative", scale="log")
-    ] = 1e-3,
+    start_tol: Annotated[float, number(1e-9, 1, "relative duality gap that ends the first stage", scale="log")] = 1e-3,
     start_iterations: Annotated[int, number(1, 100_000, "most iterations of the first stage", scale="log")] = 100,
     rng: Generator,
 ) -> Iterates:
@@ -151,7 +149,7 @@ def _chosen(problem: SingleIndexData, pairs: str, moment: str, s: int) -> tuple[
 def sparse_choice(moments: ClassMoments, s: int) -> Choice:
     """Return which of M and M' to take: the signal stands out among s of p coordinates; the moments are used up.
 
-    Of G and -G (`moment_choice`) the variance in the best s-sparse direction counts, less what it is about by chance:
+    Of G and -G (`moment_choice`) the variance in the best s-sparse direction counts, less its typical value by chance:
     the s largest squares of r, or the maximum of b^T m C b over all such b, about 2 sd sqrt(s log(e p / s)) with sd the
     deviation of an entry of m C; whichever is larger in G.
     """

@@ -59,10 +59,10 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     .. math:: \hat b = \text{top eigenvector of } \tfrac1p \sum_i T(y_i)\, x_i x_i^\top
 
     maximize    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
-    weights     `counts`: T = c_y / (1 + c_y), c_+ = +-sqrt(n_- p / (n_+ n)), c_- = -+sqrt(n_+ p / (n_- n)). The sign is
-                that of E[z^2 | y = 1] - 1, z = <x, b>, which the link would tell: the one is taken whose largest
-                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales.
-                `link`: T = 1 - 1 / E[z^2 | y], from the link; the largest overlap of all weights
+    weights     `counts`: T = c_y / (1 + c_y), c_+ = +-sqrt(n_- p / (n_+ n)), c_- = -+sqrt(n_+ p / (n_- n)). The link
+                would tell the sign of E[z^2 | y = 1] - 1, z = <x, b>: the method takes the sign whose largest
+                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales. `link`: T = 1 - 1 / E[z^2 | y],
+                from the link; the largest overlap of all weights
     converges   the overlap is positive above n/p = (1 - mu_0^2) / (mu_2 - mu_0)^2, below which no polynomial-time
                 method does better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`. Odd links have
                 mu_2 = mu_0 and are not seen
@@ -100,9 +100,9 @@ def leading(moments: ClassMoments, T: Weights, p: int, note: str) -> Leading:
 
 
 def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
-    """Return the leading eigenpair for the sign that stands out more; None where none is left.
+    """Return the leading eigenpair for the sign that stands out more; None if neither sign remains.
 
-    A sign is left out where no link could be recovered with it at this n/p.
+    A sign drops out if no link with it can be recovered at this n/p.
     """
     share, by_sign = moments.n_pos / n, {}
     for sign in (1, -1):
@@ -118,5 +118,5 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
     heights = {sign: format_size(max(height, 0.0)) for sign, (_, height) in by_sign.items()}
     others = "".join(f", with the other sign {heights[sign]}" for sign in by_sign if sign != winner)
     stands_out = f"{heights[winner]} times its fluctuation above the edge of pure noise{others}"
-    note = f"|<x, b>| taken to be {larger} where y = 1: the largest eigenvalue then stands out more, {stands_out}."
+    note = f"|<x, b>| assumed {larger} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
     return Leading(at.value, at.b, note)

@@ -54,7 +54,7 @@ def test_matrix_irls_takes_features(features, condition):
     for own in (spec, spec.replace(d1=8, d2=9)):
         trace = lrlab.solve(own, "matrix-irls")
         assert trace.stop is Stop.CONVERGED and trace.metrics["weakest_error"] < 1e-6
-    with pytest.raises(InputError, match="at most 4,000 entries with features are observed"):
+    with pytest.raises(InputError, match="at most 4,000 observed entries"):
         lrlab.solve(spec.replace(observed=0.9), "matrix-irls")
 
 

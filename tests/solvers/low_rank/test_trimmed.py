@@ -32,7 +32,7 @@ def test_it_recovers_with_a_fifth_of_the_measurements_wrong(spec):
         wrong = spec.replace(outliers=0.2, seed=seed)
         trimmed = lrlab.solve(wrong, "trimmed-gauss-newton")
         assert trimmed.stop is Stop.SETTLED and trimmed.metrics["weakest_error"] < 1e-8
-        assert f"{round(0.2 * wrong.measurements)} of {wrong.measurements} measurements are left out" in trimmed.note
+        assert f"{round(0.2 * wrong.measurements)} of {wrong.measurements} measurements excluded" in trimmed.note
         squares = lrlab.solve(wrong, "gauss-newton", max_iter=30)
         assert squares.metrics["weakest_error"] > 0.5 and trimmed.metrics["misfit"] > 0.9 * squares.metrics["misfit"]
 

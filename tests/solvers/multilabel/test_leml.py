@@ -139,7 +139,7 @@ def test_exact_and_gradient_steps_agree_and_unobserved_entries_are_not_zeros():
     assert whole.objective == pytest.approx(observed.objective) and whole.estimate.s == pytest.approx(
         observed.estimate.s
     )
-    with pytest.raises(InputError, match="inner must be cg where labels are missing"):
+    with pytest.raises(InputError, match="inner must be cg if labels are missing"):
         next(leml_squared(masked, inner="exact", rng=np.random.default_rng(0)))
 
 

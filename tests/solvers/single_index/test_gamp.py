@@ -137,6 +137,6 @@ def test_spectral_weights_of_counts_find_the_sign_and_say_so():
         problem, flipped = (OneBitPhaseRetrieval(n=2000, p=50, threshold=threshold).build() for _ in range(2))
         flipped.__dict__["_data"] = (problem.X, -problem.y)
         ends = [next(spectral_optimal(at, rng=np.random.default_rng(0))) for at in (problem, flipped)]
-        assert "larger where y = 1" in ends[0].note and "smaller where y = 1" in ends[1].note
+        assert "larger if y = 1" in ends[0].note and "smaller if y = 1" in ends[1].note
         assert abs(ends[0].estimate @ ends[1].estimate) == pytest.approx(1.0)
         assert ends[0].objective == pytest.approx(ends[1].objective)

@@ -83,7 +83,7 @@ def test_intervals_say_why_there_are_none():
         (X, answers, np.eye(8)[0], line(2.0), "a single entry is 1 or -1"),
         (wide, np.ones(4), unit(wide[0]), line(2.0), "at most 500 entries, this has 501"),
         (X[:90], answers[:90], b, line(2.0), "90 answers are too few"),
-        (X, rare, b, line(2.0), f"only {rare.sum():.0f} answers are of the rarer kind"),
+        (X, rare, b, line(2.0), f"only {rare.sum():.0f} answers belong to the rarer kind"),
         (X, answers, b, line(0.0), "the link is flat at all answers"),
         (X, (X @ b > 0).astype(float), b, line(2000.0), "answers decide the direction, too few"),
         (signs, answers, unit(sparse != 0), line(2.0), "the index has 4 values only"),

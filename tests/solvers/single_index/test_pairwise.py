@@ -53,7 +53,7 @@ def test_the_objective_falls_and_ends_at_the_top_eigenvector():
 def test_the_moment_with_the_gap_is_chosen(threshold, winner):
     spec = OneBitPhaseRetrieval(n=40_000, p=20, threshold=threshold)
     trace = lrlab.solve(spec, "pairwise-moment")
-    assert trace.note.startswith(f"{winner} chosen, in which the largest eigenvalue stands out more: ")
+    assert trace.note.startswith(f"{winner} chosen: its largest eigenvalue stands out more, ")
     assert trace.metrics["overlap"] == pytest.approx(trace.metrics["limit_overlap"], abs=0.1)
 
 
