@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 
-from lrlab.parameters import InputError, require_known
 from lrlab.presets import rules
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import ARRANGEMENTS, Samples
@@ -82,23 +81,6 @@ def _single(rule: Toml, samples: Samples) -> bool:
 def named(rule: Toml) -> list[str]:
     """Return the series in a rule."""
     return [label for key in SERIES for label in rule.get(key, ())]
-
-
-def check(preset: Preset) -> None:
-    """Raise InputError, with the path, for a claim with an unknown panel, rule or series."""
-    panels = tuple(panel["title"] for panel in preset.panels)
-    labels = (*preset.labels, *(line["label"] for line in preset.content.get("lines", ()) if "bound" in line))
-    for number, claim in enumerate(preset.content.get("claims", ())):
-        path = ("claims", number)
-        with preset.source.locate(path):
-            require_known(_panel(preset, claim), panels, what="panel")
-            for rule in (claim, *([claim["remark"]] if "remark" in claim else [])):
-                require_known(rule["rule"], RULES, what="rule")
-                for key in RULES[rule["rule"]].needs:
-                    if key not in rule:
-                        raise InputError(key, "given", "nothing", f"add it to the claim of rule {rule['rule']}")
-                for label in named(rule):
-                    require_known(label, labels, what="series")
 
 
 def complete(preset: Preset, result: Result) -> Result:

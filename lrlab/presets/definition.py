@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from lrlab.catalog import family
-from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Spec
 from lrlab.sweeps.toml import ABOUT, SUCCESS, make_spec
-from lrlab.sweeps.toml_source import Keys, Path, Source
+from lrlab.sweeps.toml_source import Keys
 
 Toml = Mapping[str, Any]
-RUN_MEASURES = ("seconds", "iterations")
-"""Metrics of a run itself, not of its estimate."""
 EIGENVALUES = ("largest", "second", "gap")
 """The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
 _WHERE = {"model": str, "spec": dict, "axes": dict}
@@ -101,8 +97,8 @@ class Preset:
     """A figure that can be computed.
 
     name: as in the shell. title, reference, explanation (a paragraph): texts for users. kind: the module that computes
-    it. source: the content of the file, with paths for messages. quick: whether this is the reduced run. at: position
-    of the slider, None for the stored result.
+    it. content: the content of the file. quick: whether this is the reduced run. at: position of the slider, None for
+    the stored result.
     """
 
     name: str
@@ -110,14 +106,9 @@ class Preset:
     kind: str
     reference: str
     explanation: str
-    source: Source = field(repr=False, compare=False)
+    content: Toml = field(repr=False, compare=False)
     quick: bool = False
     at: float | None = None
-
-    @property
-    def content(self) -> Toml:
-        """The content of the file."""
-        return self.source.content
 
     @property
     def data(self) -> tuple[str, ...]:
@@ -142,8 +133,7 @@ class Preset:
     @property
     def specs(self) -> list[Spec]:
         """The specs of all series in all panels, before an axis changes them."""
-        pairs = product(range(len(self.panels)), range(len(self.series)))
-        return [self.spec(("panels", i), ("series", j)) for i, j in pairs]
+        return [self.spec(panel, series) for panel, series in product(self.panels, self.series)]
 
     @property
     def panels(self) -> Sequence[Toml]:
@@ -168,26 +158,10 @@ class Preset:
         named = [{"label": solver, "solver": solver} for solver in solvers]
         return [{**default, **series} for series in self.content.get("series", named)]
 
-    def spec(self, *paths: Path) -> Spec:
-        """Return the spec of the top level, updated by the specs of other tables, given by their paths."""
-        parts = [self.content, *(self.table(path) for path in paths)]
-        tables = [(*path, "spec") for path in reversed(paths)] + [("spec",)]
-        model = next((part["model"] for part in reversed(parts) if "model" in part), None)
-        if model is None:
-            error = InputError("model", "given", "nothing", "add it to the panel, or above all tables for all panels")
-            raise self.source.located(error, paths[0])
-        with self.source.locate(*tables, *reversed(paths), ()):
-            spec = {name: value for part in parts for name, value in part.get("spec", {}).items()}
-            seed = {"seed": self.content["seed"]} if "seed" in self.content else {}
-            return make_spec({"model": model, "spec": spec, **seed})
-
-    def table(self, path: Path) -> Toml:
-        """Return a panel, a series or a column by its path."""
-        key, number = path
-        tables = {"panels": self.panels, "series": self.series}.get(str(key)) or self.content[str(key)]
-        return tables[int(number)]
-
-    def require_measure(self, measure: str, model: str, *paths: Path) -> None:
-        """Raise InputError unless trials of a model have this metric."""
-        with self.source.locate(*paths):
-            require_known(measure, (*family(model).measures, *RUN_MEASURES), what="measure")
+    def spec(self, *tables: Toml) -> Spec:
+        """Return the spec of the top level, updated by the models and specs of other tables."""
+        parts = [self.content, *tables]
+        spec = {name: value for part in parts for name, value in part.get("spec", {}).items()}
+        seed = {"seed": self.content["seed"]} if "seed" in self.content else {}
+        model = next(part["model"] for part in reversed(parts) if "model" in part)
+        return make_spec({"model": model, "spec": spec, **seed})

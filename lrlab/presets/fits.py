@@ -16,19 +16,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lrlab import catalog
 from lrlab.data.tuning import METRICS
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
-from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.published import SHAPES, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict, compare_with_paper
-from lrlab.protocol import limits
-from lrlab.sweeps.toml import require_settings
 
 AXES = {
     "share": "rank / number of labels",
@@ -50,11 +46,10 @@ PLACE = ["data", "series", "share", "observed"]
 
 def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str] | Sets | None = None) -> Plan:
     """Return the fits of all rows with a data set in the folder, or in the given files, each once."""
-    settings = _checked(preset)
     files = dict(data) if isinstance(data, dict) else located(data, preset.data)
     rows = [row for row in rows_of_paper(preset, files) if row["data"] in files]
     numbers = range(trials or preset.content["trials"])
-    owners = [(row, _fit(preset, settings, files, row, trial)) for trial in numbers for row in rows]
+    owners = [(row, _fit(preset, files, row, trial)) for trial in numbers for row in rows]
     items = list(dict.fromkeys(item for _, item in owners))
 
     def finish(results: Sequence[dict[str, Any] | None]) -> Result:
@@ -77,67 +72,16 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
     return Plan(fit_dataset, items, finish, filled)
 
 
-def _checked(preset: Preset) -> dict[str, dict[str, Any]]:
-    """Check the keys of fits, and return the settings of each series by label."""
-    source, content = preset.source, preset.content
-    with source.locate(("model",)):
-        require_known(content["model"], ("multilabel",), what="model")
-    with source.locate(("tune_by",)):
-        require_known(content["tune_by"], METRICS, what="metric")
-    known = catalog.with_aliases(content["model"], [series["solver"] for series in preset.series])
-    settings, entries = {}, {entry.name: entry for entry in known}
-    for number, series in enumerate(preset.series):
-        with source.locate(("series", number), ("settings",)):
-            require_known(series["solver"], entries, what="solver")
-            own = {**content.get("settings", {}), **series.get("settings", {})}
-            require_settings(own, [series["solver"]], content["model"])
-            ending = limits({"max_iter": own.pop("max_iter", 10)})
-            entries[series["solver"]].settle(own)
-            settings[series["label"]] = {**own, "max_iter": ending.max_iter}
-    _check_paper(preset, settings)
-    for number, panel in enumerate(preset.panels):
-        with source.locate(("panels", number)):
-            require_known(panel["measure"], tuple(content["paper"]["columns"][len(PLACE) :]), what="measure")
-            require_known(panel["axis"], AXES, what="axis")
-            for key in panel.get("rows", {}):
-                require_known(key, tuple(PLACE), what="column")
-    return settings
-
-
-def _check_paper(preset: Preset, series: Mapping[str, Any]) -> None:
-    paper = preset.content["paper"]
-    columns = paper["columns"]
-    with preset.source.locate(("paper", "columns")):
-        if columns[: len(PLACE)] != PLACE:
-            expected = f"{', '.join(PLACE)}, then measures"
-            raise InputError("columns", expected, ", ".join(columns), "write them in this order")
-        for measure in columns[len(PLACE) :]:
-            require_known(measure, TITLES, what="measure")
-    for number, row in enumerate(paper["rows"]):
-        with preset.source.locate(("paper", "rows", number)):
-            if len(row) != len(columns):
-                raise InputError("row", f"a value for each of the {len(columns)} columns", len(row), "complete it")
-            require_known(row[0], preset.data, what="data")
-            require_known(row[1], series, what="series")
-            for name, value in zip(columns[2:], row[2:], strict=True):
-                empty = value == "" and name not in PLACE
-                if not empty and (type(value) not in (int, float) or name in PLACE and not 0 < value <= 1):
-                    expected = "a number above 0, at most 1" if name in PLACE else 'a number, or "" for none'
-                    raise InputError(name, expected, value, "correct the row")
-
-
-def _fit(preset: Preset, settings: Mapping[str, Any], files: Sets, row: Toml, trial: int) -> DatasetFit:
+def _fit(preset: Preset, files: Sets, row: Toml, trial: int) -> DatasetFit:
     one = next(series for series in preset.series if series["label"] == row["series"])
-    own = dict(settings[row["series"]])
-    iterations = own.pop("max_iter")
-    share = 0.0 if one.get("full_rank") else float(row["share"])
+    own = {**preset.content.get("settings", {}), **one.get("settings", {})}
     return DatasetFit(
         row["data"],
         files[row["data"]],
         one["solver"],
-        share,
+        0.0 if one.get("full_rank") else float(row["share"]),
         float(row["observed"]),
-        iterations,
+        int(own.pop("max_iter", 10)),
         preset.content["tune_by"],
         tuple(own.items()),
         trial,

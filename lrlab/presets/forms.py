@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.parameters import InputError, require_known
+from lrlab.parameters import InputError
 from lrlab.presets.definition import Preset
 
 DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
@@ -30,19 +30,15 @@ def moved(preset: Preset, value: float) -> Preset:
     content = copy.deepcopy(dict(preset.content))
     name = content["slider"]["name"]
     content["spec"] = {**content.get("spec", {}), name: next(one for one in known if one == value)}
-    return replace(_with_content(preset, content), at=value)
+    return replace(preset, content=content, at=value)
 
 
 def quick(preset: Preset) -> Preset:
-    """Return the reduced run of a preset; InputError, with the path, if its table [quick] has an unknown name."""
+    """Return the reduced run of a preset."""
     rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
     only, paper = rule.get("only", {}), content.get("paper", {})
     for key, name in LABELS.items():
         if key in only:
-            labels = tuple(table[name] for table in content.get(key, ()))
-            with preset.source.locate(("quick", "only", key), ("quick",)):
-                for label in only[key]:
-                    require_known(label, labels, what=key)
             tables = content[key]
             content[key] = [table for table in tables if table[name] in only[key]]
             if key == "series":
@@ -53,10 +49,6 @@ def quick(preset: Preset) -> Preset:
         for series in (one for one in content["series"] if "paper" in one):
             series["paper"] = {metric: [row[k] for k in used] for metric, row in series["paper"].items()}
     tables = (content, *content.get("panels", ()), *content.get("series", ()))
-    known = {name for table in tables for key in ("axes", "grid") for name in table.get(key, ())}
-    with preset.source.locate(("quick", "only"), ("quick",)):
-        for name in only.keys() - LABELS.keys():
-            require_known(name, (*known, *paper.get("columns", ())), what="name")
     for table in tables:
         if table is content or "trials" in table:
             own = table["trials"]
@@ -72,18 +64,8 @@ def quick(preset: Preset) -> Preset:
     if paper:
         columns = {name: paper["columns"].index(name) for name in only if name in paper["columns"]}
         paper["rows"] = [row for row in paper["rows"] if all(row[k] in only[name] for name, k in columns.items())]
-        if not paper["rows"]:
-            error = InputError("only", "values that some row of the table has", "none", "name others")
-            raise preset.source.located(error, ("quick", "only"))
     content["all_panels"] = list(preset.all_panels)
-    return replace(_with_content(preset, content), quick=True)
-
-
-def _with_content(preset: Preset, content: dict[str, Any]) -> Preset:
-    """Return a preset with other content, which keeps the paths of its file for messages."""
-    source = copy.copy(preset.source)
-    source.content = content
-    return replace(preset, source=source)
+    return replace(preset, content=content, quick=True)
 
 
 def _spread(values: Any, rule: Mapping[str, Any], claims: Sequence[Mapping[str, Any]]) -> Any:

@@ -69,11 +69,7 @@ def drawing(preset: Preset, one: Placed, metric: str, value: float, number: int)
     series, spec = one.series, one.at(value)
     if "quantity" in series:
         return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
-    search, path = series["fewest"], ("series", preset.series.index(series))
-    settings = settings_of(preset, ("panels", preset.panels.index(one.panel)), path, spec.model)
-    # A wrong setting is an error here, with the path of its key, and not in the middle of a search.
-    with preset.source.locate(path):
-        make_job(rounded(spec, search["along"], search["to"]), series["solver"], **settings)
+    search, settings = series["fewest"], settings_of(preset, one.panel, series)
     ends, close = (search["along"], search["from"], search["to"]), QUICK_CLOSE if preset.quick else CLOSE
     return Search(spec, series["solver"], tuple(settings.items()), metric, series["below"], *ends, number, close)
 

@@ -22,7 +22,6 @@ import pandas as pd
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
-from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims
 from lrlab.presets.bounds import BOUNDS
 from lrlab.presets.definition import Preset, Toml
@@ -31,10 +30,9 @@ from lrlab.presets.exponents import exponents
 from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost, drawing
 from lrlab.presets.label_quantities import PLACES
 from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, counts, grid_words, placed_in, runs_of
-from lrlab.presets.quantities import QUANTITIES
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.rules import half, half_words
-from lrlab.presets.theory_lines import assumptions, bounds_at, check_lines, lines_of, marks_of
+from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, run_traced, run_trial
 from lrlab.sweeps.definition_parts import Success
@@ -53,11 +51,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
     The first trial of every point comes before any second one, so that a growing figure has all lines early.
     """
-    if "against" in preset.content["figure"]:
-        with preset.source.locate(("figure", "against")):
-            require_known(preset.content["figure"]["against"], (*TIMES, *BOUNDS), what="against")
     placed = placed_in(preset, iterates(preset))
-    _check(preset, placed)
     runs, drawn, refused = list[Any](), list[Any](), list[dict[str, Any]]()
     for one in placed:
         labels = {"panel": one.panel["title"], "series": one.series["label"]}
@@ -68,7 +62,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
                 else:
                     runs.append((own, item))
             continue
-        numbers = counts(preset, ("panels", preset.panels.index(one.panel)), len(one.values), trials)
+        numbers = counts(preset, one.panel, len(one.values), trials)
         metric = look_of(preset, one.panel).get("measure", "")
         drawn += [
             ({**labels, one.axis: value}, drawing(preset, one, metric, value, number))
@@ -124,47 +118,6 @@ def rate_of(preset: Preset, one: Placed) -> Success | None:
     if "below" in one.series:
         return Success(look_of(preset, one.panel)["measure"], below=one.series["below"])
     return make_success(preset.content["success"]) if "success" in preset.content else None
-
-
-def _check(preset: Preset, placed: Sequence[Placed]) -> None:
-    """Raise InputError, with the path, for an unknown metric, quantity, part or bound, or too few values."""
-    source, figure, by_iteration = preset.source, preset.content["figure"], iterates(preset)
-    if not placed:
-        raise source.located(InputError("series", "given", "nothing", "add at least one table [[series]]"), ())
-    if "success" in preset.content and "measure" in figure:
-        error = InputError("measure", "given in [figure], or success above all tables", "both", "keep one of them")
-        raise source.located(error, ("figure", "measure"))
-    for one in placed:
-        panel, look = ("panels", preset.panels.index(one.panel)), look_of(preset, one.panel)
-        with source.locate(("series", preset.series.index(one.series))):
-            along = ""
-            if "quantity" in one.series:
-                require_known(one.series["quantity"], QUANTITIES, what="quantity")
-                quantity = QUANTITIES[one.series["quantity"]]
-                require_known(one.series.get("part", "nothing"), quantity.parts, what="part")
-                along = quantity.along
-            if "fewest" in one.series and "below" not in one.series:
-                raise InputError("below", "a level", "nothing", "add it: a run recovers if the metric is below")
-            if (along or one.axis in PLACES) and one.axis not in along.split():
-                raise InputError("axes", along or "a parameter", one.axis, f"draw {one.series['label']} along that")
-        if "quantity" not in one.series:
-            with source.locate(("success",)):
-                rate = rate_of(preset, one)
-            if rate is None and "measure" not in look:
-                error = InputError("measure", "given in [figure], or success above all tables", "neither", "add one")
-                raise source.located(error, ("figure", "measure"))
-            metric = rate.metric if rate else look["measure"]
-            if metric not in COSTS:
-                paths = ("success",), (*panel, "measure"), ("figure", "measure")
-                preset.require_measure(metric, one.spec.model, *paths[0 if "success" in preset.content else 1 :])
-        with source.locate(panel, ("figure",)):
-            if "quantity" in one.panel:
-                require_known(one.panel["quantity"], TIMED, what="quantity")
-                if "level" not in figure:
-                    raise InputError("level", "given", "nothing", "add it to [figure], for the accuracy")
-            if (one.series.keys() & {"claimed", "memory"}) and not by_iteration and len(one.values) < 3:
-                raise InputError("axes", "at least three values, for an interval", one.panel.get("axes"), "add values")
-    check_lines(preset, placed)
 
 
 def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:

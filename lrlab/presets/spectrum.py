@@ -10,12 +10,11 @@ from lrlab.models.axes import axes
 from lrlab.presets import claims
 from lrlab.presets.definition import EIGENVALUES, Preset
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.placed import axes_path, axis_of
+from lrlab.presets.placed import axis_of
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.toml import make_axis
 
 CURVE_POINTS = 121
 BAND_STEP = 5
@@ -26,12 +25,10 @@ DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "
 def plan(preset: Preset, trials: int | None = None) -> Plan:
     """Return the draws of all panels as one job."""
     items, made = list[tuple[str, Draw]](), []
-    for number, panel in enumerate(preset.panels):
-        path = ("panels", number)
-        spec, (axis, values) = preset.spec(path), axis_of(preset, path)
-        with preset.source.locate(axes_path(preset, path)):
-            values = Sweep(spec=spec, axes={axis: make_axis(axis, values)}, solvers=("pairwise-moment",)).grid[axis]
-            own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
+    for panel in preset.panels:
+        spec, (axis, given) = preset.spec(panel), axis_of(preset, panel)
+        values = Sweep(spec=spec, axes={axis: given}, solvers=("pairwise-moment",)).grid[axis]
+        own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
         items += [(panel["title"], draw) for draw in own]
         made.append((panel["title"], spec, axis, values))
     # A growing figure has one draw per point first.

@@ -8,6 +8,7 @@ name in the panel's `paper`. All panels show the same runs.
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,6 @@ from lrlab import presets
 from lrlab.catalog import family
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
-from lrlab.parameters import InputError, require_known
 from lrlab.presets import claims, fits
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import samples_of
@@ -31,17 +31,12 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
     """Return the runs of all series in all columns, or the fits; solvers see the same data in a trial."""
     if preset.data:
         return fits.plan(preset, trials, data)
-    _check(preset)
     runs = list[tuple[dict[str, Any], Trial]]()
-    for i, column in enumerate(preset.content["columns"]):
-        for j, series in enumerate(preset.series):
-            spec = preset.spec(("columns", i), ("series", j))
-            settings = settings_of(preset, ("columns", i), ("series", j), spec.model)
-            with preset.source.locate(("series", j), ("columns", i), ("settings",), ()):
-                job = make_job(spec, series["solver"], **settings)
-            (count,) = counts(preset, ("columns", i), 1, trials)
-            labels = {"column": column["label"], "series": series["label"]}
-            runs += [(labels, Trial(job, number)) for number in range(count)]
+    for column, series in product(preset.content["columns"], preset.series):
+        job = make_job(preset.spec(column, series), series["solver"], **settings_of(preset, column, series))
+        (count,) = counts(preset, column, 1, trials)
+        labels = {"column": column["label"], "series": series["label"]}
+        runs += [(labels, Trial(job, number)) for number in range(count)]
     items = sorted(dict.fromkeys(trial for _, trial in runs), key=lambda trial: trial.number)
 
     def finish(results: Sequence[Any]) -> Result:
@@ -63,35 +58,11 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
     return Plan(run_trial, items, finish)
 
 
-def _check(preset: Preset) -> None:
-    """Raise InputError, with the path, for unknown series or metrics, or a wrong number of printed numbers."""
-    columns, labels = preset.content["columns"], preset.labels
-    for number, column in enumerate(columns):
-        for label in column.get("settings", {}):
-            with preset.source.locate(("columns", number, "settings")):
-                require_known(label, labels, what="series")
-    model = preset.spec(("columns", 0)).model
-    for number, panel in enumerate(preset.panels):
-        preset.require_measure(panel["measure"], model, ("panels", number, "measure"))
-    names = tuple(_printed_as(panel) for panel in preset.panels)
-    for number, series in enumerate(preset.series):
-        for metric, printed in series.get("paper", {}).items():
-            path = ("series", number, "paper", metric)
-            with preset.source.locate(path):
-                require_known(metric, names, what="measure")
-            if not isinstance(printed, list) or not all(type(value) in (int, float) for value in printed):
-                raise preset.source.located(InputError(metric, "a list of numbers", printed, "write numbers"), path)
-            if len(printed) != len(columns):
-                expected = f"a number for each of the {len(columns)} columns"
-                error = InputError(metric, expected, len(printed), "give one number each, nan for none")
-                raise preset.source.located(error, path)
-
-
 def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
     """Return the verdicts on the claims of a panel, then on its printed numbers."""
     samples = samples_of(rows.assign(shown=_values(panel, rows)), "column", "shown", panel.get("scale", 1.0))
     name = _printed_as(panel)
-    rising = family(preset.spec(("columns", 0)).model).measures[panel["measure"]].rising
+    rising = family(preset.spec(preset.content["columns"][0]).model).measures[panel["measure"]].rising
     columns = [column["label"] for column in preset.content["columns"]]
     printed = {
         one["label"]: dict(zip(columns, map(float, one["paper"][name]), strict=True))
@@ -112,7 +83,7 @@ def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:
             own = _values(panel, rows[(rows["series"] == one["label"]) & (rows["column"] == label)])
             place = {"series": one["label"], "column": label, "measure": metric}
             lines.append({**place, **compare_with_paper(own, float(paper), panel.get("scale", 1))})
-    return pd.DataFrame(lines).assign(panel=panel["title"], model=preset.spec(("columns", 0)).model)
+    return pd.DataFrame(lines).assign(panel=panel["title"], model=preset.spec(preset.content["columns"][0]).model)
 
 
 def _printed_as(panel: Toml) -> str:

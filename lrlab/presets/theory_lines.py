@@ -5,13 +5,12 @@ points up to `to`, or a `mark`: a vertical line at a number of the spec. The lin
 line that is `exact` for its series has the color of the series.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 
 from lrlab.arrays import Array
-from lrlab.parameters import InputError, require_known
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.label_quantities import PLACES
@@ -25,29 +24,6 @@ def of_panel(preset: Preset, panel: Toml) -> list[Toml]:
     """Return the lines of a panel, as in the file."""
     lines = preset.content.get("lines", ())
     return [line for line in lines if line.get("panel", panel["title"]) == panel["title"]]
-
-
-def check_lines(preset: Preset, placed: Sequence[Placed]) -> None:
-    """Raise InputError, with the path, for a line with an unknown bound or series, or without a shape."""
-    for number, line in enumerate(preset.content.get("lines", ())):
-        with preset.source.locate(("lines", number)):
-            if "bound" in line:
-                require_known(line["bound"], _bounds_for(placed, line), what="bound")
-            elif not {"slope", "mark", "origin"} & line.keys():
-                raise InputError("bound", "a bound, a slope or a mark", "nothing", "add one of them to the line")
-            if "series" in line or "slope" in line:
-                require_known(line.get("series", "nothing"), preset.labels, what="series")
-
-
-def _bounds_for(placed: Sequence[Placed], line: Toml) -> Mapping[str, object]:
-    """Return the bounds that suit a line: functions of a spec, or of a spec and a place."""
-    own = [
-        one.axis
-        for one in placed
-        if line.get("panel", one.panel["title"]) == one.panel["title"]
-        and line.get("series", one.series["label"]) == one.series["label"]
-    ]
-    return STEP_BOUNDS if own and all(axis == STEPS or axis in PLACES for axis in own) else BOUNDS
 
 
 def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:

@@ -1,20 +1,17 @@
-"""Definitions of sweeps and presets with random mistakes: read correctly, or refused in one sentence."""
+"""Definitions with random mistakes: lrlab reads a sweep in TOML as it stands, or rejects it with the path."""
 
 from importlib.resources import files
 
 import pytest
 from hypothesis import strategies as st
 
-from lrlab import presets
-from lrlab.parameters import InputError, declared
+from lrlab.parameters import declared
 from lrlab.presets import sweeps as library
-from lrlab.presets.reading import read
 from lrlab.sweeps.toml import parse, to_toml
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, drawn
 from tests.fuzz.test_readers import read_or_refused
 
 FOLDER = files("lrlab.presets")
-PRESETS = {name: (FOLDER / f"{name}.toml").read_text(encoding="utf-8") for name in presets.names()}
 SWEEPS = [(FOLDER / "sweeps" / f"{name}.toml").read_text(encoding="utf-8") for name in library.names()]
 SWEEPS += [
     """model = "polynomial-network"
@@ -57,16 +54,3 @@ def test_a_sweep_is_read_or_refused(text):
         for name, value in sweep.spec.values().items():
             if (parameter := declared(type(sweep.spec)).get(name)) is not None:
                 assert parameter.check(value) == value
-
-
-@drawn("definitions:.4", 15, data=st.data(), name=st.sampled_from(sorted(PRESETS)))
-def test_a_preset_is_read_or_refused(data, name):
-    text = data.draw(st.one_of(changed([PRESETS[name]]), with_other_value([PRESETS[name]])))
-    preset = read_or_refused(read, name, text)
-    if preset is not None:
-        try:
-            plan = presets.plan(preset, 2)
-        except InputError as error:
-            assert "\n" not in str(error) and "must be" in str(error)
-        else:
-            assert callable(plan.function)

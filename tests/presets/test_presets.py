@@ -11,7 +11,6 @@ from lrlab import presets
 from lrlab.engine.results import LocalResults, collect
 from lrlab.presets import page, result
 from lrlab.presets.definition import Preset
-from lrlab.sweeps.toml_source import Source
 
 FIGURES = {name: presets.load(name) for name in presets.names()}
 
@@ -79,7 +78,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
 
 
 def test_titles_of_a_page_are_text():
-    preset = Preset("x", "<b>A</b>", "lines", "R & S", "E", Source(""))
+    preset = Preset("x", "<b>A</b>", "lines", "R & S", "E", {})
     text = page.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
     assert "<b>A</b>" not in text and "&lt;b&gt;A&lt;/b&gt;" in text and "R &amp; S" in text
 

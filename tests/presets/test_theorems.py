@@ -15,7 +15,6 @@ from lrlab.presets.forms import moved
 from lrlab.presets.items import Search
 from lrlab.presets.label_quantities import at_distance
 from lrlab.presets.quantities import QUANTITIES
-from lrlab.presets.reading import read
 
 
 def test_every_quantity_and_every_bound_is_drawn_somewhere():
@@ -221,31 +220,6 @@ def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
     assert 10 < len(values["m = 8,000"]) < len(values["m = 2,000"]) < len(values["m = 1,000"]) == 40, "until rounding"
     assert all(len(own) == 2 for row in values.values() for own in row.values()), "one run ends before the other"
     assert all(bound == pytest.approx(0.5**t) for t, bound in values["2⁻ᵗ"].items())
-
-
-@pytest.mark.parametrize(
-    ("name", "old", "new", "message"),
-    [
-        ("jain2013-lemma6", "below = 0.01\n", "", "below must be a level"),
-        ("jain2013-lemma6", 'along = "observed", from', 'along = "seen", from', "seen"),
-        ("jain2013-lemma6", "to = 1.0", "to = 2.0", "observed"),
-        (
-            "qiu2017-theorem2",
-            "distance = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0]",
-            "d1 = [10, 20]",
-            "axes must be distance, got d1",
-        ),
-        ("qiu2017-theorem2", 'bound = "sign-matrix"', 'bound = "one"', "sign-matrix"),
-        ("jain2013-claim3", 'quantity = "isometry"', 'quantity = "isometries"', 'did you mean "isometry"'),
-        ("jain2013-claim3", 'name = "d2"', 'name = "d3"', "parameter"),
-        ("jain2013-claim3", "[10, 20, 50, 100]", "[10, 20]", "with 50, the position of the stored result"),
-    ],
-)
-def test_a_mistake_in_a_search_or_a_place_is_a_sentence(name, old, new, message):
-    text = presets.files(presets.__name__).joinpath(f"{name}.toml").read_text("utf-8")
-    assert old in text
-    with pytest.raises(InputError, match=message):
-        presets.plan(read(name, text.replace(old, new, 1)))
 
 
 def test_at_another_position_everything_is_of_that_spec():
