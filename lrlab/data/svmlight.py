@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Indices
 from lrlab.data.dataset import Dataset, pattern
-from lrlab.data.files import GROWTH, Source
+from lrlab.data.files import GROWTH, Source, split_lines
 from lrlab.data.labels import LabelChoice
 from lrlab.parameters import InputError
 
@@ -134,7 +134,7 @@ def read_svmlight(
 
 def is_sized(source: Source) -> bool:
     """Return whether the first line states sizes, and the second one has pairs of index and value."""
-    lines = [*source.lines(), ""]
+    lines = [*split_lines(source.text("cp1252")[0]), ""]
     return SIZES.fullmatch(lines[0]) is not None and ":" in lines[1]
 
 

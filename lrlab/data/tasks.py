@@ -213,7 +213,7 @@ def read_task(
     suffix = data_suffix(Path(path))
     of_labels = labels is not None or file_format or hints.model == Multilabel.model or hints.kind == "labels"
     if suffix == ".txt":
-        of_labels = of_labels or test or is_sized(Source(Path(path), "text", limit_bytes))
+        of_labels = of_labels or test is not None or is_sized(Source(Path(path), "text", limit_bytes))
     if not of_labels and suffix not in OF_LABELS:
         for name, value in (("test", test), ("base", base), ("limit", limit or None)):
             if value is not None:

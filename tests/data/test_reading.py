@@ -12,6 +12,7 @@ import lrlab
 from lrlab.__main__ import main
 from lrlab.data.columns import Hints
 from lrlab.data.reading import read_given
+from lrlab.data.tasks import read_task
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 rng = np.random.default_rng(5)
@@ -78,8 +79,8 @@ def test_words_of_features_are_columns_of_0_and_1(tmp_path):
 
 
 def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
-    (tmp_path / "t.csv").write_bytes(lines(ROWS, heading="größe,b,c,y").encode("cp1252"))
-    given = read_given(tmp_path / "t.csv")
+    (tmp_path / "t.txt").write_bytes(lines(ROWS, heading="größe,b,c,y").encode("cp1252"))
+    given = read_task(tmp_path / "t.txt").given
     assert given.names[0] == "größe" and "Windows-1252" in given.words
 
 
