@@ -25,7 +25,7 @@ TITLE_CHARACTERS = 100
 
 
 class Node(dict[str, Any]):
-    """Part of a figure, whose values can be read as attributes; None where there is none."""
+    """Part of a figure, whose values can be read as attributes; None if it is missing."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -136,13 +136,13 @@ class Figure:
         return f'{{"data": {data}, "layout": {encoded(layout)[:-1]}{common}}}}}'
 
     def plotly(self) -> Any:
-        """Return plotly's own figure; ValueError where a value is none that plotly knows."""
+        """Return plotly's own figure; ValueError if plotly does not know a value."""
         import plotly.graph_objects as go
 
         return go.Figure(self.to_dict())
 
     def mimebundle(self, *words: str) -> dict[str, Any]:
-        """Return what a notebook shows: plotly's own figure below lines of words."""
+        """Return the MIME bundle of a notebook: plotly's own figure below lines of words."""
         lines = [line for text in words for line in wrap(escape(text, quote=False), TITLE_CHARACTERS)]
         place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
         drawn, room = self.plotly(), 18 * len(lines)
@@ -199,7 +199,7 @@ def grid(
 
 
 def encoded(value: Any, *, single: bool = False) -> str:
-    """Return a part of a figure as JSON; single: with arrays in single precision where it cannot be seen."""
+    """Return a part of a figure as JSON; single: with arrays in single precision if nobody sees the difference."""
     return json.dumps(plain(value, single), allow_nan=False)
 
 

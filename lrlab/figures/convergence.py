@@ -15,16 +15,16 @@ from lrlab.model_entry import Measure
 from lrlab.models.index_family import FAMILY
 
 LIVE_POINTS, FIRST_POINTS = 400, 40
-"""Of a curve while it grows: about as many as it has pixels; of the first ones none is left out."""
+"""Most points of a growing curve: about as many as it has pixels; the first ones all stay."""
 EMPTY = 100.0
-"""Where the axis of an empty figure ends."""
+"""End of the axis of an empty figure."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
 BOUNDS = {"best": "Bayes-optimal", "bound": "Cramér-Rao bound: the least error without bias"}
 LIMITS = {
     "limit_best": "information-theoretic limit",
     "limit_best_fast": "limit of polynomial-time methods",
 }
-"""What the `best_...`, `bound_...` and `limit_best_...` numbers among predictions mean."""
+"""The meaning of the `best_...`, `bound_...` and `limit_best_...` numbers among predictions."""
 
 
 def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
@@ -78,7 +78,7 @@ def curves(
 
 
 STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Where held axes end, times a power of ten."""
+"""Ends of held axes, times a power of ten."""
 
 
 PREFIXES = ("predicted", "limit", *BOUNDS, *LIMITS)
@@ -121,7 +121,7 @@ def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]
 def thinned_while_growing(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
     """Return a few hundred rows that stay when others follow: the first ones, then every second, fourth, eighth ...
 
-    With each doubling of the run half of them are dropped; until then a tab is sent new points alone.
+    With each doubling of the run half of them are dropped; until then a tab receives only new points.
     """
     stride = max(1, 2 ** math.ceil(math.log2(max(1, len(rows)) / LIVE_POINTS)))
     return rows if stride == 1 else [*rows[:FIRST_POINTS], *rows[-(-FIRST_POINTS // stride) * stride :: stride]]
@@ -207,7 +207,7 @@ def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
 
 
 def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: bool) -> float | None:
-    """Return the level of a line, None where there is none or it lies at 0 on a logarithmic axis."""
+    """Return the level of a line, None without one or if it lies at 0 on a logarithmic axis."""
     level = prediction(predictions, measure, prefix)
     return None if level is None or (log_y and level <= 0) else level
 
@@ -215,7 +215,7 @@ def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: b
 def _add_band(
     figure: Figure, extent: tuple[float, float], predictions: Mapping[str, float], name: str, colour: str, log_y: bool
 ) -> None:
-    """Add the band in which 80% of the draws lie, where it is known."""
+    """Add the band that holds 80% of the simulations, if it is known."""
     low, high = predictions.get(f"{name}_low", math.nan), predictions.get(f"{name}_high", math.nan)
     if math.isfinite(low + high) and (low > 0 or not log_y):
         theme.band(figure, np.array(extent), np.array([low, low]), np.array([high, high]), colour)

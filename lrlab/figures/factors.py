@@ -14,14 +14,15 @@ from lrlab.figures.recovery import Recovery, frames
 from lrlab.lowrank import LowRank
 
 SIDE = 48
-"""Most rows and columns of a heat map; of larger matrices an evenly spaced subset is drawn."""
+"""Most rows and columns of a heat map; a larger matrix shows an evenly spaced subset."""
 DIVERGING = "RdBu_r"
 ROUNDING = 1e-14
 """Values below this share of the largest are rounding errors."""
 AT_ROUNDING = 1e-12
 """Differences below this share of the largest entry are what rounding leaves of an exact recovery."""
 LEAST_RATIO = 10.0
-"""Of the ends of the axis of singular values: equal ones then lie on a line, rather than on their rounding errors."""
+"""Least ratio of the ends of the axis of singular values: equal ones then lie on a line, rather than on their rounding
+errors."""
 TITLE_LINE, TITLE_GAP, BAR = 16, 8, 34
 """Pixels of a line of a title, of the gap below it, and of the colour bar below."""
 COLUMNS = {2: 24, 4: 13}
@@ -90,7 +91,7 @@ def _title(run: Recovery) -> str:
 
 
 def _reach(reach: float, true: float) -> str:
-    """Return the largest difference of an estimate in words; where it has the size of rounding errors, so."""
+    """Return the largest difference of an estimate in words; a rounding error is called one."""
     if not reach >= 0:
         return "waiting"
     return f"at rounding: {reach:.0e}" if reach < AT_ROUNDING * true else f"up to {reach:.1g}"
@@ -112,7 +113,7 @@ def matrix_frames(truth: LowRank, runs: Sequence[Recovery], time: str = "iterati
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
-    """Return singular values on a log axis, those of the truth, if any, as dashes.
+    """Return singular values on a log axis, with the ground truth's, if any, as dashes.
 
     Of symmetric matrices the sizes of their eigenvalues; those that are negative have open markers.
     """

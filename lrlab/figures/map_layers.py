@@ -23,7 +23,7 @@ REGIONS = {
 }
 """Hatches of the regions of theory: colours of cells stay readable below them."""
 LARGE = "in large problems"
-"""Where regions hold: at the sizes of the cells some trials do better."""
+"""Scope of the regions: at the sizes of the cells some trials do better."""
 LABEL: dict[str, Any] = {
     "bgcolor": "rgba(255, 255, 255, 0.85)",
     "font": {"size": 12, "color": "#31333f"},
@@ -40,7 +40,7 @@ HATCH = {
     "fgcolor": "rgba(255, 255, 255, 0.9)",
     "bgcolor": "rgba(0, 0, 0, 0)",
 }
-"""Of inferred cells: it leans to the other side than that of regions of theory."""
+"""Of inferred cells: it leans to the other side than the hatch of theory."""
 
 
 class Scale(NamedTuple):
@@ -53,7 +53,7 @@ class Scale(NamedTuple):
 
     @property
     def edges(self) -> Array:
-        """Where cells meet: halfway between values, on the axis' own scale, (len(values) + 1,)."""
+        """Borders of grid points: halfway between values, on the axis' own scale, (len(values) + 1,)."""
         v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
         if len(v) == 1:
             inner = np.array([v[0] - 0.5, v[0] + 0.5])
@@ -72,7 +72,7 @@ class Layers:
         self._named: set[str] = set()
 
     def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str], place: Place) -> None:
-        """Colour the cells of a solver; inferred ones are paler and hatched, those without a value have a cross.
+        """Colour the cells of a solver; inferred ones are paler and hatched, and ones without a value have a cross.
 
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
@@ -95,7 +95,7 @@ class Layers:
         self._marks(~known.any(axis=0), place, "not measured", symbol="x-thin", size=5, color=theme.INK)
 
     def _hatch(self, inferred: Mask, place: Place) -> None:
-        """Hatch inferred cells; the outlines of all others are nan, so that only what has changed is sent."""
+        """Hatch inferred cells; the outlines of all others are nan, so that a message has only the changes."""
         rows, columns = np.indices(inferred.shape).reshape(2, -1, 1)
         x, y = self._x.edges[columns + [0, 1, 1, 0, 0, 0]], self._y.edges[rows + [0, 0, 1, 1, 0, 0]]
         y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
@@ -139,7 +139,7 @@ class Layers:
             self._add(trace("contour", **look, line={**line, "dash": dash}, name=name), place)
 
     def midpoints(self, points: pd.DataFrame, solver: str, colour: str, place: Place) -> None:
-        """Draw where half of the trials succeed: x, half, and low..high as a bar, cut at the ends of the axis."""
+        """Draw the points of 50% success: x, half, and low..high as a bar, cut at the ends of the axis."""
         low, high = (points[end].clip(*self._y.edges[[0, -1]]) for end in ("low", "high"))
         bars = {"array": high - points["half"], "arrayminus": points["half"] - low}
         for colour_, width, size in (("#ffffff", 4, 11), (colour, 1.8, 7)):
@@ -172,7 +172,7 @@ class Layers:
             self._add(trace("scatter", **look, line=ink, hovertemplate=hover), place)
 
     def regions(self, regions: Sequence[Region], place: Place) -> None:
-        """Hatch regions up to the edges of the map, each with its name where it is widest."""
+        """Hatch regions up to the edges of the map, each with its name at its widest point."""
         for region in regions:
             axes = (self._x, self._y)
             if region.name in REGIONS:
@@ -198,7 +198,7 @@ class Layers:
         return [next((edge for end, edge in ends if math.isclose(value, end)), value) for value in values]
 
     def axes(self, place: Place, below: bool, left: bool) -> None:
-        """Give the axes of a map their ranges, and where nothing is `below` or to the `left` of it, their titles."""
+        """Give the axes of a map their ranges, and their titles unless another map is `below` or to the `left`."""
         for axis, update, titled in (
             (self._x, self._figure.update_xaxes, not below),
             (self._y, self._figure.update_yaxes, not left),

@@ -1,4 +1,4 @@
-"""Numbers in sentences: three digits, thousands apart, powers of ten where they are tiny or in the millions."""
+"""Numbers in sentences: three digits, separated thousands, powers of ten for tiny numbers and millions."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 LEAST, MOST = 1e-3, 1e6

@@ -1,4 +1,4 @@
-"""Figures of heat maps: a true picture beside each solver's estimate, and the first measurements of a model."""
+"""Figures of heat maps: a true image next to each solver's estimate, and the first measurements of a model."""
 
 import math
 import textwrap
@@ -49,7 +49,7 @@ def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height
 
 
 def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int) -> Figure:
-    """Return what the truth shows, view(None), and beside it each run's newest estimate, on the scale of the truth."""
+    """Return the view of the ground truth, view(None), and of each run's newest estimate, on the same scale."""
     true: View = view(None)
     look, hover = dict(SCALES[true.scale]), "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
     if true.scale == "signed":
@@ -109,7 +109,7 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
 
 
 def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
-    """Return an estimate as (side, side) grey levels 0..255 on the truth's scale; mid-grey where there is none."""
+    """Return an estimate as (side, side) grey levels 0..255 on the truth's scale; mid-grey without an estimate."""
     side = math.isqrt(len(truth))
     if estimate is None:
         return np.full((side, side), 128, dtype=np.uint8)
@@ -118,7 +118,7 @@ def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
 
 
 def caption(run: Recovery, row: Mapping[str, float]) -> str:
-    """Return the title of a picture: the solver, and its error where it is known."""
+    """Return the title of a picture: the solver, and its error if it is known."""
     name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
     return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>{'' if row else 'waiting'}"
 
@@ -141,7 +141,7 @@ def picture_frames(truth: Array, runs: Sequence[Recovery], time: str = "iteratio
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:
-    """Return the panels below one another; vectors stand beside and above the first matrix, each on its own scale."""
+    """Return the panels below one another; vectors stand to the left of the first matrix and above it."""
     main = [panel for panel in panels if panel.place == "main"]
     titles = [panel.title for panel in main]
     shown = [panel.values for panel in main]
@@ -162,7 +162,7 @@ def measured(panels: Sequence[Panel], height: int) -> Figure:
 
 
 def framed(matrix: Array, left: Array, top: Array) -> Array:
-    """Return a matrix with a vector beside and one above it, as thick lines; each is divided by its largest size."""
+    """Return a matrix with one vector to its left and one above it, as thick lines, each scaled to at most 1."""
     high, wide = matrix.shape
     thick = max(2, max(high, wide) // 14)
     whole = np.full((high + 2 * thick, wide + 2 * thick), np.nan)

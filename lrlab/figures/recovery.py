@@ -13,14 +13,14 @@ from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, trace
 
 STEMS = 64
-"""Longest vector drawn entry by entry; longer ones are drawn as estimate against truth."""
+"""Longest vector drawn entry by entry; longer ones appear as estimate against ground truth."""
 MOST_POINTS = 1500
 MOST_FRAMES = 80
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """One solver's run, as it is drawn.
+    """One solver's run with its style.
 
     title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
@@ -63,8 +63,8 @@ def recovery(
 ) -> Figure:
     """Return the estimates against the truth.
 
-    Up to 64 entries: truth as stems and estimates as markers, entry by entry, with their 95% intervals where a solver
-    has them. Longer: estimate against truth, where the diagonal is exact. symbol: of the signal.
+    Up to 64 entries: ground truth as stems and estimates as markers, entry by entry, with 95% intervals if a solver has
+    them. Longer: estimate against ground truth; the diagonal is exact. symbol: of the signal.
     """
     figure = Figure()
     indices, stems = entries(truth), len(truth) <= STEMS
@@ -122,7 +122,7 @@ def entries(truth: Array) -> Indices:
 
 
 def places(truth: Array, indices: Indices, number: int, runs: int) -> Array:
-    """Return x of the markers of the run of this number; entry by entry those of all runs stand side by side."""
+    """Return x of the markers of the run of this number; markers of one entry stand side by side."""
     if len(truth) > STEMS:
         return truth[indices].astype(np.float32)
     offset = 0.0 if runs == 1 else 0.5 * (number / (runs - 1) - 0.5)
@@ -130,7 +130,7 @@ def places(truth: Array, indices: Indices, number: int, runs: int) -> Array:
 
 
 def heights(indices: Indices, estimate: Array | None) -> Array:
-    """Return y of the markers of a run, nan where it has no estimate."""
+    """Return y of the markers of a run, nan without an estimate."""
     y = np.full(len(indices), np.nan) if estimate is None else estimate[indices]
     return y.astype(np.float32)
 
@@ -160,7 +160,7 @@ def _iteration_at(run: Recovery, seconds: float) -> int:
 
 
 def estimate_at(run: Recovery, iteration: int) -> Array | None:
-    """Return the newest stored estimate up to an iteration; the last one where the run had ended by then."""
+    """Return the newest stored estimate up to an iteration; the last one if the run had ended by then."""
     if run.rows and iteration >= run.rows[-1]["iteration"]:
         return run.estimate
     count = bisect_right(run.history, iteration, key=itemgetter(0))

@@ -1,4 +1,4 @@
-"""Runs as they are drawn: their style, their estimates beside the truth, theory, and the verdict in words."""
+"""Prepares runs for figures: style, estimates next to the ground truth, theory, and the verdict in words."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lrlab.runs.trace import Trace
 
 EXPECTED_ITERATIONS = 40
-"""Iterations of a solver whose prediction is drawn one by one."""
+"""Most iterations with a prediction for each."""
 
 
 def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
@@ -50,7 +50,7 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
-    """Return runs as they are drawn."""
+    """Return runs with their styles and predictions."""
     truth = truth_of(spec)
     comparable, looks = aligned(spec, truth), styles(spec.model, (run.job.solver for run in runs))
     return [
@@ -76,12 +76,12 @@ def expected(job: Job, iterations: int) -> Sequence[float]:
 
 @lru_cache(maxsize=64)
 def truth_of(spec: Spec) -> Any:
-    """Return the truth of a spec, None where estimates are not compared with one; its data is not drawn for that."""
+    """Return the ground truth of a spec, without its data; None if nothing is compared with one."""
     return spec.build().truth if "error" in measures_of(spec) else None
 
 
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
-    """Return the function that sets in an estimate what the measurements leave open as it is in the truth."""
+    """Return the function that gives estimates the scale or sign of the ground truth if measurements leave it open."""
     if truth is None or isinstance(truth, LowRank):
         return spec.comparable
 
@@ -142,8 +142,8 @@ def compare(
 ) -> Any:
     """Return the figure of a measure of several traces, as on the page *Run*: a figure of plotly.
 
-    measure: one of the model's, by default its first. time: "iteration" or "seconds". Traces of one solver are told
-    apart by the settings in which they differ. InputError where models differ, or there is no such measure.
+    measure: one of the model's, by default its first. time: "iteration" or "seconds". Titles of traces of one solver
+    name the settings in which they differ. InputError if models differ, or have no such metric.
     """
     return comparison(traces, measure, time, log_x=log_x, log_y=log_y).plotly()
 
@@ -154,7 +154,7 @@ def comparison(
     """Return the same as a figure of the lab."""
     models = dict.fromkeys(trace.job.spec.model for trace in traces)
     if len(models) != 1:
-        raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare those of one model")
+        raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare traces of one model")
     measures = measures_of(traces[0].job.spec)
     require_known(measure or next(iter(measures)), measures, what="measure")
     require_known(time, tuple(convergence.TIMES), what="time")
@@ -198,12 +198,12 @@ def own_verdict(trace: "Trace") -> str:
 
 
 def measures_of(spec: Spec) -> Mapping[str, Measure]:
-    """Return the scores of a spec's problem: those of its family, or those of a person's own data."""
+    """Return the scores of a spec's problem: its family's, or the metrics of your data."""
     return spec.data_metrics or family(spec.model).measures
 
 
 def mimebundle(trace: "Trace") -> dict[str, Any]:
-    """Return what a notebook shows of a trace: its figure below its verdict and its end."""
+    """Return the MIME bundle of a trace: its figure below its verdict and its end."""
     measures = measures_of(trace.job.spec)
     last = trace.rows[-1] if trace.rows else {}
     numbers = [f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name)]

@@ -1,4 +1,4 @@
-"""Figures of several series over one axis: statistics of trials, numbers of a paper beside ours, rates."""
+"""Figures of several series over one axis: statistics of trials, numbers of a paper next to ours, rates."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
 
 LEGEND_LINES, LEGEND_LINE = 8, 24
-"""Lines of the legend for which the usual height is enough, and the height of one in pixels."""
+"""Most lines of the legend at the usual height, and the height of one in pixels."""
 
 
 def series(
@@ -31,8 +31,8 @@ def series(
 
     points: columns series, x, y, low, high (ends of the bars, or of `bands`), trials. marks: upright lines, by name.
     theory: kind ("predicted" or "limit" for large sizes), series, x, y, low, high (the band of draws at the size of a
-    point, or nan). limits: name, x, y of lines of all methods. looks: the styles of series that have one of their own.
-    A point's customdata is trials, low, high, series, x.
+    point, or nan). limits: name, x, y of lines of all methods. looks: the styles of series that have a fixed one. A
+    point's customdata is trials, low, high, series, x.
     """
     figure = Figure()
     theory_names = [] if theory is None else theory["series"]
@@ -91,7 +91,7 @@ def beside(
 ) -> Figure:
     """Return a figure with one line per series, filled markers for ours and open ones for the paper's.
 
-    points: columns series, x, ours, spread (standard deviation, nan of one trial), trials, paper (nan where it printed
+    points: columns series, x, ours, spread (standard deviation, nan of one trial), trials, paper (nan if it printed
     none). A series whose x is nan does not depend on it: a level line. categories: x are names, which no line joins.
     """
     figure = Figure()
@@ -142,7 +142,7 @@ def rates(
 
     points: columns series, rate, error, standard_error, trials, n, used (whether the fit uses it: filled markers).
     fits: (slope, R^2) by series, and for all of them together as "pooled". limit: the largest rate of the region.
-    exact: rate, error of a prediction to lay beside the dots, called `exact_name`.
+    exact: rate, error of a prediction to compare with the dots, called `exact_name`.
     """
     figure = Figure()
     names = list(dict.fromkeys(points["series"]))

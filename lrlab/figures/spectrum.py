@@ -58,12 +58,12 @@ def eigenvalues(
 
 
 def _counted(what: str, points: pd.DataFrame) -> str:
-    """Return of how many trials dots are what is said; before a run there are none."""
+    """Return the words with the number of trials behind the dots; before a run there are none."""
     return "not run yet" if points.empty else f"{what} of {points['trials'].max()} trials"
 
 
 def _eigenvalue_title(moments: set[str]) -> str:
-    """Return the title of an axis of eigenvalues: where both moments are drawn, each is where it is informative."""
+    """Return the title of an axis of eigenvalues: with both moments, each covers its informative range."""
     return "eigenvalue of M/4,<br>of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
 
 
@@ -100,7 +100,7 @@ def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
 
 
 def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:
-    """Return the intervals of the axis on which n/p exceeds the threshold, from neighbouring points of the curve."""
+    """Return the intervals of the axis with n/p above the threshold, from neighboring points of the curve."""
     at, above = curve["at"].to_numpy(dtype=float), (curve["ratio"] > curve["threshold"]).to_numpy(dtype=int)
     between = np.concatenate([at[:1], (at[:-1] + at[1:]) / 2.0, at[-1:]])
     ends = between[np.flatnonzero(np.diff(above, prepend=0, append=0))]
@@ -165,8 +165,8 @@ def histogram(
 ) -> Figure:
     """Return all eigenvalues as a histogram (a density, area 1), the largest as a marker, and lines of theory.
 
-    x, density: of the bulk. edge: where it ends. spike: the predicted outlier, None where there is none. extent: of the
-    axis, the same for all that are to be compared.
+    x, density: of the bulk. edge: its end. spike: the predicted outlier, or None. extent: of the axis, the same for all
+    that are to be compared.
     """
     width = (extent[1] - extent[0]) / BINS
     counts, ends = np.histogram(values, bins=BINS, range=extent)

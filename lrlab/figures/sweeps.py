@@ -1,4 +1,4 @@
-"""Figures of a sweep: lines with bands along one axis, maps over two, and what they are made of."""
+"""Figures of a sweep: lines with bands along one axis, maps over two, and their tables."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -32,7 +32,7 @@ from lrlab.sweeps.sweep_table import results_of
 from lrlab.sweeps.theory import Limit, Region
 
 SHARE = "share"
-"""What is shown of a sweep: this share of successes, or a metric."""
+"""Choice of a sweep's values: this share of successes, or a metric."""
 EFFORT = {
     "iterations": Measure("iterations", "iterations until the run ended"),
     "seconds": Measure("solver time (s)", "processor time of the solver"),
@@ -46,7 +46,7 @@ ERRORS = ("error", "misfit")
 WIDE = 100.0
 """Ratio of the largest to the smallest value above which the axis of any other score is logarithmic."""
 MEANS = ("coverage",)
-"""Shares of a trial's entries whose mean over trials is what is claimed; of few entries a median would be coarse."""
+"""Fractions of a trial's entries, shown by their mean as in claims; of few entries a median would be coarse."""
 
 T = TypeVar("T")
 
@@ -59,11 +59,11 @@ class SweepData:
         self._memory: dict[str, Any] = {}
 
     def latest(self, name: str, make: Callable[[], T]) -> T:
-        """Return `make()`, called again where trials have come since."""
+        """Return `make()`, called again if trials have come since."""
         return self._once(name, self.results.changes, make)
 
     def of_theory(self, name: str, make: Callable[[], T]) -> T:
-        """Return `make()`, called again where more is known of theory since."""
+        """Return `make()`, called again if theory has come since."""
         return self._once(name, finite_size.n_cached(), make)
 
     def _once(self, name: str, source: object, make: Callable[[], T]) -> T:
@@ -73,7 +73,7 @@ class SweepData:
         return made
 
     def metric(self, show: str) -> str:
-        """Return the score behind what is shown."""
+        """Return the metric behind a choice."""
         return self.sweep.contour.metric if show == SHARE else show
 
     def table(self, show: str) -> pd.DataFrame:
@@ -84,7 +84,7 @@ class SweepData:
         return self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
 
     def cells(self, show: str) -> pd.DataFrame:
-        """Return the cells in the columns of maps; inferred ones where an adaptive sweep has no trials."""
+        """Return the cells in the columns of maps; an adaptive sweep infers values of points without trials."""
         x, y = self.sweep.grid
         value = "share" if show == SHARE else "mean"
         cells = self.table(show).rename(columns={x: "x", y: "y", value: "value"}).assign(inferred=False)
@@ -100,7 +100,7 @@ class SweepData:
 
     @cached_property
     def scales(self) -> list[Scale]:
-        """The axes as they are drawn."""
+        """The scales of the axes."""
         model, grid = type(self.sweep.spec), self.sweep.grid
         titles, names = axes.axes(model), axes.short_names(model)
         return [
@@ -109,7 +109,7 @@ class SweepData:
         ]
 
     def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
-        """Return the lines and the regions of theory over the plane of two axes; show: what the map does."""
+        """Return the lines and the regions of theory over the plane of two axes; show: the choice of the map."""
         lines, regions = self._asymptotic
         if show not in (SHARE, self.sweep.contour.metric):
             return lines, regions
@@ -137,12 +137,12 @@ def metrics(sweep: Sweep) -> Mapping[str, Measure]:
 
 
 def first_shown(sweep: Sweep) -> str:
-    """Return what is shown of a sweep at first: the share of successes where it counts them, or else a score."""
+    """Return the first choice of a sweep: the success rate if it has one, or else a metric."""
     return SHARE if sweep.success else sweep.contour.metric
 
 
 def title_of(sweep: Sweep, show: str) -> str:
-    """Return what a figure shows, in words."""
+    """Return the title of a figure's values."""
     if show != SHARE:
         return f"mean {display_name(show)}"
     rule = sweep.contour
@@ -188,9 +188,9 @@ def score_of(sweep: Sweep, show: str) -> Score:
 
 
 class Lines(NamedTuple):
-    """The figure of a sweep along one axis; its title and points; the limits in it; what it says, as a sentence.
+    """The figure of a sweep along one axis; its title and points; the limits in it; its message, as a sentence.
 
-    own_limit: whether a solver has a limit of its own in it.
+    own_limit: whether it shows a limit of a solver.
     """
 
     figure: Figure
@@ -202,7 +202,7 @@ class Lines(NamedTuple):
 
 
 def lines(data: SweepData, view: View) -> Lines:
-    """Return what a sweep along one axis shows."""
+    """Return the figure of a sweep along one axis."""
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure = metrics(sweep).get(show)
     points = _points(sweep, data.table(show), show).replace({"series": titles})
@@ -308,10 +308,10 @@ def map(
 ) -> Any:
     """Return the figure of a sweep as on the page *Phase transitions*, a figure of plotly.
 
-    table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; of a sweep along
-    one axis lines are drawn. show: "share" (of successes; the default where there is a rule) or a measure, of which a
-    map shows means and lines medians. apart: one map per solver, instead of contours over that of the first.
-    InputError if the table has no such axis or metric.
+    table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; a sweep along one
+    axis gives lines. show: "share" (of successes; the default with a success rule) or a metric; a map shows its means,
+    and lines its medians. apart: one map per solver, instead of contours over the first. InputError if the table has no
+    such axis or metric.
     """
     results = results_of(table, [name for name in (x, y) if name])
     names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))

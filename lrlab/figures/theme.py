@@ -31,7 +31,7 @@ PLASMA = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed
 SCORES = tuple((k / (len(PLASMA) - 1), colour) for k, colour in enumerate(PLASMA))
 """For maps of scores, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
 THEORY = {"dash": "dash", "width": 1.6}
-"""The line of an exact prediction; `POPULATION` is that of the limit of infinitely many measurements."""
+"""The line of an exact prediction; `POPULATION` is for the limit of infinitely many measurements."""
 POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
 BARS = {"type": "data", "thickness": 1.2, "width": 3}
 """The bars of a spread."""
@@ -43,12 +43,12 @@ def colours(names: Sequence[str]) -> dict[str, str]:
 
 
 def symbols(names: Sequence[str]) -> dict[str, str]:
-    """Return a marker for each name, by its place: series differ by more than colour, and those of one colour, too."""
+    """Return a marker for each name, by its place: series differ by more than color, also if they share a color."""
     return {name: SYMBOLS[(i + i // len(PALETTE)) % len(SYMBOLS)] for i, name in enumerate(names)}
 
 
 def dashes(names: Sequence[str]) -> dict[str, str]:
-    """Return a line pattern for each name: solid for the first eight, others where the colours repeat."""
+    """Return a line pattern for each name: solid for the first eight, others if the colors repeat."""
     return {name: DASHES[i // len(PALETTE) % len(DASHES)] for i, name in enumerate(names)}
 
 
@@ -59,7 +59,7 @@ def faint(colour: str, opacity: float = 0.18) -> str:
 
 
 def pale(colour: str) -> str:
-    """Return a "#rrggbb" colour halfway to the grey of text, for what is no longer up to date."""
+    """Return a "#rrggbb" color halfway to the grey of text, for outdated values."""
     parts = [(int(colour[k : k + 2], 16) + int(INK[k : k + 2], 16)) // 2 for k in (1, 3, 5)]
     return "#" + "".join(f"{part:02x}" for part in parts)
 
@@ -118,7 +118,7 @@ TEMPLATE = Template(
 def dashed(
     figure: Figure, x: Any, y: Any, colour: str = INK, *, name: str | None = None, hover: str = "", **look: Any
 ) -> None:
-    """Add the line of an exact prediction, to the legend too where it has a name; `hover` is a hovertemplate."""
+    """Add the line of an exact prediction, to the legend too if it has a name; `hover` is a hovertemplate."""
     figure.add_scatter(
         x=x,
         y=y,
@@ -145,7 +145,7 @@ def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "",
 
 
 def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | None = None) -> None:
-    """Add the area between two curves, to the legend too where it has a name."""
+    """Add the area between two curves, to the legend too if it has a name."""
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
@@ -162,7 +162,7 @@ def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | N
 def dots(
     figure: Figure, points: "pd.DataFrame", name: str, words: str, colour: str, symbol: str, *, legend: str = ""
 ) -> None:
-    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars where there is an `sd_<name>`."""
+    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars if there is an `sd_<name>`."""
     mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
     extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
     figure.add_scatter(

@@ -18,7 +18,7 @@ Maps = Mapping[str, pd.DataFrame]
 
 
 class Score(NamedTuple):
-    """The score of a map: name, ends of the colours (the data's where None), level and name of the contour, colours."""
+    """The score of a map: name, ends of the colors (None: the data's), level and name of the contour, colors."""
 
     name: str
     low: float | None = 0.0
@@ -41,11 +41,11 @@ def transition(
 ) -> Figure:
     """Return the map of the first solver in colours, and the contours of all of them.
 
-    maps: by solver, one row a cell: x, y, value (nan where it is not known), trials, inferred (predicted from other
-    cells); and for the text on hover successes, low and high (nan where nothing is counted) and spread. lines: named
-    points line, x, y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver,
-    x, half, low, high: where half of the trials succeed. looks: the solvers' styles, where they have their own. A
-    cell's customdata begins with x, y and the solver.
+    maps: by solver, one row a cell: x, y, value (nan if unknown), trials, inferred (predicted from other points); and
+    for the text on hover successes, low and high (nan without a success rule) and spread. lines: named points line, x,
+    y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver, x, half, low,
+    high: the points of 50% success. looks: the solvers' styles, if fixed. A cell's customdata begins with x, y and the
+    solver.
     """
     figure = grid(1, 1)
     layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
@@ -78,7 +78,7 @@ def multiples(
 ) -> Figure:
     """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
 
-    A line named "..., solver" is drawn on that solver's map, any other on all.
+    A line named "..., solver" appears on that solver's map, any other on all.
     """
     columns = min(columns, len(maps))
     rows = math.ceil(len(maps) / columns)

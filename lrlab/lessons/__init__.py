@@ -14,7 +14,7 @@ from lrlab.parameters import require_known
 
 @cache
 def lessons() -> dict[str, Lesson]:
-    """Return all lessons by name, in their order; InputError with the path where a file is not in the form."""
+    """Return all lessons by name, in their order; InputError with the path if a file has another form."""
     paths = [file for file in files(__name__).iterdir() if file.name.endswith(".toml")]
     readings = [read(file.name.removesuffix(".toml"), file.read_text(encoding="utf-8")) for file in paths]
     return {lesson.name: lesson for lesson in sorted(readings, key=lambda lesson: (lesson.place, lesson.name))}

@@ -27,7 +27,7 @@ WORDS_PER_MINUTE, MINUTES_TO_PREDICT, MINUTES_TO_LOOK = 120, 1.5, 0.25
 
 @dataclass(frozen=True)
 class Series:
-    """A solver with its settings, on the figure's spec with some parameters of its own."""
+    """A solver with its settings, on the figure's spec with some changed parameters."""
 
     label: str
     solver: str
@@ -39,7 +39,7 @@ class Series:
 class Slider:
     """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
 
-    start: where it stands at first, without a question. before: what is shown before a question is answered.
+    start: its first position without a question. before: the position before the answer.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Slider:
 
 @dataclass(frozen=True)
 class Figure:
-    """A live figure: what is computed along the slider, and how it is drawn (`kind`, and `look` by key)."""
+    """A live figure: the calculation along the slider, and its plot (`kind`, and `look` by key)."""
 
     kind: str
     spec: Spec
@@ -78,7 +78,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of a question; it is right where the answer is in (over, to]. why: what is said where it is wrong."""
+    """A choice of a question; it is right if the answer is in (over, to]. why: the reply to a wrong choice."""
 
     text: str
     over: float = float("-inf")
@@ -92,9 +92,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question that comes before the figure: its text, the choices, and what is said once one was taken.
+    """A question that comes before the figure: its text, the choices, and the reply to a choice.
 
-    hidden: the labels of the series that are drawn only then.
+    hidden: the labels of the series that appear only then.
     """
 
     text: str
@@ -103,13 +103,13 @@ class Question:
     hidden: tuple[str, ...] = ()
 
     def right(self, answer: float) -> int:
-        """Return the number of the choice that holds; -1 where none does."""
+        """Return the number of the choice that holds; -1 if none does."""
         return next((k for k, choice in enumerate(self.choices) if choice.holds(answer)), -1)
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a lesson; equation, figure and question may be missing. Of the text the first paragraph is in sight."""
+    """A step of a lesson; equation, figure and question may be missing. The first paragraph of the text is visible."""
 
     title: str
     text: str
@@ -131,13 +131,13 @@ class Step:
 
     @property
     def start(self) -> Any:
-        """Where the slider of the figure stands at first: at the case that the question asks for, if there is one."""
+        """First position of the figure's slider: at the case that the question asks for, if there is one."""
         assert self.figure is not None
         return self.numbers["answer"][1] if self.question else self.figure.slider.start
 
     @property
     def before(self) -> Figure | None:
-        """The figure that is shown before the question is answered: without what is to be predicted."""
+        """The figure that is shown before the question is answered: without the answer."""
         if self.figure is None or self.question is None:
             return None
         known = tuple(one for one in self.figure.series if one.label not in self.question.hidden)

@@ -34,7 +34,7 @@ def terms() -> dict[str, str]:
 
 
 def read(name: str, text: str) -> Lesson:
-    """Return the lesson of a file's text; InputError, with the path of the key, where it is not in the form."""
+    """Return the lesson of a file's text; InputError, with the path of the key, if it has another form."""
     source = Source(text, "lesson file", f"{name}.toml")
     source.check(keys.LESSON, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
@@ -59,7 +59,7 @@ def _step(source: Source, path: Path) -> Step:
         source.check(keys.NUMBER, "a number", here)
         of, at = source.value(here)["of"], source.value(here)["at"]
         if figure is None:
-            raise source.located(InputError(key, "left out where there is no figure", of, "add a figure"), here)
+            raise source.located(InputError(key, "missing without a figure", of, "add a figure"), here)
         with source.locate(here):
             require_known(of, tuple(figure.module.names(figure)), what="of")
         numbers[key] = (of, at)
@@ -84,7 +84,7 @@ def _step(source: Source, path: Path) -> Step:
 def _question(source: Source, path: Path, figure: Figure | None) -> Question:
     table = source.value(path)
     if figure is None:
-        raise source.located(InputError("question", "beside a figure that answers it", "none", "add a figure"), path)
+        raise source.located(InputError("question", "next to a figure that answers it", "none", "add a figure"), path)
     choices = tuple(Choice(**choice) for choice in table["choices"])
     if len(choices) < 2:
         raise source.located(InputError("choices", "2 or more", len(choices), "add a choice"), (*path, "choices"))

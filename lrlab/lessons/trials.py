@@ -1,4 +1,4 @@
-"""Computes what a figure of a lesson shows: jobs along its slider, their trials and traces, computed once each."""
+"""Computes the data of a lesson's figure: jobs along its slider, their trials and traces, computed once each."""
 
 from functools import lru_cache
 
@@ -14,7 +14,7 @@ from lrlab.runs.trace import Trace
 from lrlab.runs.trial import Trial, run_trial
 
 MOST_TRIALS, MOST_TRACES = 8192, 64
-"""How many results are held in memory: numbers, and whole runs."""
+"""Number of results in memory: numbers, and whole runs."""
 
 
 def spec_at(figure: Figure, at: Value, series: Series | None = None) -> Spec:
@@ -36,7 +36,7 @@ def single_index(figure: Figure, at: Value) -> SingleIndexSpec:
 
 
 def job(figure: Figure, series: Series, at: Value) -> Job:
-    """Return the checked job of a series at a position of the slider; InputError where there is none."""
+    """Return the checked job of a series at a position of the slider; InputError without any."""
     settings = dict(series.settings)
     spec = spec_at(figure, at, series)
     if figure.slider.setting and figure.slider.name in catalog.solver(series.solver, spec.model).options:

@@ -30,7 +30,7 @@ EXPLORE = (
     ),
     Card(
         "spectrum",
-        "See a spectral method fail, and theory say where",
+        "See a spectral method fail, as theory predicts",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
         "the signal drops to that of a guess, as in the asymptotic limit.",
         {**RUN, "model": "one-bit-phase-retrieval"},

@@ -1,9 +1,8 @@
 """The kinds of live figures, a module each.
 
-A module has `check(figure)`, which raises InputError where the kind lacks something; `names(figure)`, the numbers that
+A module has `check(figure)`, which raises InputError if the kind lacks something; `names(figure)`, the numbers that
 `numbers(figure, at)` computes at a position of the slider; `draw(figure, at)`, the figure there; `sentence(figure,
-at)`, what it shows there in words; and `alone(figure, at)`, the figure without other positions, which is `draw` itself
-where it shows none.
+at)`, its message in words; and `alone(figure, at)`, the figure without other positions, `draw` itself if it shows none.
 """
 
 from pkgutil import iter_modules
@@ -15,13 +14,13 @@ KINDS = tuple(sorted(module.name for module in iter_modules(__path__)))
 
 
 def require_series(figure: Figure) -> None:
-    """Raise InputError where a figure has no series."""
+    """Raise InputError if a figure has no series."""
     if not figure.series:
         raise InputError("series", "given", "nothing", "add a list of tables with label and solver to the figure")
 
 
 def require_keys(figure: Figure, *keys: str) -> None:
-    """Raise InputError where a figure lacks a key."""
+    """Raise InputError if a figure lacks a key."""
     for key in keys:
         if figure.get(key) is None:
             raise InputError(key, "given", "nothing", f"add {key} to the figure")

@@ -60,7 +60,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
 
 
 def sentence(figure: Figure, at: float) -> str:
-    """Return the mean of y <x, b> beside its expectation."""
+    """Return the mean of y <x, b> and its expectation."""
     result = numbers(figure, at)
     return f"Mean of y⟨x, b⟩: {rounded(result['correlation'])}, expected {rounded(result['mu1'])}."
 

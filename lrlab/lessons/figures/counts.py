@@ -1,4 +1,4 @@
-"""Numbers of the spec along the slider: unknowns, measurements, bytes; nothing is drawn at random."""
+"""Numbers of the spec along the slider: unknowns, measurements, bytes; without simulations."""
 
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ def alone(figure: Figure, at: float) -> build.Figure:
 
 
 def draw(figure: Figure, at: float, values: Sequence[float] = ()) -> build.Figure:
-    """Return the numbers along the slider, or at some of its positions, those at `at` marked."""
+    """Return the numbers along the slider, or at some of its positions, with marks at `at`."""
     drawn, labels, values = build.Figure(), names(figure), values or figure.slider.values
     colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:

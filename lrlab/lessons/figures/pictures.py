@@ -1,4 +1,4 @@
-"""The true picture beside the solvers' estimates of it, at the slider's position."""
+"""The true image next to the solvers' estimates, at the slider's position."""
 
 from lrlab.figures import build
 from lrlab.figures.numbers import rounded
@@ -14,7 +14,7 @@ HEIGHT = 300
 
 
 def check(figure: Figure) -> None:
-    """Refuse a truth that is no picture."""
+    """Reject a ground truth that isn't an image."""
     require_series(figure)
     if not figure.spec.side:
         raise InputError("truth", "a picture", figure.spec.values().get("truth", ""), "take digit-3 or phantom")

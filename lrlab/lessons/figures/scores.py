@@ -1,4 +1,4 @@
-"""A score of several solvers along the slider: draws and their means up to its position, beside exact predictions."""
+"""A score of several solvers along the slider: replicates and their means up to its position, and predictions."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 
 def _limits(figure: Figure, at: float) -> dict[str, float]:
-    """Return the asymptotic limits of each series and of all methods; nan where there are none."""
+    """Return the asymptotic limits of each series and of all methods; nan without any."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
         known = theory.predictions(job(figure, one, at), draw=False)
@@ -52,7 +52,7 @@ def _limits(figure: Figure, at: float) -> dict[str, float]:
 
 
 def _predicted(figure: Figure, at: float) -> dict[str, float]:
-    """Return mean and band of each series at the figure's own sizes; nan where they are not known."""
+    """Return mean and band of each series at the figure's own sizes; nan if unknown."""
     measure, result = figure.get("measure", "error"), dict[str, float]()
     for one in figure.series:
         known = theory.exact_predictions(job(figure, one, at))
@@ -63,7 +63,7 @@ def _predicted(figure: Figure, at: float) -> dict[str, float]:
 
 @lru_cache(maxsize=64)
 def _lines(figure: Figure) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return predictions at the slider's positions, and limits, finely where the positions are numbers of an axis."""
+    """Return predictions at the slider's positions, and limits, finely if the positions are numbers of an axis."""
     values = figure.slider.values
     coarse = pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
     limits = pd.DataFrame([{"at": at, **_limits(figure, at)} for at in values])
@@ -75,9 +75,9 @@ def _lines(figure: Figure) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def draw(figure: Figure, at: float) -> build.Figure:
-    """Return the lines of theory along the whole slider, and what is measured up to its position.
+    """Return the lines of theory along the whole slider, and the measurements up to its position.
 
-    It begins where the figure began before the question, so that the way from there to its answer is seen.
+    It begins where the figure began before the question, so that the way from there to its answer is visible.
     """
     drawn, (predicted, limits) = build.Figure(), _lines(figure)
     for label, colour in theme.colours(figure.labels).items():
@@ -113,7 +113,7 @@ def _finished(drawn: build.Figure, figure: Figure) -> build.Figure:
 
 
 def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -> None:
-    """Add a small mark for each draw, and a large one for their mean; that of the slider's position is the largest."""
+    """Add a small mark for each draw, and a large one for their mean, the largest at the slider's position."""
     colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
         results, colour = [scores(figure, one, place) for place in shown], colours[one.label]
