@@ -42,6 +42,7 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
 	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
+	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_random_specs.py
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
 	$(BIN)/python -m tests.faults --workers 100 --servers 20

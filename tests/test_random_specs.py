@@ -1,7 +1,7 @@
-"""Random specs, solvers, options and limits, ends of ranges among them: each ends in a result or in one sentence.
+"""Random specs, solvers, options and limits, ends of ranges included: each gives a result or one sentence.
 
-The suite runs EXAMPLES of them, the same ones every time. `LRLAB_RANDOM_SPECS=2000 pytest tests/test_random_specs.py`
-runs as many others, drawn anew each time (or from `--hypothesis-seed`), and takes some minutes.
+The suite always runs the same EXAMPLES. `LRLAB_RANDOM_SPECS=2000 pytest tests/test_random_specs.py` (`make soak`) runs
+that many new ones in some minutes.
 """
 
 import json

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file
 
 from lrlab.data import rows as datasets
 from lrlab.data.arrays import LARGEST
@@ -95,15 +94,6 @@ def test_a_text_is_read_or_refused(tmp_path_factory, data, labels):
     path = written(folder, name, data.draw(changed([TEXTS[name]])))
     if (read := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
         check(folder, read)
-
-
-@drawn("readers:.12", 30, text=changed([TEXTS["a.svm"]]))
-def test_what_is_read_of_svmlight_is_what_another_reader_reads(tmp_path_factory, text):
-    path = written(tmp_path_factory.mktemp("svm"), "a.svm", text)
-    if (data := read_or_refused(datasets.read, path, limit_bytes=LIMIT_BYTES)) is not None:
-        X, labels = load_svmlight_file(str(path), multilabel=True, zero_based=data.counts_from[0] == 0)
-        assert np.array_equal(dense(data.X), X.toarray())
-        assert [set(np.flatnonzero(row) + data.counts_from[1]) for row in dense(data.Y)] == [set(row) for row in labels]
 
 
 ARRAYS = st.one_of(
