@@ -15,8 +15,8 @@ from tests.waiting import aside
 @pytest.mark.slow
 def test_nothing_stored_is_lost_or_doubled_where_workers_and_servers_are_killed(tmp_path):
     # tests/engine kills workers. A fast machine may end a sweep before the kill: then the next one is another sweep.
-    outcome = aside(run, tmp_path / "trials.sqlite", worker_kills=0, server_kills=1, trials=200, seed=7)
-    assert outcome.trials in (4 * 200, 2 * 4 * 200)
+    outcome = aside(run, tmp_path / "trials.sqlite", worker_kills=0, server_kills=1, trials=100, seed=7)
+    assert outcome.trials in (4 * 100, 2 * 4 * 100)
 
 
 @pytest.mark.soak

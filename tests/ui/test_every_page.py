@@ -1,19 +1,13 @@
 """Every page is clicked through: opened, run, switched to every model and back twice, opened again by its address."""
 
-from urllib.parse import urlencode
-
 import pytest
-from playwright.sync_api import expect
 
 from lrlab import catalog
 from lrlab.models.axes import axes
-from tests.ui.browsing import idle, press
 from tests.ui.driving import PAGES, components, drawn, errors, finished, opened
 
 pytestmark = pytest.mark.usefixtures("engine")
 
-LONG_MS = 300_000
-"""Longest wait of a browser while other tests run on a small machine."""
 TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "3", "model": "one-bit-sensing"}
 WITH_MODELS = {
     "converge": {"n": "60", "p": "5", "max_iter": "3"},
@@ -114,27 +108,3 @@ def test_a_model_without_a_spectrum_is_refused_alone(model):
     switch = at.selectbox(key="spectrum.model").set_value("phase-retrieval").run()
     assert not errors(drawn(switch)) and any(data.get("figure") for data in components(switch))
     assert catalog.MODELS[model].title not in switch.selectbox(key="spectrum.model").options
-
-
-@pytest.mark.browser
-@pytest.mark.slow
-@pytest.mark.soak
-@pytest.mark.parametrize("name", ["converge", "spectrum", "transition"])
-def test_models_are_switched_in_a_browser(page, address, name):
-    page.set_default_timeout(LONG_MS)
-    page.goto(f"{address}/{name}?{urlencode(WITH_MODELS[name])}")
-    press(page, "Run")
-    expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.", timeout=LONG_MS)
-    box = page.get_by_role("combobox", name="Model").first
-    titles = [catalog.MODELS[model].title for model in models_on(name)]
-    for title in 2 * [*titles[1:], *reversed(titles[:-1])]:
-        idle(page)
-        box.fill(title)
-        page.get_by_role("option", name=title, exact=True).click()
-        expect(box).to_have_value(title, timeout=LONG_MS)
-        idle(page)
-        expect(page.locator("[data-testid=stException], [data-testid=stAlert]")).to_have_count(0)
-        expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible(timeout=LONG_MS)
-    page.reload()
-    expect(page.get_by_role("button", name="Run", exact=True)).to_be_enabled(timeout=LONG_MS)
-    expect(box).to_have_value(titles[0], timeout=LONG_MS)

@@ -13,7 +13,6 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from lrlab import catalog, lessons
 from lrlab.data.label_models import load_model
-from lrlab.ui.home import cards
 from lrlab.ui.widgets import plot
 from tests.thorough import but
 from tests.ui.browsing import (
@@ -621,20 +620,6 @@ def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point
     atlas.get_by_role("link", name="Open this point in Run").click()
     heading(page, "Run")
     expect(page).to_have_url(re.compile("model=rank-one-sensing"))
-
-
-MARKS = """() => location.pathname.length > 1 && document.querySelector(
-  '.stMain .lrlab-figure :is(.trace path, .heatmaplayer image, .points path)',
-)"""
-
-
-@pytest.mark.soak
-def test_every_card_shows_data_without_another_click(page, address):
-    opened(page, address, "lrlab")
-    for card in cards():
-        page.get_by_role("link", name=card.title, exact=True).first.click()
-        wait_until(page, MARKS)
-        visit(page, address, "lrlab")
 
 
 def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_link_that_runs(page, address):

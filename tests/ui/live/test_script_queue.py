@@ -70,36 +70,6 @@ def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
     assert order == ["click", "another click", "end", "end"]
 
 
-def test_who_acts_in_a_tab_has_its_waiting_script_go_before_others(monkeypatch):
-    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
-    session, order = threading.local(), []
-
-    class Session:
-        def get(self, name, default=""):
-            return session.tab if name == "live:token" else default
-
-        def __contains__(self, name):
-            return True
-
-    monkeypatch.setattr(script_queue.st, "session_state", Session())
-
-    def end(tab):
-        session.tab = tab
-        script_queue.give_way()
-        with script_queue.turn():
-            order.append(tab)
-
-    session.tab = "here"
-    with script_queue.turn():
-        threads = [started(end, tab) for tab in "abcd"]
-        for tab in ("c", "b", "nobody", "here", "c"):
-            script_queue.hurry(tab)
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert order == ["c", "b", "a", "d"]
-    assert not script_queue._queue and not script_queue._of_tab
-
-
 def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
     monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     ended = []

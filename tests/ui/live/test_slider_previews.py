@@ -3,7 +3,7 @@
 import threading
 
 from lrlab.ui.live import slider_previews
-from lrlab.ui.live.slider_previews import SliderPreview, waiting
+from lrlab.ui.live.slider_previews import SliderPreview
 from tests.waiting import PATIENCE
 
 
@@ -34,17 +34,6 @@ def test_one_computes_at_a_time(monkeypatch):
         return {"words": "done"}
 
     assert answered(*[show] * 5) and most == 1
-
-
-def test_those_that_wait_for_workers_keep_nobody():
-    together = threading.Barrier(5)
-
-    def show(position):
-        with waiting():
-            together.wait(PATIENCE)
-        return {"words": "done"}
-
-    assert answered(*[show] * 5)
 
 
 def test_one_that_takes_long_is_not_waited_for():
