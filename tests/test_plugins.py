@@ -320,7 +320,7 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
 
 
 TAKEN = [
-    (name, "NAME must be that of no solver, model, module or word of Python, got")
+    (name, "NAME must be a new name: not of a solver, model, module or word of Python, got")
     for name in ("class", "np", "lrlab", "json", "max", "pairwise-moment")
 ]
 

@@ -1,7 +1,8 @@
 """What callers ask of an engine, what of it is under way, and who is next.
 
-Dask knows of no people. A task with priority 100 behind eight tasks of 3 s begins after 2.7 s, because the scheduler
-has assigned those already. So the engine submits no more tasks than there are workers, and decides here who is next.
+Dask does not know who waits. A task with priority 100 behind eight tasks of 3 s begins after 2.7 s, because the
+scheduler has already assigned those tasks. The engine therefore submits no more tasks than there are workers, and
+decides here who is next.
 """
 
 import json
@@ -19,9 +20,9 @@ from lrlab.runs.job import Job
 from lrlab.runs.memory import GIB
 
 GROWTH, MOST_ITEMS = 8, 10_000
-"""Factor by which batches grow at a time, and their most items."""
+"""Growth factor of batches, and their largest number of items."""
 SHORT_SECONDS = 5.0
-"""Seconds for which further callers wait for short runs, if more of them follow runs than there are cores."""
+"""Seconds that further callers wait for short runs, if more callers follow runs than there are cores."""
 
 
 class Call:
@@ -52,7 +53,7 @@ class Call:
         self._queue.extend(number for number, _ in items)
 
     def next_batch(self, workers: int, longer: float) -> FollowJob | ComputeBatch:
-        """Return what a worker is sent next, of up to `longer` times the usual duration."""
+        """Return the next batch for a worker, of up to `longer` times the usual duration."""
         # At the end fewer items, so that no worker waits long for another.
         last = max(2 * len(self._queue) // (3 * workers), self.size // 2)
         most = max(1, min(int(self.size * longer), last, len(self._queue)))
@@ -64,7 +65,7 @@ class Call:
         return ComputeBatch(self._function, numbers, items, 2.0 * longer * self.batch_seconds)
 
     def limit(self, numbers: Iterable[int]) -> float:
-        """Return the seconds after which a batch of these items is ended by force."""
+        """Return the time limit of a batch of these items, in seconds; then the engine ends it by force."""
         if self.urgent:
             return max(float(self.items[number].limits.max_seconds) for number in numbers)
         # The worker itself ends an item that is late, unless a call there holds the interpreter.
@@ -93,7 +94,7 @@ class Call:
         self._queue.extendleft(number for number in reversed(numbers) if number in self.items)
 
     def lose(self, numbers: Sequence[int], sentence: str, retry: bool = False) -> None:
-        """Try each item once more, alone, so that the one at fault fails by itself; or give it up with the sentence."""
+        """Try each item once more in its own batch, so that only the faulty one fails; or give up with the sentence."""
         for number in numbers:
             if number in self.items and (len(numbers) > 1 or (retry and number not in self._tried)):
                 self._tried.add(number)
@@ -141,7 +142,7 @@ class Batch:
 def next_call(calls: Sequence[Call], workers: int, spare: int, now: float) -> Call | None:
     """Return the call that may have one more worker now; followed jobs first, then the call with the fewest tasks.
 
-    spare: embedded workers beyond the cores. One is for followed jobs alone, the others for calls without a task, so
+    spare: embedded workers beyond the cores. One is only for followed jobs, the others for calls without a task, so
     that nobody waits for the long items of others. Followed jobs leave one worker to items that wait. At most one
     caller more than there are cores begins to follow runs within some seconds: each of more callers would come to a
     core so seldom that no curve grows smoothly.
@@ -187,7 +188,7 @@ def _by_value() -> tuple[Any, Any]:
     """Return what dask calls on a worker, and on a nanny that kills its worker.
 
     Nested, so that they are pickled by value: to unpickle a function of this module the scheduler and the nannies would
-    import the package, a second in which nothing else happens there.
+    import the package, a second during which they do nothing else.
     """
 
     def lrlab_task(payload: bytes) -> None:

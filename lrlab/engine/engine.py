@@ -1,7 +1,7 @@
 """Runs jobs on dask.distributed: on embedded workers by default, or on an existing scheduler by its address.
 
-Dask places tasks on free workers, starts workers again and says what was lost. The engine decides who is next (module
-`calls`), and ends what is late. All of it happens under one lock, mostly in the thread of dask's client.
+Dask places tasks on free workers, restarts workers and reports lost tasks. The engine decides who is next (module
+`calls`), and ends late tasks. All of it happens under one lock, mostly in the thread of dask's client.
 """
 
 import asyncio
@@ -74,7 +74,7 @@ class Engine:
                 self._workers = sum(client.ncores().values())
             except (OSError, ValueError, TypeError) as error:
                 remedy = "start one there with `dask scheduler`, or leave it out to run on this machine"
-                expected = "an address at which a dask scheduler answers"
+                expected = "the address of a running dask scheduler"
                 raise InputError("scheduler", expected, address, remedy) from error
         else:
             threading.Thread(target=self._start, args=(workers,), name="lrlab-engine", daemon=True).start()
@@ -103,7 +103,7 @@ class Engine:
     def follow(self, jobs: Sequence[Job], threads: int = 1) -> LiveRuns:
         """Start jobs that send their iterates; callers take fair turns.
 
-        threads: of BLAS for each; one, unless a job is alone on this machine.
+        threads: of BLAS for each; one, unless nothing else runs on this machine.
         """
         call = Call(None, 0.0, inf, threads)
         self._add(call, list(enumerate(jobs)))
@@ -190,7 +190,7 @@ class Engine:
         self._soon(self._fill)
 
     def _fill(self) -> None:
-        """Send what can be sent, and tell callers that wait how many come first."""
+        """Send tasks to free workers, and tell waiting callers how many come first."""
         with self._lock:
             while self._workers and (call := next_call(self._calls, self._workers, self._spare, time.monotonic())):
                 self._send(call)
@@ -339,7 +339,7 @@ class Engine:
         self._has_workers.set()
 
     def _soon(self, call: Callable[..., None], *given: Any) -> None:
-        """Call in the thread of dask's client: not here, where the garbage collector may ask for it, under any lock."""
+        """Call in the thread of dask's client: the garbage collector may call this one under any lock."""
         self._soon_calls.append((call, given))
         if self._client is not None:
             self._client.loop.add_callback(self._run_soon)

@@ -1,6 +1,6 @@
 """Runs that are followed: a worker sends their iterates, and a page, a notebook or the shell holds them.
 
-The engine only fills an inbox. Traces change in `LiveRuns.refresh` alone, which the drawing thread calls.
+The engine only fills an inbox. Traces change only in `LiveRuns.refresh`, which the drawing thread calls.
 """
 
 import threading
@@ -82,7 +82,7 @@ class LiveRuns:
         return not all(run.over for run in self.runs)
 
     def refresh(self) -> bool:
-        """Apply what has arrived since the last call, and return whether anything has."""
+        """Apply messages that have arrived since the last call, and return whether there were any."""
         messages = self._inbox.take()
         for number, message in messages:
             self.runs[number].apply(message)
@@ -104,7 +104,7 @@ class LiveRuns:
 
 
 class IterateSender:
-    """Sends what a run records: its first iterate at once, later ones together, twenty times per second."""
+    """Sends the records of a run: its first iterate at once, later ones together, twenty times per second."""
 
     def __init__(self, job: Job, send: Send) -> None:
         self.trace, self._send = Trace(job), send
@@ -132,7 +132,7 @@ class IterateSender:
         self._progress = fraction
 
     def last_iterates(self) -> NewIterates:
-        """Return what was not sent, with the final estimate in full precision."""
+        """Return the unsent records, with the final estimate in full precision."""
         return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
 
     def _send_regularly(self) -> None:

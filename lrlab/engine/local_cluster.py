@@ -1,6 +1,6 @@
-"""The embedded engine: a scheduler and single-threaded workers in a process of their own, on this machine alone.
+"""The embedded engine: a scheduler and single-threaded workers in a separate process, on this machine only.
 
-That process runs this file by its path, so that neither it nor what it forks imports the program that started it (under
+That process runs this file by its path, so that neither it nor its children import the program that started it (under
 Streamlit that would run the page again). It ends with that program, whose end of a pipe then closes, and takes its
 workers and its folder with it. Each start makes a certificate and a key, and hands them over by a pipe: other users of
 this machine may open the port, but are not heard.
@@ -28,7 +28,7 @@ IDLE_WORKER_BYTES = 300 * 2**20
 """Memory of an idle worker: the interpreter and the libraries."""
 MOST_SPARE_WORKERS, CLOSE_SECONDS, CONNECT_SECONDS = 64, 2.0, 5.0
 LONGEST_FOLDER = 70
-"""Characters of a temporary folder in which the path of a socket fits into the system's 108."""
+"""Longest path of a temporary folder, in characters: paths of sockets in it must have at most 108."""
 ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 CONFIG: dict[str, Any] = {
     # A job that outgrows its worker is not tried again on the others: it would end them too.
@@ -127,7 +127,7 @@ class LocalCluster:
 
 
 def shared_memory_error() -> str:
-    """Return what is wrong with the semaphores that processes share and what to do, or nothing."""
+    """Return a sentence if processes cannot share semaphores, with what to do; or nothing."""
     try:
         multiprocessing.Lock()
     except OSError as error:
@@ -195,7 +195,7 @@ def fork_workers() -> None:
 
 
 def end(folder: str = "") -> NoReturn:
-    """End all workers and this process, and remove the folder if it is named; in the main thread."""
+    """End all workers and this process, and remove the folder, if any; in the main thread."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     if os.name == "posix":
         # The whole group: only the process that forks workers knows of one that is being started.

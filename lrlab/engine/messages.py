@@ -1,4 +1,4 @@
-"""Messages between workers and callers, the inbox in which they wait, and the value of an item that failed."""
+"""Messages between workers and callers, their inbox, and the value of an item that failed."""
 
 import threading
 import time

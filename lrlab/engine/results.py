@@ -8,9 +8,9 @@
 or takes results as they arrive, each with the number of its item (items may repeat, and need not be hashable):
 
     while results.alive:
-        for number, item, value in results.take():            value: what the function returned, or a Failure
+        for number, item, value in results.take():            value: of the function, or a Failure
             ...
-    rest = results.cancel()                                   at any time: ends it, returns what was not taken
+    rest = results.cancel()                                   at any time: ends it, returns the other results
 
 Pages call `refresh()`, which does not wait, and read `values` by number, and `error`.
 """
@@ -34,7 +34,7 @@ from lrlab.runs.trial import Progress, silent
 
 POLL_SECONDS = 0.05
 BATCH_SECONDS = 0.2
-"""Seconds of work that a worker is sent at once, and after which results are handed on."""
+"""Seconds of work in a batch, and between two deliveries of results."""
 PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
 """Pause before more results are handed on, as a multiple of the time that the last ones took to use."""
 LEAST_AHEAD, MOST_AHEAD = 64, 100_000
@@ -86,7 +86,7 @@ class Results(ABC):
 
     @abstractmethod
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
-        """Return what is new, and wait for it up to `wait_seconds`. RuntimeError if the engine has ended before."""
+        """Return new results, and wait for them up to `wait_seconds`. RuntimeError if the engine has ended."""
 
     @abstractmethod
     def _end(self) -> list[ItemResult]:
@@ -99,7 +99,7 @@ class Results(ABC):
         return results
 
     def refresh(self) -> list[ItemResult]:
-        """Take what has arrived, without waiting, into `values`; what ends the computation goes to `error`."""
+        """Move arrived results into `values`, without waiting; an error that ends the computation goes to `error`."""
         try:
             results = self.take(0.0)
         except (RuntimeError, InputError) as error:
@@ -194,7 +194,7 @@ class WorkerResults(Results):
         return self._inbox.received
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
-        """Return what is new; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
+        """Return new results; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
         if not self.alive:
             return []
         if wait_seconds:
@@ -270,7 +270,7 @@ Request = tuple[Callable[[Any], Any], Any]
 
 
 class Together:
-    """Small requests of many callers, sent in common batches: a task of its own costs more than such a request."""
+    """Small requests of many callers, sent in common batches: a separate task costs more than such a request."""
 
     def __init__(self, start: Start) -> None:
         """Begin with nothing; the threads that send start with the first request."""

@@ -22,7 +22,7 @@ from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
 NICENESS = 5
 SWITCH_SECONDS = 0.0005
 OVERTIME_SECONDS = 2.0
-"""Seconds, at least, by which an item may exceed its time limit; one with a longer limit may take twice its limit."""
+"""Shortest excess over an item's time limit, in seconds; an item with a longer limit may take twice its limit."""
 BUSY = 8.0
 """Most seconds of wall time per second of processor time, on a machine that does much else."""
 WATCH_SECONDS = 0.25
@@ -79,7 +79,7 @@ class ComputeBatch:
 
 
 class Watchdog:
-    """Calls a function, from a thread of its own, with the number of an item that has not ended in time."""
+    """Calls a function, from a separate thread, with the number of an item that has not ended in time."""
 
     def __init__(self, late: Callable[[int], None]) -> None:
         self._late, self._number = late, 0

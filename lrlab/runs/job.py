@@ -27,7 +27,7 @@ class Job:
 
     @property
     def given(self) -> str:
-        """What the solver is given beyond the data, with these options, as a sentence."""
+        """The oracle information of the solver with these options, as a sentence."""
         known = (*self.entry.oracle, *self.entry.oracle_with(dict(self.options)))
         return given_words([word for word in known if word not in self.spec.withheld])
 

@@ -12,8 +12,8 @@ QUICK_SECONDS = 0.1
 """Processor time, including the scores."""
 EACH, APART = 20, 1.35
 SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))])
-"""Iterations that are scored beside the last one: all of the first ones, later ones a third apart: on a logarithmic
-axis the line through these was within a tenth of its length of that through all. Scores cost more than the solver."""
+"""Iterations with scores, in addition to the last one: all early ones, later ones a third apart. On a logarithmic axis
+the line through these differs little from the line through all. Scores cost more than the solver."""
 
 
 class Quick(NamedTuple):
@@ -44,7 +44,7 @@ class _Line(Newest):
 def quick_run(quick: Quick) -> Trace | None:
     """Return the trace of a run with some of its iterates and without its history, None if it takes longer.
 
-    All scores are those of the last iterate; the others may lack those that take long and are not drawn.
+    The last iterate has all scores; the others may lack scores that take long and are not plotted.
     """
     began, deadline = time.perf_counter(), time.thread_time() + QUICK_SECONDS
 

@@ -113,9 +113,9 @@ def run_job(
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
-    With `newest` the last iterate alone is scored and recorded: in a short run, scores cost more than the solver.
-    clock: of solver time and of `max_seconds`, see `drive`. trace: that of the job, empty, where another
-    thread looks at it meanwhile.
+    With `newest` only the last iterate gets scores and a record: in a short run, scores cost more than the solver.
+    clock: of solver time and of `max_seconds`, see `drive`. trace: an empty trace of the job, if another thread
+    reads it meanwhile.
     """
     trace = Trace(job) if trace is None else trace
     # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
@@ -187,7 +187,7 @@ def complete_row(problem: Problem, iteration: int, seconds: float, iterate: Iter
 
 
 def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate, quick: bool = False) -> Row:
-    """Return what is recorded of an iterate, with the problem's scores of its estimate, or its quick ones."""
+    """Return the record of an iterate, with the problem's scores of its estimate, or its quick scores."""
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}
     score = problem.quick_score if quick else problem.score
@@ -195,9 +195,9 @@ def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterat
 
 
 class Progress(NamedTuple):
-    """Where a run is.
+    """The state of a run.
 
-    seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan where it
+    seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan if it
     has none. broken: whether it is not finite. optimal: see `Iterate`.
     """
 
@@ -243,7 +243,7 @@ def drive(
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
-    clock: what seconds are counted by. Somebody waits for a live run, whose BLAS may have several threads: wall time.
+    clock: counts seconds. Somebody waits for a live run, whose BLAS may have several threads: wall time.
     Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
     ends them after the same iterations.
     """

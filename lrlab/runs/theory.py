@@ -55,7 +55,7 @@ def without_seed(item: Any) -> Any:
 
 @lru_cache(maxsize=CACHED)
 def key_of(item: Any) -> str:
-    """Return what the numbers of a job, or of all methods on a spec, depend on; limits of a run change none of them."""
+    """Return the values that determine the numbers of a job, or of all methods on a spec; limits of a run do not."""
     if isinstance(item, Spec):
         return json.dumps([item.model, {**item.public_values(), "seed": 0}])
     return json.dumps([item.spec.model, {**item.spec.public_values(), "seed": 0}, item.solver, dict(item.options)])
@@ -107,7 +107,7 @@ def n_cached() -> int:
 def predictions(job: Job, draw: bool = True) -> Numbers:
     """Return what theory says of a job without delay; nothing about your own data.
 
-    draw: whether to compute quickly what is not cached; not for tables of many grid points.
+    draw: whether to compute uncached numbers quickly; not for tables of many grid points.
     """
     if not job.spec.drawn:
         return {}

@@ -44,8 +44,8 @@ class Trace:
 
     rows: one per iterate: iteration, seconds (solver time), objective, residual (nan if the solver has none) and the
     problem's scores. history: (iteration, estimate) of at most 200 iterates, evenly thinned, in single precision.
-    stop: why it ended. note: what the solver decided. intervals: of the entries of the estimate, scaled to unit length,
-    if the solver has them. seconds: how long a run took that ended before its first iterate.
+    stop: why it ended. note: a decision of the solver. intervals: of the entries of the estimate, scaled to unit
+    length, if the solver has them. seconds: how long a run took that ended before its first iterate.
     """
 
     job: Job
@@ -140,7 +140,7 @@ class Trace:
         return self.stop.value if self.stop else ""
 
     def figure(self, measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True) -> Any:
-        """Return the figure of a measure of this run, with theory beside it; see `lrlab.compare`."""
+        """Return the figure of a metric of this run, with theory; see `lrlab.compare`."""
         # By its public name: figures stand above runs.
         return import_module("lrlab").compare([self], measure, time, log_x=log_x, log_y=log_y)
 

@@ -1,4 +1,4 @@
-"""Trials: repeated runs of a job on data of their own, each opened again by its seed."""
+"""Trials: repeated runs of a job, each on new data; its seed repeats a trial."""
 
 import hashlib
 import json

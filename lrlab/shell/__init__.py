@@ -1,1 +1,1 @@
-"""The same jobs from a shell, a file a command: `add(commands)` says what it takes, `run(options)` does it."""
+"""The same jobs from a shell, one file per command: `add(commands)` declares its options, `run(options)` runs it."""

@@ -27,7 +27,7 @@ def add(commands: Any) -> None:
     """Add the command."""
     app = commands.add_parser("app", help="serve the pages on this machine, and open them in a browser")
     app.add_argument("--port", type=int, default=8501, metavar="N", help="of the server (default: 8501)")
-    words = "solvers and models of your own; may be repeated"
+    words = "your solvers and models; may be repeated"
     app.add_argument("--with", action="append", default=[], dest="plugins", metavar="FILE.py", help=words)
     words = "the file of stored trials (default: in the user's data folder)"
     app.add_argument("--store", type=Path, metavar="FILE", help=words)

@@ -34,7 +34,7 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def separate_output() -> Iterator[None]:
-    """Let `say` and `print_json` alone write to standard output: plugins that print write to standard error."""
+    """Let only `say` and `print_json` write to standard output: plugins that print write to standard error."""
     # Python sets a stream that is closed at the start to None.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
     with _own_descriptor(sys.stdout) as own:
@@ -51,7 +51,7 @@ def separate_output() -> Iterator[None]:
 
 @contextmanager
 def _own_descriptor(output: TextIO | None) -> Iterator[TextIO | None]:
-    """Give the process's standard output a descriptor of its own, and let descriptor 1 lead to standard error.
+    """Give the process's standard output a new descriptor, and let descriptor 1 lead to standard error.
 
     So libraries that write to descriptor 1, and code that prints to `sys.__stdout__`, do not reach it either.
     """
@@ -88,7 +88,7 @@ class Parser(argparse.ArgumentParser):
 
 def add_format(option: Callable[..., object]) -> None:
     """Add the option that names the format of files of rows."""
-    words = "arff, svmlight, extreme, csv or npz, where the suffix of a file does not say it"
+    words = "arff, svmlight, extreme, csv or npz (default: by the suffix of the file)"
     option("--format", default="", metavar="NAME", help=words)
 
 

@@ -1,4 +1,4 @@
-"""python -m lrlab fit FILE (or recover FILE): read a file, say what was understood, run a solver, save the estimate."""
+"""python -m lrlab fit FILE (or recover FILE): read a file, state its reading, run a solver, save the estimate."""
 
 import argparse
 import sys
@@ -11,12 +11,12 @@ from lrlab.shell.common import DONE, INTERRUPTED, add_format, add_json, add_sett
 from lrlab.shell.solve import settings_from, show
 
 HINTS = {
-    "kind": "responses, matrix, triples, patterns or labels (default: what the columns show)",
-    "model": "what the measurements are, as listed by `models` (default: what their form shows)",
+    "kind": "responses, matrix, triples, patterns or labels (default: by the columns)",
+    "model": "kind of measurements, as listed by `models` (default: by their form)",
     "y": "column of the response, by name or number (default: y, target, label, class, outcome, or the last)",
     "z": "columns of second vectors, such as 5-9 or a,b (rank-one-sensing)",
     "missing": "what stands for a missing value, such as -1; none if nothing does",
-    "duplicates": "last or mean: which of several values of one entry counts, the newest by a column of times",
+    "duplicates": "last or mean: how to combine several values of one entry; last: by a column of times",
 }
 
 
@@ -45,7 +45,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     option("--labels", metavar="FILE", help=words)
     option("--test", type=Path, metavar="FILE", help="rows to score labels on, in the same format (default: a fifth)")
     add_format(option)
-    option("--base", type=int, metavar="0|1", help="by which svmlight counts (default: what both files show)")
+    option("--base", type=int, metavar="0|1", help="first number of a column in svmlight (default: by both files)")
     option("--observed", default=1.0, type=float, metavar="F", help="fraction of the training labels that is observed")
     option("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file with labels only")
     option(
@@ -56,18 +56,18 @@ def add_to(command: argparse.ArgumentParser) -> None:
     )
     option("--rank", type=int, metavar="K", help="rank of the estimate (default: chosen on held-out numbers)")
     option("--iterations", type=int, metavar="N", help="most iterations")
-    option("--seed", default=0, type=int, metavar="S", help="of what is held out and of the solver")
+    option("--seed", default=0, type=int, metavar="S", help="of the held-out part and of the solver")
     words = "of labels: choose settings that are not given by this metric on held-out rows (default: macro_auc)"
     option("--tune", nargs="?", const="macro_auc", default="", metavar="METRIC", help=words)
     option("--biases", action="store_true", help="of a matrix: subtract means of rows and columns first")
-    words = "write what was recovered: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
+    words = "write the estimate: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
     option("--save", type=Path, metavar="FILE", help=words)
     add_settings(command, "held_out, an option of the data or the solver, tol, max_iter or max_seconds")
     add_json(command)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, say what was understood, run one job, print its scores, and save what was recovered."""
+    """Read a file, state its reading, run one job, print its scores, and save the estimate."""
     from lrlab.data.recover import in_units
     from lrlab.data.tasks import Fit
     from lrlab.engine import solve

@@ -21,7 +21,7 @@ import numpy as np
 from lrlab import Iterate, number, solver
 
 
-# memory: bytes that it needs per byte of data, beside that byte: here X x and the estimates.
+# memory: bytes that it needs per byte of data, in addition to that byte: here X x and the estimates.
 @solver(models="one-bit-sensing", memory=0.1)
 def $name(problem, *, step: Annotated[float, number(0, 2, "length of a step")] = 1.0, rng):
     r"""$title.
@@ -46,9 +46,9 @@ def $name(problem, *, step: Annotated[float, number(0, 2, "length of a step")] =
     while True:
         residuals = y - X @ x
         gradient = X.T @ residuals / n
-        # All three are of the same x; the residual is 0 where the gradient is.
+        # All three belong to the same x; the residual is 0 if the gradient is 0.
         yield Iterate(x, objective=residuals @ residuals / (2 * n), residual=np.linalg.norm(gradient) / first)
-        # A new array: an iterate is not written over.
+        # A new array: an iterate must not change later.
         x = x + step / largest * gradient
 ''')
 TEST = Template('''"""$title does what its docstring says."""
@@ -228,7 +228,7 @@ def run(options: argparse.Namespace) -> int:
     taken = {*keyword.kwlist, *dir(builtins), *(one.replace("-", "_") for one in known), "np"}
     if name in taken or importlib.util.find_spec(name):
         raise InputError(
-            "NAME", "that of no solver, model, module or word of Python", options.name, f"write my-{solver}"
+            "NAME", "a new name: not of a solver, model, module or word of Python", options.name, f"write my-{solver}"
         )
     paths = options.dir / f"{name}.py", options.dir / f"test_{name}.py"
     files = dict(zip(paths, TEMPLATES[options.kind], strict=True))

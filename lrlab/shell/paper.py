@@ -14,7 +14,7 @@ def add(commands: Any) -> None:
     paper = commands.add_parser("paper", help="compute a figure of a paper and write it as HTML and CSV")
     paper.add_argument("name", metavar="NAME", nargs="?", help="a preset's name; `paper list` prints them all")
     paper.add_argument("--all", action="store_true", help="all of them, as one page with a table of verdicts")
-    paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="where to write (default: here)")
+    paper.add_argument("--out", default=".", type=Path, metavar="DIR", help="folder of the files (default: this one)")
     paper.add_argument("--quick", action="store_true", help="fewer trials and points: minutes instead of hours")
     words = "with --all: the results that are shipped, without computing anything"
     paper.add_argument("--shipped", action="store_true", help=words)
@@ -44,9 +44,9 @@ def run(options: argparse.Namespace) -> int:
         print_json(presets.names()) if options.json else say("\n".join(presets.names()))
         return DONE
     kept = (
-        f"What was computed is stored in {options.store}"
+        f"Finished results are in {options.store}"
         if options.store
-        else "With --store FILE what was computed is kept"
+        else "With --store FILE lrlab keeps finished results"
     )
     with resumable(lambda: f"{kept}: the same command resumes."):
         written, tables = computed(options)

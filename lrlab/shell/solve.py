@@ -23,7 +23,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run one job: in this process, or, where it is large, on a worker."""
+    """Run one job: in this process, or on a worker if it is large."""
     job = job_from(options.model, options.solver, settings_from(options.settings))
     if remark := job.spec.remark:
         # Before the run, which may take long; on standard error, since --json prints one document and nothing else.
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def settings_from(texts: Sequence[str]) -> dict[str, str]:
-    """Return NAME=VALUE texts as a dictionary; InputError where one has no `=`."""
+    """Return NAME=VALUE texts as a dictionary; InputError for a text without `=`."""
     settings = {}
     for text in texts:
         name, equals, value = text.partition("=")

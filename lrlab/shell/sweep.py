@@ -12,7 +12,7 @@ from lrlab.shell.common import DONE, FAILED, add_json, print_json, report, resum
 
 def add(commands: Any) -> None:
     """Add the command."""
-    sweep = commands.add_parser("sweep", help="run a sweep that a TOML file defines; what is in the store is not rerun")
+    sweep = commands.add_parser("sweep", help="run a sweep that a TOML file defines; lrlab reuses stored trials")
     sweep.add_argument("file", metavar="FILE.toml", type=Path, help="model, solvers, trials, success, [spec], [axes]")
     sweep.add_argument("--store", type=Path, metavar="FILE", help="store finished trials in this file (default: none)")
     sweep.add_argument("--scheduler", metavar="ADDRESS", help="run on the dask scheduler at this address")
@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run what the store does not have, and print the table of all cells."""
+    """Run the trials that the store lacks, and print the table of all cells."""
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
     from lrlab.sweeps.adaptive import contour
@@ -77,7 +77,7 @@ def stored_words(trials: int, store: Path | None) -> str:
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:
-    """Return how many cells were measured and how many inferred, where any were, as a further sentence."""
+    """Return the numbers of measured and inferred cells as a sentence; nothing if none is inferred."""
     number = sum(row["inferred"] for row in rows)
     measured = sum(row["trials"] > 0 for row in rows)
     return f" {measured} cells were measured, {number} inferred." if number else ""

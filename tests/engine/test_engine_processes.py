@@ -85,7 +85,7 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
 
 def test_an_address_where_no_scheduler_answers_is_refused():
     for address in ("tcp://127.0.0.1:9", "nonsense"):
-        with pytest.raises(InputError, match="scheduler must be an address at which a dask scheduler answers, got"):
+        with pytest.raises(InputError, match="scheduler must be the address of a running dask scheduler, got"):
             get_engine(address)
 
 

@@ -53,7 +53,7 @@ def test_jobs_run_on_a_cluster_behind_tls_with_the_settings_of_dask(scheduler, k
 
 
 def test_without_the_settings_it_is_refused(scheduler):
-    with pytest.raises(InputError, match="scheduler must be an address at which a dask scheduler answers, got tls://"):
+    with pytest.raises(InputError, match="scheduler must be the address of a running dask scheduler, got tls://"):
         Engine(scheduler)
     with pytest.raises(InputError, match="scheduler must be"):
         Engine(scheduler.replace("tls://", "tcp://"))
