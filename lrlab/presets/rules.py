@@ -36,13 +36,12 @@ NEAR = 1.5
 
 
 class Rule(NamedTuple):
-    """The judge of a claim, the keys that it needs, and its subject: series, places, or neither.
+    """The judge of a claim, and its subject: series, places, or neither.
 
     A test permutes the numbers of the subject; the rule must then rarely hold.
     """
 
     judge: Callable[[Table, Samples], Judged]
-    needs: tuple[str, ...]
     of: tuple[str, ...] = ()
 
 
@@ -312,16 +311,16 @@ def _most(values: np.ndarray) -> bool | None:
 
 
 RULES: Mapping[str, Rule] = {
-    "each": Rule(_each, ("lower", "higher"), ("series",)),
-    "sooner": Rule(_each, ("lower", "higher", "level"), ("series",)),
-    "ratio": Rule(_ratio, ("lower", "higher", "level", "within"), ("series",)),
-    "similar": Rule(_similar, ("series", "within")),
-    "about": Rule(_about, ("series", "level", "within")),
-    "settles": Rule(_settles, ("series", "level"), ("places",)),
-    "constant": Rule(_constant, ("series", "within")),
-    "threshold": Rule(_threshold, ("lower", "higher", "level", "within"), ("series", "places")),
-    "rising": Rule(partial(_trend, sign=1.0), ("series",), ("places",)),
-    "falling": Rule(partial(_trend, sign=-1.0), ("series",), ("places",)),
-    "transition": Rule(_transition, ("lower", "higher"), ("series", "places")),
+    "each": Rule(_each, ("series",)),
+    "sooner": Rule(_each, ("series",)),
+    "ratio": Rule(_ratio, ("series",)),
+    "similar": Rule(_similar),
+    "about": Rule(_about),
+    "settles": Rule(_settles, ("places",)),
+    "constant": Rule(_constant),
+    "threshold": Rule(_threshold, ("series", "places")),
+    "rising": Rule(partial(_trend, sign=1.0), ("places",)),
+    "falling": Rule(partial(_trend, sign=-1.0), ("places",)),
+    "transition": Rule(_transition, ("series", "places")),
 }
 """Rules of claims in files, except slopes."""

@@ -143,6 +143,6 @@ def _better(rule: Table, samples: Samples, low: str, high: str, place: Place) ->
 
 
 NUMBER_RULES: Mapping[str, Rule] = {
-    "numbers": Rule(_numbers, ("printed", "unit", "series"), ("series",)),
-    "ranking": Rule(_ranking, ("printed", "unit"), ("series",)),
+    "numbers": Rule(_numbers, ("series",)),
+    "ranking": Rule(_ranking, ("series",)),
 }

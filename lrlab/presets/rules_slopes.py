@@ -89,8 +89,10 @@ def _proportional(rule: Table, samples: Samples) -> Judged:
     return concluded([Statement("", True if inside else False if outside else None, low > 0.0)], words)
 
 
-def _slope(rule: Table, samples: Samples, least: float, most: float) -> Judged:
-    """Judge whether the slopes of all series lie between two ends."""
+def _slope(rule: Table, samples: Samples) -> Judged:
+    """Judge whether the slopes of all series are at most `level`, or, with `within`, near it."""
+    room = rule.get("within")
+    least, most = (-math.inf, rule["level"]) if room is None else (rule["level"] - room, rule["level"] + room)
     statements, words = list[Statement](), []
     for name in rule["series"]:
         slope, (low, high) = exponent(samples, name, rule)
@@ -109,17 +111,11 @@ def _slope(rule: Table, samples: Samples, least: float, most: float) -> Judged:
     return concluded(statements, "; ".join(words))
 
 
-def _near(rule: Table, samples: Samples) -> Judged:
-    return _slope(rule, samples, rule["level"] - rule["within"], rule["level"] + rule["within"])
-
-
 SLOPE_RULES: Mapping[str, Rule] = {
-    "slope": Rule(_near, ("series", "level", "within"), ("places",)),
-    "decays": Rule(
-        lambda rule, samples: _slope(rule, samples, -math.inf, rule["level"]), ("series", "level"), ("places",)
-    ),
-    "proportional": Rule(_proportional, ("series",), ("places",)),
+    "slope": Rule(_slope, ("places",)),
+    "decays": Rule(_slope, ("places",)),
+    "proportional": Rule(_proportional, ("places",)),
 }
 """Rules of claims in files."""
-EXPONENT = Rule(_exponent, ("series", "claimed", "axis"), ("places",))
+EXPONENT = Rule(_exponent, ("places",))
 """The rule for the exponents of a series."""
