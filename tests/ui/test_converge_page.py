@@ -2,12 +2,10 @@
 
 import json
 
-import pandas as pd
 import pytest
 
 from lrlab import catalog
 from lrlab.parameters import declared
-from lrlab.ui.converge import many_seeds
 from tests.ui.driving import accepted, components, errors, finished, place, words
 
 # Pages find the engine of the session, warm.
@@ -114,15 +112,3 @@ def test_many_seeds_have_medians_bands_and_the_time_to_an_accuracy():
     assert {pairwise, mean} <= {trace.get("name") for trace in drawn["data"]}
     at.number_input(key="converge-accuracy-error").set_value(10.0).run()
     assert list(at.dataframe[-1].value["reached"]) == [5, 5]
-
-
-def test_the_time_to_an_accuracy_is_that_of_the_first_iterate_that_has_it():
-    rows = [
-        {"series": "A", "trial": trial, "iteration": k, "seconds": k * (1.0 + trial), "error": 1.0 / k}
-        for trial in range(4)
-        for k in range(1, 5)
-        if trial < 3 or k < 2
-    ]
-    [row] = many_seeds.times(pd.DataFrame(rows), "error", 0.5, rising=False).to_dict("records")
-    assert (row["seeds"], row["reached"]) == (4, 3) and row["median iterations"] == 2
-    assert (row["first quartile"], row["median seconds"], row["third quartile"]) == (4.0, 6.0, float("inf"))

@@ -2,7 +2,6 @@
 
 import json
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -471,29 +470,6 @@ def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     assert any("interrupted, 1 of 2 trials" in element.value for element in at.markdown)
     at.button(key="transition-open-0").click().run()
     assert any("solvers must be given" in error for error in errors(at)) and not at.exception
-
-
-def test_the_controls_agree_with_the_definition():
-    text = """
-    model = "polynomial-network"
-    solvers = ["ep-rom", "tangent-descent"]
-    trials = 1
-    seed = 7
-    success = { metric = "error", above = 0.5 }
-    adaptive = true
-    tolerance = 2
-    budget = 50
-    spec = { p = 12, noise = 0.1 }
-    axes = { m = [40.0, 90.0], r = { from = 1, to = 80, steps = 70 } }
-    settings = { max_iter = 7, step = 0.5 }
-    """
-    sweep = parse(text)
-    at = opened("sweep", **address(sweep))
-    at.session_state["code"] = True
-    at.run()
-    result = parse(at.code[2].value)
-    assert not errors(at) and result.grid == sweep.grid
-    assert replace(result, axes=sweep.axes) == sweep
 
 
 @pytest.mark.parametrize(
