@@ -22,7 +22,7 @@ def ends_of(figure):
 
 
 def test_a_dot_stands_at_the_last_point_that_is_drawn_and_goes_with_its_curve():
-    # 121 iterates as those of LEML on Run; the last of the other is 0, for which a logarithmic axis has no place.
+    # 121 iterates, as LEML has on Run; the other curve ends at 0, which a logarithmic axis cannot show.
     figure = figure_of(run("long", np.geomspace(1, 1e-3, 121)), run("exact", [1.0, 0.1, 0.01, 0.0]), run("waits", []))
     long, exact, waits = ends_of(figure)
     assert (long.x[0], long.y[0]) == pytest.approx((121, 1e-3))
