@@ -20,16 +20,10 @@ import numpy as np
 
 from lrlab.arrays import Array
 
-STEPS = 60
-"""Largest number of Newton steps, or bisections that replace them outside the interval; six are usual."""
-NODES = 200
 TRACY_WIDOM_MEAN = -1.2065335745820
 """Mean of the Tracy-Widom variable of order 1 (Bornemann 2010, "On the numerical evaluation of distributions in random
 matrix theory", table 1)."""
 
-
-TRACY_WIDOM_DEVIATION = 1.2679809
-"""Its standard deviation (same table)."""
 
 TRACY_WIDOM_SECOND = -3.2624279
 """Mean of the same variable of the second largest eigenvalue (same paper)."""
@@ -78,7 +72,8 @@ def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int,
     if t == 0.0:
         return Chance(size, size * math.sqrt(2.0 / p))
     edge = _edge(terms, t, p)
-    noise = Chance(edge.mean, TRACY_WIDOM_DEVIATION * edge.scale)
+    # The standard deviation of the Tracy-Widom variable (Bornemann 2010, table 1).
+    noise = Chance(edge.mean, 1.2679809 * edge.scale)
     if size * t <= p:
         return noise
     t = p / size
@@ -108,7 +103,8 @@ def _dual_edge(terms: Terms) -> float:
     # With its largest weight alone the sum is 1 here; with the others it is larger.
     low, high = 0.0, min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
     t = high
-    for _ in range(STEPS if len(terms) > 1 else 0):
+    # Newton steps, or bisections outside the interval; six are usual.
+    for _ in range(60 if len(terms) > 1 else 0):
         excess, slope = -1.0, 0.0
         for w, share in terms:
             u = w * t / (1.0 - w * t)
@@ -150,7 +146,7 @@ def marchenko_pastur(ratio: float) -> tuple[Array, Array]:
     ratio: rows over columns of G, in 0..1. The density is sqrt((s^2 - a^2)(b^2 - s^2)) / (pi ratio s) on a..b with a =
     1 - sqrt(ratio), b = 1 + sqrt(ratio); s^2 = (a^2 + b^2)/2 + (b^2 - a^2)/2 cos(angle) makes its root a sine.
     """
-    angle = (np.arange(NODES) + 0.5) * math.pi / NODES
+    angle = (np.arange(200) + 0.5) * math.pi / 200
     a, b = support(ratio)
     squares = (a + b) / 2 + (b - a) / 2 * np.cos(angle)
     weights = np.sin(angle) ** 2 / squares

@@ -12,14 +12,8 @@ from lrlab.parameters import InputError
 
 ORDER = 16
 """Nodes of Gauss and Legendre in a cell; the polynomial through them has the degree 15."""
-TOLERANCE = 1e-10
-"""Largest difference between a link and the polynomial of a cell."""
-WIDEST, STEP, FEWEST = 4.0, 1e-3, 9
-"""Width of the first cells; spacing of test points, and their smallest number in narrow cells."""
 OFFSET = 0.04 * math.sqrt(2.0)
 """Offset of the first cells: steep features are often at round numbers, which then lie inside a cell."""
-NARROWEST = 1e-13
-"""Relative width of a cell that holds a jump: its location up to rounding."""
 MOST = 400_000
 """Largest number of cells of a link."""
 BLOCK = 512
@@ -52,7 +46,7 @@ def resolved(function: Callable[[Array], Array], reach: float, known: tuple[floa
 
     InputError if more than MOST cells are needed.
     """
-    first = np.linspace(-reach, reach, math.ceil(2.0 * reach / WIDEST) + 1) + OFFSET
+    first = np.linspace(-reach, reach, math.ceil(2.0 * reach / 4.0) + 1) + OFFSET
     breaks = np.array([place for place in known if abs(place) < reach])
     edges, jumps = _halved(function, np.union1d(first, breaks))
     if jumps.size:
@@ -74,7 +68,8 @@ def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Ar
         middle = (left + right) / 2.0
         blocks = [slice(start, start + BLOCK) for start in range(0, left.size, BLOCK)]
         rough = ~np.concatenate([_polynomial(function, left[block], right[block]) for block in blocks])
-        narrow = right - left <= NARROWEST * (1.0 + np.abs(middle))
+        # So narrow a cell holds a jump.
+        narrow = right - left <= 1e-13 * (1.0 + np.abs(middle))
         jumps.append(middle[rough & narrow])
         rough &= ~narrow
         left, middle, right = left[rough], middle[rough], right[rough]
@@ -89,14 +84,15 @@ def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Ar
 def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -> Mask:
     """Return whether a function is a polynomial in each cell (m,)."""
     widest = float((right - left).max())
-    between, matrix = _interpolation(max(FEWEST, math.ceil(widest / STEP)))
+    # Test points every 1e-3, at least nine.
+    between, matrix = _interpolation(max(9, math.ceil(widest / 1e-3)))
     half = (right - left)[:, None] / 2.0
     at = function(inside(left, right)[0])
     beside = function(left[:, None] + half * (1.0 + between))
     # Rounding of z moves the values of a function that is as steep as the cell is narrow.
     rounding = 8.0 * np.finfo(float).eps * (1.0 + np.maximum(np.abs(left), np.abs(right))) / (right - left)
     away: Array = np.abs(at @ matrix - beside).max(axis=1)
-    return away <= TOLERANCE + rounding
+    return away <= 1e-10 + rounding
 
 
 @lru_cache(maxsize=16)

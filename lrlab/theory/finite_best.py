@@ -21,23 +21,13 @@ from lrlab.theory.posterior_sampler import log_likelihood, posterior_samples
 from lrlab.theory.state_evolution import overlaps
 
 SEED = 7_262_024
-FULL_P, FULL_NUMBERS, FEWEST = 25, 40_000, 6
-"""Largest p and entries of X with the full number of simulated problems, and the least number beyond."""
-STEPS, STEPS_PER_UNKNOWN, BURN_IN = 600, 10, 6
-"""Length of a chain, and the fraction 1 / BURN_IN of it to discard."""
-RETAINED = 400
-"""Samples per chain that are scored."""
 LARGEST_P, QUICK_NUMBERS = 64, 60_000
 """For larger p, the limit is given if X has more entries than that, or the link is not monotone."""
-JUMP, GUESSES = 0.2, 10.0
-"""Change of the limit within two standard deviations of n/p, and its multiple of a guess's 1/p, near a transition."""
 MOST_ROWS, MOST_NUMBERS = 8000, 4_000_000
 """Measurements and entries of X above which the limit is given if it holds, as sampling takes long."""
-FEW_NATS, CONCENTRATED, SPARE = 2.0, 0.8, 2.0
-"""A chain reaches all of a posterior from so little information, or if SPARE times fewer measurements determine b."""
 DISTANCE_STEPS, SMALLEST = 20, 1e-9
 """Steps of Weiszfeld's algorithm, and the distance below which it does not divide."""
-LIMIT_NODES, LIMIT_DRAWS = 5, 4000
+LIMIT_DRAWS = 4000
 
 Statistics = tuple[float, float, float, float]
 """Mean, 10% and 90% quantiles, standard error of the mean."""
@@ -98,14 +88,15 @@ def _is_monotone(link: Link) -> bool:
 def _may_have_parts(spec: Any) -> bool:
     """Return whether chains from the truth may miss parts of the posterior that are as likely."""
     link, n, p = spec.link_function, spec.n, spec.p
-    return n * information(link) > FEW_NATS and overlaps(link, n / p / SPARE).fast < CONCENTRATED
+    # A chain reaches all of the posterior if information is small, or if half of the measurements determine b.
+    return n * information(link) > 2.0 and overlaps(link, n / p / 2.0).fast < 0.8
 
 
 def _near_transition(spec: Any) -> bool:
     """Return whether the limit is near a guess, or changes abruptly within the chance fluctuation of n/p."""
     ratio, chance = spec.n / spec.p, 2.0 * math.sqrt(2.0 / max(spec.n, spec.p))
     low, q, high = (overlaps(spec.link_function, ratio * math.exp(side * chance)).best for side in (-1.0, 0.0, 1.0))
-    return high - low > JUMP or q < GUESSES / spec.p
+    return high - low > 0.2 or q < 10.0 / spec.p
 
 
 def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
@@ -122,8 +113,8 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
         best = FiniteBest(*_limit(link, n, p, 0), *_limit(link, n, p, 1), 0, "asymptotic limit")
     else:
         # Problems differ less the longer the signal is, and take longer the larger they are.
-        count = math.ceil(draws * min(1.0, FULL_P / p, FULL_NUMBERS / (n * p)))
-        best = _collected(_sampled(link, n, p, max(count, min(draws, FEWEST))), "posterior sampling")
+        count = math.ceil(draws * min(1.0, 25 / p, 40_000 / (n * p)))
+        best = _collected(_sampled(link, n, p, max(count, min(draws, 6))), "posterior sampling")
     overlap, error = information_limits(link, n, p)
     return best._replace(overlap=min(best.overlap, overlap), error=max(best.error, error))
 
@@ -163,8 +154,9 @@ def _sampled(link: Link, n: int, p: int, draws: int) -> list[Scores]:
     truths /= np.linalg.norm(truths, axis=1, keepdims=True)
     X = rng.standard_normal((draws, n, p))
     y = np.where(rng.random((draws, n)) < (1.0 + np.asarray(link(np.einsum("kij,kj->ki", X, truths)))) / 2.0, 1.0, -1.0)
-    last = STEPS + STEPS_PER_UNKNOWN * p
-    steps = range(last // BURN_IN, last, max(1, last // RETAINED))
+    last = 600 + 10 * p
+    # 400 samples per chain, without the first sixth.
+    steps = range(last // 6, last, max(1, last // 400))
     width = math.sqrt((1.0 - overlaps(link, n / p).best) / p)
     return [scored(each) for each in posterior_samples(link, X, y, truths, steps, max(width, SMALLEST), rng)]
 
@@ -234,7 +226,7 @@ def _limit(link: Link, n: int, p: int, which: int) -> Statistics:
     If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
     """
-    nodes, weights = np.polynomial.hermite_e.hermegauss(LIMIT_NODES)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(5)
     around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in nodes])
     # By chance, data say as much as those of another n/p, which matters near a transition.
     q, rng = float(weights @ around / weights.sum()), np.random.default_rng(SEED)

@@ -24,11 +24,7 @@ READY = {
 
 REACH = 100.0
 """lrlab checks a formula for |z| up to this, ten standard deviations of the noisiest index; it is constant beyond."""
-STEP = 0.001
 FEWER = 1001
-HALVINGS = 60
-ROUNDING = 1e-9
-"""Tolerance of the check of -1..1; messages show as many digits."""
 
 
 @lru_cache(maxsize=256)
@@ -37,7 +33,7 @@ def checked(text: str) -> formula.Formula:
     parsed = formula.parse(READY.get(text, text))
     grid = _grid()
     values = parsed(grid)
-    wrong = ~(np.abs(values) <= 1.0 + ROUNDING)
+    wrong = ~(np.abs(values) <= 1.0 + 1e-9)
     if wrong.any():
         # The place that is nearest to 0 is the one that matters most.
         worst = np.flatnonzero(wrong)[np.argmin(np.abs(grid[wrong]))]
@@ -88,7 +84,7 @@ def _sign_changes(g: formula.Formula, grid: Array) -> list[float]:
     signs = np.sign(g(grid))
     at = np.flatnonzero(signs[:-1] != signs[1:])
     left, right, before = grid[at], grid[at + 1], signs[at]
-    for _ in range(HALVINGS):
+    for _ in range(60):
         middle = (left + right) / 2.0
         same = np.sign(g(middle)) == before
         left, right = np.where(same, middle, left), np.where(same, right, middle)
@@ -97,4 +93,4 @@ def _sign_changes(g: formula.Formula, grid: Array) -> list[float]:
 
 @lru_cache(maxsize=1)
 def _grid() -> Array:
-    return np.arange(-round(REACH / STEP), round(REACH / STEP) + 1) * STEP
+    return np.arange(-round(REACH * 1000), round(REACH * 1000) + 1) * 0.001

@@ -27,10 +27,6 @@ LEVELS = np.concatenate([np.arange(-18.0, -4.0), np.arange(-4.0, 12.0, 0.5), np.
 """log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1; a cubic spline between them is within 2e-4 of log I."""
 SPREAD = 8.5
 """Standard deviations of w in the integral."""
-NEAR = 9.0
-"""Widths S from a feature beyond which a sharp link is flat."""
-APART = 0.25
-"""Smallest distance of separate features, in widths S."""
 ORDERS = 16, 24, 36, 54, 80
 """Numbers of nodes per piece of w. A link takes the first one whose log I is within TOLERANCE, if I is informative at
 an n/p below e^20."""
@@ -38,8 +34,6 @@ TOLERANCE = 5e-5
 PROBES = np.array([-4.0, -1.0, 0.5, 2.0, 4.0, 7.0, 12.0, 20.0])
 REACH, STEP, CLOSE = 6.0, 0.1, 1e-9
 """Range of the search for narrow features of smooth links; widest and narrowest cells in it."""
-STEEP, FULL = 4.0, 0.98
-"""Slope of a steep base link, and size of one that almost reaches +-1."""
 
 
 class Nodes(NamedTuple):
@@ -131,9 +125,9 @@ def _pieces(places: Array, S: float, sharp: bool) -> tuple[Array, Array, Array]:
     middles = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2.0, [np.inf]])
     pieces = []
     for side, ends in ((1.0, middles[1:]), (-1.0, middles[:-1])):
-        turn = side * np.minimum(side * (places + side * NEAR * S), side * ends)
+        # Beyond nine widths S a sharp link is flat.
+        turn = side * np.minimum(side * (places + side * 9.0 * S), side * ends)
         pieces.append((places, places, turn))
-        # A sharp link is flat beyond.
         pieces += [] if sharp else [(places, turn, ends)]
     place, begin, end = (np.concatenate([piece[k] for piece in pieces]) for k in range(3))
     return place, begin, end
@@ -142,7 +136,7 @@ def _pieces(places: Array, S: float, sharp: bool) -> tuple[Array, Array, Array]:
 def _distinct(places: Array, S: float) -> Array:
     """Return one of those features that an index with the deviation S does not separate."""
     by_size = places[np.argsort(np.abs(places))]
-    _, first = np.unique(np.round(by_size / (APART * S)), return_index=True)
+    _, first = np.unique(np.round(by_size / (0.25 * S)), return_index=True)
     return np.sort(by_size[first])
 
 
@@ -163,7 +157,8 @@ def _places(link: Link) -> Array:
     v = v.ravel()
     f = np.asarray(link.base(v), dtype=float)
     places = [*sure[np.diff(sure, prepend=-np.inf) > CLOSE]]
-    for height, least in ((np.abs(np.gradient(f, v)), STEEP), (np.abs(f), FULL)):
+    # Steep parts, and parts near +-1.
+    for height, least in ((np.abs(np.gradient(f, v)), 4.0), (np.abs(f), 0.98)):
         for k, top in _tops(v, height, least):
             # One place is enough for features that are no farther apart than wide.
             apart = min(2.0 * widths[k], 0.02)

@@ -22,9 +22,6 @@ from lrlab.arrays import Array
 MEDIAN_ABS_NORMAL = float(ndtri(0.75))
 """The median of |Z|, 0.6745: phi changes sign if threshold / tau crosses it (Yi et al. 2015, Lemma 3.4c)."""
 
-LEAST_NOISE = 1e-15
-"""Smaller noise does not change an index of size 1."""
-
 
 def normal_density(z: Array | float) -> Array:
     """Return the standard normal density."""
@@ -56,7 +53,7 @@ class Link(ABC):
 
     def __post_init__(self) -> None:
         """Round noise below machine precision to zero: quotients by it would overflow."""
-        if self.noise < LEAST_NOISE:
+        if self.noise < 1e-15:
             object.__setattr__(self, "noise", 0.0)
 
     @property

@@ -29,12 +29,8 @@ from lrlab.theory.links import Link, normal_density
 from lrlab.theory.separability import existence_ratio, index_nodes
 
 REACH = 8.0
-WIDEST, NARROWEST = 0.15, 0.01
-"""Steps of v: the trapezoidal rule converges geometrically at half the width of the integrand."""
 LOG_RATIOS = (0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0)
 """Logarithms of n/p over the existence threshold that the nodes of the curve have."""
-FEWEST = 4
-SOLVED = 1e-8
 
 
 class Fitted(NamedTuple):
@@ -71,7 +67,7 @@ def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[flo
     from scipy.interpolate import CubicSpline
 
     solutions = fitted(link, [existence_ratio(link) * math.exp(log_ratio) for log_ratio in LOG_RATIOS], likelihood)
-    if len(solutions) < FEWEST:
+    if len(solutions) < 4:
         return None
     nodes = LOG_RATIOS[len(LOG_RATIOS) - len(solutions) :]
     return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in solutions])
@@ -121,7 +117,8 @@ def _solved(link: Link, ratio: float, likelihood: Loss, start: Fitted) -> Fitted
 
     # The answer turns over this width of v, and the proximal map over about 1 / tau.
     width = min(math.sqrt(max(1.0 - start.rho**2, 0.0)) / max(abs(start.rho), 0.1), 2.0 / start.tau)
-    v = np.linspace(-REACH, REACH, 1 + round(2.0 * REACH / min(max(width / 2.0, NARROWEST), WIDEST)))
+    # The trapezoidal rule converges geometrically at half the width of the integrand.
+    v = np.linspace(-REACH, REACH, 1 + round(2.0 * REACH / min(max(width / 2.0, 0.01), 0.15)))
     weights = normal_density(v) * (v[1] - v[0])
 
     def unfolded(x: Array) -> Fitted:
@@ -150,4 +147,4 @@ def _solved(link: Link, ratio: float, likelihood: Loss, start: Fitted) -> Fitted
     # Of almost no noise in rho, tanh has no slope.
     first = math.atanh(min(max(start.rho, -1.0 + 1e-9), 1.0 - 1e-9))
     solution = root(equations, [first, math.log(start.tau), start.intercept, math.log(start.step)], tol=1e-11)
-    return unfolded(solution.x) if np.abs(solution.fun).max() < SOLVED else None
+    return unfolded(solution.x) if np.abs(solution.fun).max() < 1e-8 else None

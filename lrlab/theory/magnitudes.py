@@ -26,10 +26,6 @@ from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
 
 REACH = 7.5
 """Standard deviations in the integral."""
-ORDER = 24
-"""Nodes between them."""
-LEAST_NOISE = 1e-9
-"""Smaller noise counts as none: rounding is as large."""
 LARGE = 1000.0
 """Argument above which the expansion of 1 - I1 / I0 is more accurate than the difference."""
 
@@ -44,8 +40,8 @@ class Magnitudes:
 
     @property
     def sharp(self) -> bool:
-        """Whether measurements are exact."""
-        return self.noise < LEAST_NOISE
+        """Whether measurements are exact: smaller noise is rounding."""
+        return self.noise < 1e-9
 
     @property
     def power(self) -> int:
@@ -98,7 +94,7 @@ def _averaged(channel: Magnitudes, size: Array, V: Array, y: Array) -> Answer:
     begin, end = np.maximum(low, least), np.minimum(high, most)
     # Where they contradict each other, the mass lies in the gap.
     begin, width = np.minimum(begin, end), np.maximum(np.abs(end - begin), TINY)
-    x, weights = legendre(ORDER)
+    x, weights = legendre(24)
     r = begin[..., None] + width[..., None] * (1.0 + x) / 2.0
     size, V, y = size[..., None], V[..., None], y[..., None]
     miss = (y - r**channel.power) / channel.noise

@@ -26,9 +26,6 @@ from lrlab.arrays import Array
 from lrlab.theory.cells import legendre
 
 PANEL = 60
-FINE = 800
-# Less noise than this moves the overlap by less than 0.005, and is narrower than what the nodes of its law resolve.
-NEGLIGIBLE_NOISE = 0.04
 
 STARTS = ("optimal", "threshold", "correlation", "orthogonality", "truncated", "random")
 
@@ -149,7 +146,8 @@ def spike(field: str, start: str, noise: float, data: str, ratio: float = 1.0) -
 @lru_cache(maxsize=64)
 def _spike(field: str, start: str, noise: float, data: str, soft: float) -> StartLimits:
     power = 1 if data == "magnitude" else 2
-    if noise < NEGLIGIBLE_NOISE:
+    # Less noise moves the overlap by less than 0.005, and is narrower than the nodes of its law resolve.
+    if noise < 0.04:
         rough = clean_law(field, ())
         cut = rough.quantile(LEFT_OUT.get(start, 0.0))
         # Where `threshold` reaches LOWEST.
@@ -188,7 +186,7 @@ def noisy_law(field: str, noise: float, power: int) -> Law:
     """Return the law of the intensity of (G^power + noise e)_+ over its mean, with an atom at 0."""
     from scipy.special import ndtr
 
-    r, w = panels((0.0, 1.0, 3.0, 7.0), FINE // 3)
+    r, w = panels((0.0, 1.0, 3.0, 7.0), 266)
     mass = w * density(field, r)
     clean = r**power
     y, step = panels((0.0, 0.3, 1.0, 2.0, 3.0, 4.0, 7.0**power + 8.0 * noise), PANEL)

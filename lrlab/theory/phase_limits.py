@@ -37,11 +37,9 @@ from lrlab.theory.state_evolution import Overlaps, Ratios
 
 LEVELS = np.linspace(-18.0, 30.0, 193)
 """log(q / (1 - q)) of overlaps from 1e-8 to within 1e-13 of 1."""
-SMALLEST, BISECTIONS = -60.0, 40
+SMALLEST = -60.0
 ORDERS = (40, 24)
 """Nodes in w and in the measurement, without noise and with it, which needs a third integral."""
-COARSE = 4
-"""With noise, every fourth level is exact; a cubic spline between them is within 1e-3."""
 
 
 def channel_of(spec: Any) -> Magnitudes:
@@ -97,7 +95,7 @@ def ratios(channel: Magnitudes, level: float) -> Ratios:
     curve = _curve(channel)
     fast = math.exp(curve[LEVELS <= max(logit(level), LEVELS[0])].max())
     low, high = fast * 1e-3, fast
-    for _ in range(BISECTIONS):
+    for _ in range(40):
         middle = math.sqrt(low * high)
         low, high = (low, middle) if overlaps(channel, middle).best > level else (middle, high)
     return Ratios(fast, high)
@@ -132,7 +130,8 @@ def _curve(channel: Magnitudes) -> Array:
     if channel.sharp:
         curve = LEVELS - log_information(channel, LEVELS)
     else:
-        levels = LEVELS[::COARSE]
+        # A cubic spline between every fourth level is within 1e-3.
+        levels = LEVELS[::4]
         curve = CubicSpline(levels, levels - log_information(channel, levels))(LEVELS)
     curve.setflags(write=False)
     return curve

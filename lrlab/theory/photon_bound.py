@@ -18,9 +18,6 @@ from lrlab.arrays import Vector
 
 SIGNS = 2**15
 """Random signs in all vectors v together, which give the trace to about a hundredth."""
-ACCURACY = 1e-3
-"""Relative accuracy of a solution; its effect on the trace is of second order."""
-MOST_STEPS = 2000
 
 
 def least_image_error(A: LinearOperator, x: Vector, photons: float, rng: Generator) -> float:
@@ -41,6 +38,7 @@ def least_image_error(A: LinearOperator, x: Vector, photons: float, rng: Generat
     for _ in range(count):
         v = rng.choice((-1.0, 1.0), 2 * p)
         v -= (phase @ v) * phase
-        solution, failed = cg(information, v, rtol=ACCURACY, maxiter=MOST_STEPS)
+        # The error of a solution affects the trace in second order only.
+        solution, failed = cg(information, v, rtol=1e-3, maxiter=2000)
         total += math.inf if failed else float(v @ solution)
     return math.sqrt(total / count / (4.0 * photons)) / float(np.linalg.norm(x))

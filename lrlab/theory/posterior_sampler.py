@@ -19,10 +19,8 @@ REACH, STEP = 12.0, 0.005
 """Largest index of the tables of log-likelihoods, and the largest distance between their nodes."""
 ACROSS = 25
 """Every ACROSS-th step slices the whole circle, so that chains cross walls and leave narrow brackets."""
-BRACKET, FAR = 10.0, 8.0
-"""Posterior standard deviations in the bracket of a slice, and from the truth to constant responses."""
-NEGLIGIBLE, UNCHANGED = 1e-7, 1e-3
-"""Negligible change of the log-likelihood of one response, and of all omitted ones together."""
+NEGLIGIBLE = 1e-7
+"""Negligible change of the log-likelihood of one response."""
 
 LogLikelihood = Callable[[Array, Array], Array]
 
@@ -36,7 +34,7 @@ def posterior_samples(
     expected posterior standard deviation of b in one direction; a wrong one only costs steps.
     """
     terms, index = log_likelihood(link), np.einsum("kij,kj->ki", X, truth)
-    reach = FAR * width * np.linalg.norm(X, axis=2)
+    reach = 8.0 * width * np.linalg.norm(X, axis=2)
     with np.errstate(invalid="ignore"):
         changes = np.ptp([terms(index + side * reach, y) for side in np.linspace(-1.0, 1.0, 9)], axis=0)
     # Responses that say nothing near the truth come last, and are omitted.
@@ -48,7 +46,7 @@ def posterior_samples(
     samples = _chains(link, X[:, :count], y[:, :count], truth, steps, width, rng)
     states = np.concatenate([truth[:, None], samples[:, :, ::ACROSS].reshape(len(X), -1, X.shape[2])], axis=1)
     omitted = terms(states @ X[:, count:].mT, y[:, None, count:]).sum(axis=2)
-    if np.abs(omitted - omitted[:, :1]).max() < UNCHANGED:
+    if np.abs(omitted - omitted[:, :1]).max() < 1e-3:
         return samples
     return _chains(link, X, y, truth, steps, width, rng)
 
@@ -73,7 +71,7 @@ def _chains(
         if _has_walls(link) and n and not whole:
             angle: Array = rng.uniform(*_walls(link, index, across))
         else:
-            bracket = 2.0 * math.pi if whole else min(BRACKET * width, 2.0 * math.pi)
+            bracket = 2.0 * math.pi if whole else min(10.0 * width, 2.0 * math.pi)
             angle = _slice(terms, y, index, across, bracket, rng)
         c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
         b, index = c * b + s * tangent, c * index + s * across

@@ -10,7 +10,6 @@ from lrlab.theory import spectral
 from lrlab.theory.links import Link, Moments
 from lrlab.theory.state_evolution import Overlaps, Ratios, evolution, overlaps, ratios
 
-VANISHING = 1e-9
 LEAST_ENTRIES = 32
 """Smallest number of unknown entries with a posterior-mean overlap within about .02 of its limit, on average. The limit
 assumes independent entries; a model scales s of them to length 1, which reveals their size. GAMP at s = 4, 8, 16, 32
@@ -56,7 +55,7 @@ def _known(spec: Any) -> bool:
 
 def is_symmetric(link: Link) -> bool:
     """Return whether mu_1 = 0, so that b = 0 is a fixed point and the sign of b is lost."""
-    return abs(link.moments.mu1) < VANISHING
+    return abs(link.moments.mu1) < 1e-9
 
 
 def spectral_start(link: Link, ratio: float) -> spectral.Spike:

@@ -20,7 +20,7 @@ from lrlab.theory.cells import inside
 from lrlab.theory.links import Link, normal_density
 from lrlab.theory.smoothing import base_cells
 
-REACH, CELLS = 8.0, 320
+REACH = 8.0
 LARGEST_RATIO = 300.0
 """n/p above which responses that are still separable count as always separable."""
 
@@ -50,7 +50,7 @@ def existence_ratio(link: Link) -> float:
 
 def index_nodes(link: Link) -> tuple[Array, Array]:
     """Return nodes and weights of a quadrature over z that resolves the link."""
-    edges = np.linspace(-REACH, REACH, CELLS + 1)
+    edges = np.linspace(-REACH, REACH, 321)
     if link.noise == 0:
         edges = np.union1d(edges, np.clip(base_cells(link).edges, -REACH, REACH))
     z, weights = inside(edges[:-1], edges[1:])

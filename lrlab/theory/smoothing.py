@@ -22,7 +22,6 @@ REACH = 12.0
 FINE = 35
 """Nodes of a trapezoidal rule that is exact up to rounding for cells twice as wide as S; cells narrower by 2, 4, ...
 need 2, 4, ... times as many."""
-TINY = 1e-9
 BLOCK = 2**14
 """Rows of nodes per batch."""
 
@@ -34,7 +33,7 @@ def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Arra
     cells = base_cells(link)
     first, last = (np.searchsorted(cells.edges, w + side * FAR * S) for side in (-1.0, 1.0))
     narrow = np.minimum(_least(cells.width, first, last) / S, 2.0)
-    halvings = np.ceil(1.0 - np.log2(np.maximum(narrow, TINY)))
+    halvings = np.ceil(1.0 - np.log2(np.maximum(narrow, 1e-9)))
     split = FINE * np.exp2(halvings) > ORDER * (PIECES + last - first)
     means = np.empty((3, w.size))
     for k in np.unique(halvings[~split]):

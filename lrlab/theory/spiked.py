@@ -19,7 +19,6 @@ from lrlab.arrays import Array
 from lrlab.theory.links import Link, Moments, normal_density
 
 DRAWS = 200
-REACH, NODES = 9.0, 4001
 ROUNDING = 1e-9
 
 
@@ -129,7 +128,7 @@ def tridiagonal(K: int, S: float, p: int, rng: Generator) -> tuple[Array, Array]
 
 def surviving_squares(link: Link, sign: float) -> tuple[float, float]:
     """Return mean and variance of (g^T b)^2 over the pairs with w = 1."""
-    z = np.linspace(-REACH, REACH, NODES)
+    z = np.linspace(-9.0, 9.0, 4001)
     weighted = link(z) * normal_density(z) * (z[1] - z[0])
     mu = [float(weighted @ z**k) for k in range(5)]
     share = max((1.0 - sign * mu[0] ** 2) / 2.0, np.finfo(float).tiny)

@@ -35,8 +35,6 @@ from lrlab.theory.links import Link
 SMALLEST = -60.0
 FINE = np.linspace(LEVELS[0], LEVELS[-1], 1537)
 """Levels log(q / (1 - q)) in the search for fixed points."""
-NEWTON, LONGEST = 3, 0.2
-"""Number and largest length of Newton steps from a fixed point of the splines to the exact one."""
 NEVER = 700.0
 """log n/p for a response without information."""
 
@@ -104,13 +102,14 @@ def evolution(link: Link, ratio: float, rate: float = 1.0, start: float = 0.0) -
 
 
 def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
+    """Return the exact fixed point near one of the splines, by Newton's method."""
     curve = _curve(link, rate)
-    for _ in range(NEWTON):
+    for _ in range(3):
         slope = float(curve.spline(level, 1))
         if slope <= 0:
             break
         step = (log_ratio - curve.log_ratio(link, rate, level)) / slope
-        level += min(max(step, -LONGEST), LONGEST)
+        level += min(max(step, -0.2), 0.2)
     return level
 
 
