@@ -113,16 +113,21 @@ class Outcome(NamedTuple):
         return f"after {self.iterations} iteration{'s' if self.iterations != 1 else ''} ({self.title})"
 
 
+def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
+    """Return the outcome with the smallest error."""
+    scored = (one for one in outcomes if "error" in one.scores)
+    return min(scored, key=lambda one: one.scores["error"], default=None)
+
+
 def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float, context: str) -> str:
     """Return how many solvers end with a metric below a level, the smallest error, and `context`."""
-    scored = [one for one in outcomes if "error" in one.scores]
-    if not scored:
+    best = best_of(outcomes)
+    if best is None:
         return f"{context}."
-    best = min(scored, key=lambda one: one.scores["error"])
     words = f"error {best.scores['error']:.2g} {best.course}"
     if not all(one.over for one in outcomes):
         return f"Running, {words}: {context}."
-    recovered = [one for one in scored if one.scores[measure] < level]
+    recovered = [one for one in outcomes if one.scores.get(measure, level) < level]
     limited = sum(one.limited for one in recovered)
     at_limit = f", {limited if limited > 1 else 'one'} of them at its limit" if limited else ""
     return f"The {what} is recovered by {len(recovered)} of {len(outcomes)} solvers{at_limit}, {words}: {context}."

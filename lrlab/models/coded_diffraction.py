@@ -10,13 +10,13 @@ import numpy as np
 from scipy.fft import fftshift
 
 from lrlab.arrays import Array, Vector, frozen
-from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel, recovery
+from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel, best_of, recovery
 from lrlab.models import phase_retrieval, signals
-from lrlab.models.phase_retrieval import PhaseRetrievalProblem
+from lrlab.models.phase_retrieval import PhaseRetrievalProblem, PhaseSpec
 from lrlab.models.pictures import NAMES, picture
 from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import choice, number
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.protocol import Checkpoint, child, proceed
 from lrlab.theory.photon_bound import least_image_error
 
 RECOVERED = 0.01
@@ -27,11 +27,10 @@ BOUNDED_PIXELS = 2**17
 
 
 @dataclass(frozen=True, kw_only=True)
-class CodedDiffraction(Spec):
+class CodedDiffraction(PhaseSpec):
     """Photon counts behind masks, as magnitudes; ||x|| = 1, and E |<a_i, x>|^2 = 1 over masks."""
 
     model = "coded-diffraction"
-    undetermined = "phase"
     title = "Coded diffraction patterns"
     summary = "A detector counts the photons of an image's Fourier transforms behind known masks; phases are lost."
     equation = (
@@ -69,18 +68,6 @@ class CodedDiffraction(Spec):
     def data_bytes(self) -> int:
         """Memory of masks and magnitudes."""
         return 16 * self.masks * self.p + 8 * self.m
-
-    @property
-    def measurements(self) -> int:  # noqa: D102
-        return self.m
-
-    @property
-    def degrees_of_freedom(self) -> int:  # noqa: D102
-        return signals.phase_unknowns(self)
-
-    @property
-    def remark(self) -> str:  # noqa: D102
-        return signals.phase_remark(self)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "CodedDiffractionProblem":
         """Make the image; the first access draws masks and counts."""
@@ -140,13 +127,12 @@ def measured(spec: CodedDiffraction) -> Measured:
 def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the image from exact patterns; for counts, the smallest error and the bound."""
     words = f"{spec.m / spec.p:g} numbers a pixel of the image"
-    scored = [one for one in outcomes if "error" in one.scores]
-    if not spec.photons or not scored:
+    best = best_of(outcomes)
+    if not spec.photons or best is None:
         return recovery(outcomes, "image", "error", RECOVERED, words)
     bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
     if bound is not None:
         words += f", whose photons allow {bound:.2g} without bias"
-    best = min(scored, key=lambda one: one.scores["error"])
     return f"Error {best.scores['error']:.2g} {best.course}: {words}."
 
 
@@ -175,13 +161,7 @@ FAMILY = Family(
     measured=measured,
     verdict=verdict,
     signal="x",
-    order=(
-        "alternating-projections",
-        "wirtinger-flow",
-        "amplitude-flow",
-        "gauss-newton",
-        "gamp",
-    ),
+    order=phase_retrieval.FAMILY.order,
     ranges={"side": (8.0, 32.0, "log"), "masks": (1.0, 8.0, "linear")},
     limits={"max_iter": 150},
     grows=("masks", "oversampling", "photons"),

@@ -1,6 +1,7 @@
 """Theory of low-rank matrices at finite size: lines on maps, and the Cramer-Rao bound."""
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ def noise_bound(spec: Any) -> dict[str, float]:
     # Near the degrees of freedom draws differ much.
     draws = min(MOST_DRAWS, max(BOUND_DRAWS, int(WORK / (numbers * spec.degrees_of_freedom))))
     problems = (spec.replace(seed=seed).build() for seed in range(draws))
-    bounds = [least_error(problem.operator, problem.truth, noise) for problem in problems]
-    known = float(np.sqrt(np.mean(np.square(bounds))))
+    return mean_bound(least_error(problem.operator, problem.truth, noise) for problem in problems)
+
+
+def mean_bound(errors: Iterable[float]) -> dict[str, float]:
+    """Return `bound_error`, the root mean square of bounds; nothing if one of them is infinite."""
+    known = math.sqrt(np.mean(np.square(list(errors))))
     return {"bound_error": known} if math.isfinite(known) else {}

@@ -29,7 +29,10 @@ def measured_matrix(spec: Any) -> Measured:
     if any(spec.table):
         (rows, columns), m = spec.table, spec.measurements
         words = f"{unknowns}, {m:,} numbers: {m / (rows * columns):.2g} of the {rows:,} × {columns:,} entries."
-        return Measured(words, _observed_corner(spec) if spec.data_bytes <= MOST_BYTES else ())
+        if spec.data_bytes > MOST_BYTES:
+            return Measured(words)
+        problem = spec.build()
+        return Measured(words, [corner(problem.operator, problem.b, "observed")])
     words = f"{unknowns}, {spec.measurements:,} numbers; the picture shows one of them."
     one = spec.replace(m=1)
     return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else ())
@@ -51,14 +54,13 @@ def _products(problem: Any) -> list[Panel]:
     ]
 
 
-def _observed_corner(spec: Any) -> list[Panel]:
-    problem = spec.build()
-    operator: Entries = problem.operator
-    high, wide = (min(size, TABLE_SIDE) for size in spec.table)
+def corner(operator: Entries, values: Array, name: str, scale: Any = "signed") -> Panel:
+    """Return the observed entries in the first rows and columns of a matrix."""
+    high, wide = (min(size, TABLE_SIDE) for size in operator.table)
     inside = (operator.rows < high) & (operator.columns < wide)
-    values = np.full((high, wide), np.nan)
-    values[operator.rows[inside], operator.columns[inside]] = problem.b[inside]
-    return [Panel(f"observed in rows 1–{high}, columns 1–{wide}", values)]
+    table = np.full((high, wide), np.nan)
+    table[operator.rows[inside], operator.columns[inside]] = values[inside]
+    return Panel(f"{name} in rows 1–{high}, columns 1–{wide}", table, scale)
 
 
 GOAL = Goal("weakest_error", RECOVERED, noises=3.0)

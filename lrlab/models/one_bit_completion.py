@@ -1,27 +1,98 @@
 """1-bit matrix completion: one bit per observed entry of a low-rank matrix (Davenport et al. 2014)."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 
 from lrlab import lowrank
+from lrlab.arrays import Array, frozen
 from lrlab.losses import LOGISTIC, PROBIT, Loss
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel
+from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, best_of
 from lrlab.model_hooks import View
-from lrlab.models import views
-from lrlab.models.bit_problem import LARGEST, SCORED_ENTRIES, OneBitCompletionProblem
+from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
-from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND
+from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND, mean_bound
+from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Checkpoint, Spec, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
 from lrlab.theory.low_rank_bound import least_error
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC}
-SHOWN = 80
+LARGEST = 1.0
+"""Size of the largest entry of the table."""
+CLEARLY = 1.001
+"""A loss larger than the truth's by this factor counts as larger, see `truth_fits_better`."""
+SCORED_ENTRIES = 2**18
+"""Entries, in the first rows, that the distances of probabilities and bits use: all of 512 x 512."""
+
+
+class OneBitCompletionProblem(Problem):
+    """Bits of one spec. Only the score may read the truth.
+
+    Attributes: spec; truth (LowRank); its rank and trace_norm; largest, the magnitude of its largest entry; width, the
+    scale of the noise; likelihood of a bit given its margin; operator, the observed entries; y (m,), their bits.
+    """
+
+    largest = LARGEST
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.truth, self.checkpoint = spec, spec.factors(), checkpoint
+        self.rank, self.width, self.likelihood = spec.rank, spec.noise, spec.likelihood
+        self.trace_norm = float(self.truth.s.sum())
+        for part in self.truth:
+            frozen(part)
+
+    def load(self, everything: bool) -> None:
+        """Draw indices and bits."""
+        _ = self.y
+
+    @cached_property
+    def operator(self) -> Entries:
+        """The observed entries."""
+        spec, (n1, n2) = self.spec, self.spec.table
+        places = child(spec.streams().data, 0).choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False)
+        operator = Entries(None, None, spec.table, *np.divmod(np.sort(places), n2), n1 * n2 / len(places))
+        operator.checkpoint = self.checkpoint
+        return operator
+
+    @cached_property
+    def y(self) -> Array:
+        """The bits (m,), 1 or -1."""
+        rng, clean = child(self.spec.streams().noise, 0), self.operator(self.truth)
+        e = rng.standard_normal(len(clean)) if self.spec.link == "probit" else rng.logistic(size=len(clean))
+        return frozen(np.where(clean + self.width * e > 0, 1.0, -1.0))
+
+    @cached_property
+    def truth_loss(self) -> float:
+        """Mean of -log P(bit) under the truth."""
+        return float(self.likelihood.value(self.y * self.operator(self.truth) / self.width).mean())
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return errors of the estimate as a matrix, and of its predictions of bits.
+
+        `error` = ||M-hat - M|| / ||M||, `squared_error` its square; on the first rows `hellinger`, the mean squared
+        Hellinger distance of the laws of a bit, and `hamming`, the fraction of entries whose more likely bit is wrong.
+        """
+        rows = max(1, SCORED_ENTRIES // self.spec.n2)
+        guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
+        error = lowrank.errors(estimate, self.truth)["error"]
+        # sqrt(P) sqrt(Q) of both bits, by the losses: each is exact where a probability is nearly 0.
+        losses = [[self.likelihood.value(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
+        affinity = sum(np.exp(-(one + other) / 2.0) for one, other in losses)
+        return {
+            "error": error,
+            "squared_error": error**2,
+            "hellinger": float(np.mean(2.0 - 2.0 * affinity)),
+            "hamming": float(np.mean((guess > 0) != (true > 0))),
+        }
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return whether the bits are clearly more likely under the truth, which every solver could choose."""
+        return row["objective"] > CLEARLY * self.truth_loss
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,13 +179,10 @@ class OneBitCompletion(Spec):
 
 def measured(spec: OneBitCompletion) -> Measured:
     """Return a corner of the table of bits."""
-    problem, (high, wide) = spec.build(), (min(side, SHOWN) for side in spec.table)
-    inside = (problem.operator.rows < high) & (problem.operator.columns < wide)
-    bits = np.full((high, wide), np.nan)
-    bits[problem.operator.rows[inside], problem.operator.columns[inside]] = problem.y[inside]
+    problem = spec.build()
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     words = f"{m:,} bits for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom. Blue: 1."
-    return Measured(words, [Panel(f"bits in rows 1–{high}, columns 1–{wide}", bits, "bits")])
+    return Measured(words, [matrix_views.corner(problem.operator, problem.y, "bits", "bits")])
 
 
 def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
@@ -123,10 +191,9 @@ def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
     bound = next((one.predictions["bound_error"] for one in outcomes if "bound_error" in one.predictions), None)
     if bound is not None:
         counted += f", with a Cramér-Rao bound of {bound:.2g}"
-    scored = [one for one in outcomes if "error" in one.scores]
-    if not scored:
+    best = best_of(outcomes)
+    if best is None:
         return f"{counted}."
-    best = min(scored, key=lambda one: one.scores["error"])
     wrong = f"{best.scores['hamming']:.2g} of the bits wrong"
     return f"Error {best.scores['error']:.2g}, {wrong}, {best.course}: {counted}."
 
@@ -138,14 +205,13 @@ def bound(spec: OneBitCompletion) -> dict[str, float]:
     """
     if spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
         return {}
-    squares = []
+    errors = []
     for problem in (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS)):
         z = problem.operator(problem.truth) / spec.noise
         # Information of a bit about its margin: f'^2 / (f (1 - f)), the product of the slopes of both losses.
         information = problem.likelihood.slope(z) * problem.likelihood.slope(-z)
-        squares.append(least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information)) ** 2)
-    known = math.sqrt(np.mean(squares))
-    return {"bound_error": known} if math.isfinite(known) else {}
+        errors.append(least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information)))
+    return mean_bound(errors)
 
 
 FAMILY = Family(

@@ -13,18 +13,41 @@ from lrlab.model_entry import COMMON_MEASURES, Family, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
 from lrlab.parameters import choice, gaussian_noise, number
-from lrlab.protocol import Checkpoint, Problem, child, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
 
 BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
 
+class PhaseSpec(Spec):
+    """A spec of m measurements without phases of a signal of length p, "real" or "complex" by its `field`."""
+
+    undetermined = "phase"
+
+    @property
+    def measurements(self: Any) -> int:  # noqa: D102
+        return int(self.m)
+
+    @property
+    def degrees_of_freedom(self: Any) -> int:
+        """Number of real unknowns, up to one global phase or sign."""
+        return 2 * self.p - 1 if self.field == "complex" else int(self.p)
+
+    @property
+    def remark(self: Any) -> str:
+        """Warn if other signals have the same magnitudes."""
+        if self.m > self.degrees_of_freedom:
+            return ""
+        return (
+            f"Only {self.m:,} measurements for {self.degrees_of_freedom:,} real unknowns: other signals fit them, too."
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
-class PhaseRetrieval(PicturedSpec):
+class PhaseRetrieval(PhaseSpec, PicturedSpec):
     """Magnitudes |<a_i, x>| or their squares, a_i standard Gaussian (E |<a_i, x>|^2 = 1), ||x|| = 1."""
 
     model = "phase-retrieval"
-    undetermined = "phase"
     title = "Phase retrieval"
     summary = "Only the magnitude of each projection is kept, y = |⟨a, x⟩| + σe or its square: phases are lost."
     equation = (
@@ -49,18 +72,6 @@ class PhaseRetrieval(PicturedSpec):
     def data_bytes(self) -> int:
         """Memory of all measurements, held at once."""
         return self.m * (self.entry_bytes * self.p + 8)
-
-    @property
-    def measurements(self) -> int:  # noqa: D102
-        return self.m
-
-    @property
-    def degrees_of_freedom(self) -> int:  # noqa: D102
-        return signals.phase_unknowns(self)
-
-    @property
-    def remark(self) -> str:  # noqa: D102
-        return signals.phase_remark(self)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "PhaseRetrievalProblem":
         """Draw the truth; the first access draws the measurements."""

@@ -26,10 +26,9 @@ class SingleIndexData(Protocol):
     contrasts: Array | None
     checkpoint: Checkpoint
 
-    @property
-    def X(self) -> Array: ...  # noqa: D102
-    @property
-    def y(self) -> Array: ...  # noqa: D102
+    X: Array
+    y: Array
+
     def blocks(self) -> Iterator[tuple[Array, Array]]: ...  # noqa: D102
 
 
@@ -38,10 +37,8 @@ class LowRankData(Protocol):
 
     rank: int
 
-    @property
-    def operator(self) -> Operator: ...  # noqa: D102
-    @property
-    def b(self) -> Array: ...  # noqa: D102
+    operator: Operator
+    b: Array
 
 
 class BitEntries(Protocol):
@@ -57,10 +54,8 @@ class BitEntries(Protocol):
     width: float
     likelihood: Loss
 
-    @property
-    def operator(self) -> Entries: ...  # noqa: D102
-    @property
-    def y(self) -> Array: ...  # noqa: D102
+    operator: Entries
+    y: Array
 
 
 class PhaseData(Protocol):
@@ -77,14 +72,10 @@ class PhaseData(Protocol):
     noise: float
     checkpoint: Checkpoint
 
-    @property
-    def A(self) -> Any: ...  # noqa: D102
-    @property
-    def y(self) -> Array: ...  # noqa: D102
-    @property
-    def magnitude(self) -> Array: ...  # noqa: D102
-    @property
-    def intensity(self) -> Array: ...  # noqa: D102
+    A: Any
+    y: Array
+    magnitude: Array
+    intensity: Array
 
 
 class LabelData(Protocol):
@@ -95,14 +86,10 @@ class LabelData(Protocol):
 
     rank: int
 
-    @property
-    def intercept(self) -> bool: ...  # noqa: D102
-    @property
-    def X(self) -> Matrix: ...  # noqa: D102
-    @property
-    def Y(self) -> Matrix: ...  # noqa: D102
-    @property
-    def mask(self) -> Matrix | None: ...  # noqa: D102
+    intercept: bool
+    X: Matrix
+    Y: Matrix
+    mask: Matrix | None
 
 
 class SignStream(LabelData, Protocol):
@@ -117,7 +104,7 @@ class SignStream(LabelData, Protocol):
     fresh: bool
     signs_per_label: float
 
-    @property
-    def batches(self) -> Iterator[int]: ...  # noqa: D102
+    batches: Iterator[int]
+
     def blocks(self, batch: int) -> Iterator[Any]: ...  # noqa: D102
     def table(self, batch: int) -> Any: ...  # noqa: D102

@@ -8,7 +8,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.metrics import error_of
-from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Level, Measured, Outcome, Panel, recovery
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Level, Measured, Outcome, Panel, best_of, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
@@ -50,9 +50,8 @@ def index_measured(spec: Any) -> Measured:
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return predicted and measured error, the threshold in n/p if it is known, and the best other error."""
     known = next((one for one in outcomes if prediction_words(one.predictions)), None)
-    scored = [one for one in outcomes if "error" in one.scores]
     parts = [] if known is None else [_beside_theory(spec, known)]
-    best = min(scored, key=lambda one: one.scores["error"], default=None)
+    best = best_of(outcomes)
     if best is not None and best is not known:
         parts.append(f"{'lowest here' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
     parts += bound_words(outcomes[0].predictions) if outcomes else []
@@ -92,18 +91,6 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
         return f"{words}: this moment has no gap, whatever n/p"
     side = "above" if ratio > threshold else "below"
     return f"{words}: n/p = {ratio:.4g} is {side} its threshold for large n and p, {threshold:.3g}"
-
-
-def phase_unknowns(spec: Any) -> int:
-    """Return the number of real unknowns of a signal, up to one global phase or sign."""
-    return 2 * spec.p - 1 if spec.field == "complex" else int(spec.p)
-
-
-def phase_remark(spec: Any) -> str:
-    """Return a warning if other signals have the same magnitudes."""
-    if spec.m > spec.degrees_of_freedom:
-        return ""
-    return f"Only {spec.m:,} measurements for {spec.degrees_of_freedom:,} real unknowns: other signals fit them, too."
 
 
 def phase_measured(spec: Any) -> Measured:

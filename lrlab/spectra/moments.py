@@ -21,6 +21,7 @@ from lrlab.theory import phase, spiked
 
 MOST_SPLIT, MOST_BULK = 0.1, 0.5
 """Largest split of equal values, and edge of the bulk, over the gap, for predictions of the gap within 10%."""
+COLUMNS = ("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest")
 SURE = 0.85
 """Least predicted overlap that is within .05 of simulations; smaller ones are too large by up to .26."""
 
@@ -81,19 +82,12 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
     spike = phase.spike(spec.field, "optimal", spec.noise, spec.data)
     largest, edge = spike.eigenvalues(spec.m / spec.p)
     endless = float(spike.Z @ spike.energy)
-    overlap = spike.overlap(spec.m / spec.p)
-    return {
-        "largest": largest,
-        "smallest": largest,
-        "edge": edge,
-        "overlap": overlap,
-        "true_largest": endless,
-        "true_smallest": endless,
-    }
+    values = largest, largest, edge, spike.overlap(spec.m / spec.p), endless, endless
+    return dict(zip(COLUMNS, values, strict=True))
 
 
 def _prediction(spec: LowRankSpec) -> Row:
-    nothing = dict.fromkeys(("largest", "smallest", "edge", "overlap", "true_largest", "true_smallest"), np.nan)
+    nothing = dict.fromkeys(COLUMNS, np.nan)
     if (isinstance(spec, TableSpec) and spec.uneven) or spec.outliers:
         # The moment of places that are not alike is not that of the table; gross errors are no Gaussian noise.
         return nothing
@@ -126,20 +120,15 @@ def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
     """
     rows = []
     for at, group in table.groupby("at"):
-        k, values_of = rank_of[float(at)], dict[str, pd.Series]()
+        k, row = rank_of[float(at)], {"at": float(at), "trials": group["trial"].nunique()}
         for kind in ("", "clipped_") if "clipped_value" in group else ("",):
             values = group.pivot(index="trial", columns="rank", values=f"{kind}value")
-            following = values[k + 1] if k + 1 in values else 0.0 * values[k]
-            values_of |= {
-                f"{kind}largest": values[1],
-                f"{kind}smallest": values[k],
-                f"{kind}next": following,
-                f"{kind}gap": values[k] - following,
-                f"{kind}overlap": group[group["rank"] == 1][f"{kind}overlap"],
-            }
-        statistics = {f"mean_{name}": float(v.mean()) for name, v in values_of.items()}
-        statistics |= {f"sd_{name}": float(v.std(ddof=1)) for name, v in values_of.items()}
-        rows.append({"at": float(at), "trials": len(values), **statistics})
+            following = values.get(k + 1, 0.0 * values[k])
+            columns = {"largest": values[1], "smallest": values[k], "next": following, "gap": values[k] - following}
+            columns["overlap"] = group[group["rank"] == 1][f"{kind}overlap"]
+            row |= {f"mean_{kind}{name}": float(v.mean()) for name, v in columns.items()}
+            row |= {f"sd_{kind}{name}": float(v.std(ddof=1)) for name, v in columns.items()}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
