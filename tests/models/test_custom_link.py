@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lrlab import catalog
-from lrlab.models.custom_link import CustomLink
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
@@ -61,20 +60,3 @@ def test_every_solver_gives_a_result_or_one_sentence(model, design):
         assert not entry.predict_iterations(spec, dict(job.options), 3), "equal entries are no prior of GAMP's"
         assert (spec.remark in trace.summary()["message"]) and ("Gaussian" in spec.remark) == (design != "gaussian")
     assert ran >= 2
-
-
-@pytest.mark.parametrize(("link", "least"), [("sin z", 0.9), ("sin 2z", 0.8), ("cos 2z", 0.8), ("three levels", 0.9)])
-def test_a_typed_link_is_recovered(link, least):
-    spec = CustomLink(link=link, n=100_000, p=10, seed=1)
-    trace = run_job(make_job(spec, "pairwise-moment"))
-    assert trace.metrics["overlap"] > least
-    assert trace.metrics["limit_overlap"] == pytest.approx(trace.metrics["overlap"], abs=0.1)
-
-
-def test_solvers_refuse_links_that_carry_nothing_for_them():
-    with pytest.raises(InputError, match="mu_1"):
-        make_job(CustomLink(link="cos 2z"), "marginal-mean")
-    with pytest.raises(InputError, match="a constant on custom-link"):
-        make_job(CustomLink(link="0"), "pairwise-moment")
-    with pytest.raises(InputError, match="write operators between its parts"):
-        catalog.spec("custom-link", link="z 2")

@@ -133,10 +133,3 @@ def test_the_figure_shows_the_table_with_distinct_curves():
     assert figure.layout.yaxis.title.text == "eigenvalue of M/4,<br>of M'/4 where φ < 0"
     second = drawn.overlaps(points, curve, axis_title="θ")
     np.testing.assert_allclose(second.data[1].y, points["mean_overlap"])
-
-
-def test_shaded_is_where_n_exceeds_the_threshold():
-    curve = pd.DataFrame({"at": [0, 1, 2, 3, 4, 5], "ratio": 10.0, "threshold": [5, 20, 20, 5, 5, 5]})
-    assert drawn.recoverable(curve) == [(0, 0.5), (2.5, 5)]
-    assert drawn.recoverable(curve.assign(threshold=np.inf)) == []
-    assert drawn.recoverable(curve.assign(threshold=1.0)) == [(0, 5)]

@@ -1,8 +1,6 @@
 """No solver is better, on average over signals and data, than what theory calls best: defaults, lessons, drawn specs.
 
-The suite takes a seeded few of them. `LRLAB_ABOVE_BEST=all pytest tests/theory/test_no_solver_above_best.py` takes all,
-and a number in place of `all` draws as many other specs. `LRLAB_ABOVE_BEST=20:40` takes the 20th to the 39th of all,
-the smallest problems first, so that a long pass can be made in parts.
+The suite takes a few of them; `LRLAB_ABOVE_BEST=all` (`make soak`) takes all.
 """
 
 import math
@@ -68,15 +66,11 @@ def of_lessons():
 
 
 def selected():
-    """Return the specs that are tried."""
-    which = os.environ.get("LRLAB_ABOVE_BEST", "")
-    if which.isdigit():
-        return [drawn(1000 + number) for number in range(int(which))]
+    """Return the specs of this run."""
     defaults, many = [lrlab.spec(model) for model in MODELS], [drawn(number) for number in range(DRAWN)]
-    if not which:
-        return defaults[:1] + [many[number] for number in FEW]
-    everything = sorted(defaults + of_lessons() + many, key=lambda spec: spec.n * spec.p)
-    return everything if which == "all" else everything[slice(*map(int, which.split(":")))]
+    if os.environ.get("LRLAB_ABOVE_BEST") == "all":
+        return defaults + of_lessons() + many
+    return defaults[:1] + [many[number] for number in FEW]
 
 
 def scores_of(spec, solver, numbers):

@@ -5,9 +5,9 @@ import pytest
 
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.theory import bulk
-from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.links import ThresholdLink
 from lrlab.theory.principal_hessian import identity_spike
-from lrlab.theory.spectral import Weights, edge_scale, excess, known_link_weights, link_free_weights, spike
+from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
 P = 300
 
@@ -50,15 +50,6 @@ def test_the_centred_answer_is_one_choice_of_weights():
     T = Weights(1 - moments.mu0, -1 - moments.mu0)
     limit, (value, off) = spike(moments, ratio, T), identity_spike(moments, ratio)
     assert limit.overlap == pytest.approx(1 / (1 + off)) and limit.value == pytest.approx(ratio * value)
-
-
-def test_odd_links_and_signs_that_no_link_can_have():
-    odd = SignLink(0.1).moments
-    assert excess(odd) == pytest.approx((0, 0)) and spike(odd, 100.0, link_free_weights(0.5, 100.0, 1)).overlap == 0
-    assert link_free_weights(0.0, 2.0, 1) is None and link_free_weights(1.0, 2.0, -1) is None
-    # With 3 of 4 answers +1 a narrower <x, b> at -1 is visible from n/p = 3 on only.
-    assert link_free_weights(0.75, 2.9, 1) is None and link_free_weights(0.75, 3.1, 1) is not None
-    assert known_link_weights(LogisticLink(0.0, 0.5).moments) == pytest.approx((0, 0))
 
 
 @pytest.mark.parametrize(("positive", "sign"), [(0.3, 1), (0.3, -1), (0.5, 1)])

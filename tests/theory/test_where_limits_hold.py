@@ -6,17 +6,9 @@ import pytest
 import lrlab
 from lrlab import catalog
 from lrlab.models.low_rank_theory import theory_lines
-from lrlab.solvers.single_index import gamp
 from lrlab.spectra import moments
 from lrlab.sweeps.adaptive import SolverGrid
 from lrlab.sweeps.definition import Span, Sweep
-
-
-def test_no_curve_of_gamp_is_drawn_for_few_entries():
-    few = lrlab.spec("one-bit-sensing", n=60, p=100, sparsity=1, noise=1.0)
-    options = dict(catalog.solver("gamp", few.model).settle({}).options)
-    assert gamp.predict_iterations(few, options, 5) == []
-    assert len(gamp.predict_iterations(few.replace(sparsity=40), options, 5)) == 5
 
 
 @pytest.mark.parametrize("worse", [{"noise": 0.5}, {"outliers": 0.2}])
