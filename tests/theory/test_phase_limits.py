@@ -1,6 +1,5 @@
 """Limits of phase retrieval: channels against slow quadrature, thresholds against published ones, information."""
 
-
 import numpy as np
 import pytest
 
