@@ -46,6 +46,6 @@ ENTRY = ModelEntry(
     main=("n", "p", "link"),
     plane=("flip", "ratio"),
     along="flip",
-    # Of some links noise shows where answers change.
+    # For some links, noise reveals the index at which responses change.
     turns=("noise",),
 )

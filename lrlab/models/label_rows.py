@@ -78,7 +78,7 @@ def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array
     """Return a pattern of True at a fraction of the entries, drawn uniformly without replacement."""
     rows, columns = shape
     total = rows * columns
-    # The fraction of a place is drawn too, so that many small blocks have the share that one large block has.
+    # Random rounding gives many small blocks the same fraction as one large block.
     size = min(total, int(share * total + rng.random()))
     places = np.sort(rng.choice(total, size=size, replace=False, shuffle=False))
     pointer = np.concatenate([[0], np.cumsum(np.bincount(places // columns, minlength=rows))])

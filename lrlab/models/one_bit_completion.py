@@ -80,7 +80,7 @@ class OneBitCompletionProblem(Problem):
         rows = max(1, SCORED_ENTRIES // self.spec.n2)
         guess, true = (W.left[:rows] @ W.V.T for W in (estimate, self.truth))
         error = lowrank.errors(estimate, self.truth)["error"]
-        # sqrt(P) sqrt(Q) of both bits, by the losses: each is exact where a probability is nearly 0.
+        # sqrt(P) sqrt(Q) of both bits, by the losses, which are exact for tiny probabilities.
         losses = [[self.likelihood.value(sign * M / self.width) for M in (guess, true)] for sign in (1.0, -1.0)]
         affinity = sum(np.exp(-(one + other) / 2.0) for one, other in losses)
         return {
@@ -168,7 +168,7 @@ class OneBitCompletion(Spec):
         rng = np.random.default_rng(self.streams().truth)
         U, V = (rng.uniform(-0.5, 0.5, (side, self.rank)) for side in self.table)
         if self.truth == "films":
-            # A film is of one genre, and a little of the others. All of the same would be a table of stripes alone.
+            # A movie belongs mainly to one genre. A single genre for all would give a matrix of stripes.
             genres = np.eye(self.rank) if self.rank > 1 else np.array([[1.0], [-1.0]])
             V = 0.2 * V + genres[np.arange(self.n2) % len(genres)]
         height = max(1, SCORED_ENTRIES // self.n2)

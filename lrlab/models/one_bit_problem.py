@@ -89,7 +89,7 @@ class OneBitMultilabelProblem(Problem):
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
         self.fresh, self.signs_per_label, self.size = spec.observation == "stream", spec.signs_per_label, spec.size
-        # A function of the numbers of features and labels alone, so that a larger batch begins as a smaller one does.
+        # Independent of the batch size, so that a larger batch begins as a smaller one does.
         self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
         for part in self.truth:
             frozen(part)

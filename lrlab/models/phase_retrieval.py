@@ -119,7 +119,7 @@ class PhaseRetrievalProblem(Problem):
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         self.spec, self.shape, self.data, self.checkpoint = spec, (spec.m, spec.p), spec.data, checkpoint
         self.truth, self.noise = frozen(spec.draw_truth()), spec.noise
-        # A function of p and the field alone, so that the first rows are the same for every m.
+        # Independent of m, so that the first rows are the same for every m.
         self.block_rows = max(1, BLOCK_BYTES // (spec.entry_bytes * spec.p))
 
     def load(self, everything: bool) -> None:

@@ -110,7 +110,7 @@ def encode(content: bytes, side: int) -> str:
     from PIL import Image, UnidentifiedImageError
 
     try:
-        # What Pillow warns of above its own limit is refused here, before any pixel is unpacked.
+        # lrlab rejects large images by their size, before Pillow unpacks any pixel and warns.
         with (
             warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
             Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image,

@@ -156,7 +156,7 @@ def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
 def index_asymptotics(spec: Any) -> dict[str, float]:
     """Return the asymptotic overlap of all methods, and of polynomial-time methods if it is smaller.
 
-    Nothing for signals of few non-zero entries, to which the limits do not apply.
+    Nothing for signals of few non-zero entries, since the limits do not apply to them.
     """
     few = spec.sparsity and not limit_applies(spec)
     limits = None if few else predicted_overlap.best_overlap(spec)

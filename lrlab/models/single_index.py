@@ -136,7 +136,7 @@ class SingleIndexProblem(Problem):
     def _draw(self, index: int, out: Array | None = None) -> tuple[Array, Array]:
         (n, p), streams = self.shape, self.spec.streams()
         rows = min(self.block_rows, n - index * self.block_rows)
-        # A design is drawn row by row, so that the first rows are the same without the others.
+        # Designs are simulated row by row, so that the first rows do not depend on the others.
         X = np.empty((rows, p)) if out is None else out
         designs.draw(self.spec.design, child(streams.data, index), X, self.spec.correlation, self.spec.freedom)
         rng = child(streams.noise, index)

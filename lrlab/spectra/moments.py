@@ -89,7 +89,7 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 def _prediction(spec: LowRankSpec) -> Row:
     nothing = dict.fromkeys(COLUMNS, np.nan)
     if (isinstance(spec, TableSpec) and spec.uneven) or spec.outliers:
-        # The moment of places that are not alike is not that of the table; gross errors are no Gaussian noise.
+        # With non-uniform sampling the moment has another mean, and gross errors are not Gaussian noise.
         return nothing
     (rows, columns), noise, sizes = spec.size, spec.moment_noise, np.abs(spec.singular_values)
     endless = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}

@@ -56,7 +56,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
         moments = cell.link_function.moments
         for moment in ("M", "M'"):
             limit = spiked.predict(moments, cell.n / cell.p, moment)
-            # M/4 of pairs of which this share counts, and none shows the signal.
+            # M/4 without a signal: this fraction of the pairs counts.
             share = limit.population_rest / 2.0
             noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p)
             seen = {"top": limit.top, "second": noise.mean}

@@ -78,7 +78,7 @@ def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int,
         return noise
     t = p / size
     first, second = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 2))
-    # d place / d size = 1 - (1/p) sum u^2, by which the deviation of |r|^2 is carried over.
+    # d place / d size = 1 - (1/p) sum u^2 scales the deviation of |r|^2.
     place, deviation = p * (1.0 + first) / t, (1.0 - second) * size * math.sqrt(2.0 / p)
     return Chance(place, max(deviation, noise.deviation)) if place > noise.mean else noise
 
@@ -100,7 +100,7 @@ def _dual_edge(terms: Terms) -> float:
     largest = max((w for w, _ in terms), default=0.0)
     if largest <= 0:
         return 0.0
-    # With its largest weight alone the sum is 1 here; with the others it is larger.
+    # The largest weight by itself makes the sum 1 here; the others increase it.
     low, high = 0.0, min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
     t = high
     # Newton steps, or bisections outside the interval; six are usual.

@@ -50,7 +50,7 @@ def resolved(function: Callable[[Array], Array], reach: float, known: tuple[floa
     breaks = np.array([place for place in known if abs(place) < reach])
     edges, jumps = _halved(function, np.union1d(first, breaks))
     if jumps.size:
-        # Cells beside a jump need not be narrow.
+        # Cells next to a jump need not be narrow.
         breaks = np.union1d(breaks, jumps)
         edges, _ = _halved(function, np.union1d(first, breaks))
     width = np.minimum(np.diff(edges, prepend=-np.inf), np.diff(edges, append=np.inf))
@@ -60,7 +60,7 @@ def resolved(function: Callable[[Array], Array], reach: float, known: tuple[floa
 
 def _halved(function: Callable[[Array], Array], edges: Array) -> tuple[Array, Array]:
     """Return the edges of cells that are halved until each holds a polynomial, and the middles of the narrowest."""
-    # Cells of one width together, as the widest decides how closely all of a block are looked at.
+    # Sorted by width, as the widest cell of a block determines its number of test points.
     by_width = np.argsort(np.diff(edges))
     left, right = edges[:-1][by_width], edges[1:][by_width]
     done, jumps = [edges], list[Array]()
@@ -99,7 +99,7 @@ def _polynomial(function: Callable[[Array], Array], left: Array, right: Array) -
 def _interpolation(count: int) -> tuple[Array, Array]:
     """Return points on -1..1 and the matrix (ORDER, count) that evaluates the polynomial through the nodes there."""
     legvander = np.polynomial.legendre.legvander
-    # To the ends, where a steep feature may begin, but not onto a jump there.
+    # Up to the ends, since a steep feature may begin there, but not onto a jump.
     places, (nodes, weights) = np.linspace(-1.0 + 1e-9, 1.0 - 1e-9, count), legendre(ORDER)
     scale = np.arange(ORDER) + 0.5
     return places, (weights[:, None] * legvander(nodes, ORDER - 1) * scale) @ legvander(places, ORDER - 1).T

@@ -50,7 +50,7 @@ def _(link: SignLink, w: Array, variance: Array | float, y: Array | float) -> An
     S = np.sqrt(variance + link.noise**2)
     t = y * w / S
     log_chance = log_ndtr(t)
-    # The Mills ratio r = pdf / cdf; r (r + t) lies in 0..1, and the sum cancels where t is far below 0.
+    # The Mills ratio r = pdf / cdf; r (r + t) lies in 0..1, and the sum cancels for t far below 0.
     r = np.exp(-np.square(t) / 2.0 - LOG_ROOT_TWO_PI - log_chance)
     sharp = Answer(log_chance, y * r / S, np.clip(r * (r + t), 0.0, 1.0) / S**2)
     return flipped(sharp, link)

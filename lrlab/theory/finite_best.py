@@ -228,7 +228,7 @@ def _limit(link: Link, n: int, p: int, which: int) -> Statistics:
     """
     nodes, weights = np.polynomial.hermite_e.hermegauss(5)
     around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in nodes])
-    # By chance, data say as much as those of another n/p, which matters near a transition.
+    # Random data are as informative as data at another n/p, which matters near a transition.
     q, rng = float(weights @ around / weights.sum()), np.random.default_rng(SEED)
     bend = abs(q - overlaps(link, n / p).best)
     along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)

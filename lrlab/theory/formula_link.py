@@ -73,7 +73,7 @@ def breakpoints(text: str) -> tuple[float, ...]:
         places += _sign_changes(g, grid)
         values = g(grid)
         size, one_sign = np.abs(values), (values[1:-1] * values[:-2] > 0) & (values[1:-1] * values[2:] > 0)
-        # Two changes of sign may hide between neighbours: look closer where the size is smallest.
+        # Two changes of sign may hide between neighbors: search near the smallest sizes.
         low = 1 + np.flatnonzero(one_sign & (size[1:-1] <= size[:-2]) & (size[1:-1] < size[2:]))
         for node in low[np.argsort(np.abs(grid[low]))][:FEWER]:
             places += _sign_changes(g, np.linspace(grid[node - 1], grid[node + 1], FEWER))

@@ -160,10 +160,10 @@ def _places(link: Link) -> Array:
     # Steep parts, and parts near +-1.
     for height, least in ((np.abs(np.gradient(f, v)), 4.0), (np.abs(f), 0.98)):
         for k, top in _tops(v, height, least):
-            # One place is enough for features that are no farther apart than wide.
+            # One location is enough for features closer to each other than their width.
             apart = min(2.0 * widths[k], 0.02)
             places += [top] if all(abs(top - other) > apart for other in places) else []
-    # At 0 the density of w is divided, which is narrow where q is small.
+    # The integral is split at 0, since the density of w is narrow there for small q.
     places += [0.0] if all(abs(place) > 0.02 for place in places) else []
     return np.sort(np.array(places))
 

@@ -156,7 +156,7 @@ class LogisticLink(Link):
         def integrand(z: float, k: int) -> float:
             return float(self.sharp(np.asarray(self.tau * z)) * z**k * normal_density(z))
 
-        # The kink of a steep tanh is named, so that the adaptive rule looks there.
+        # The adaptive rule refines at the kink of a steep tanh.
         kink = min(max(-self.intercept / self.tau, -11.0), 11.0)
         m0, m1, m2 = (
             quad(integrand, -12.0, 12.0, args=(k,), points=[kink], epsabs=1e-13, epsrel=1e-13, limit=200)[0]

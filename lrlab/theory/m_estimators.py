@@ -76,7 +76,7 @@ def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[flo
 def fitted(link: Link, ratios: Sequence[float], likelihood: Loss) -> list[Fitted]:
     """Return the solutions at rising n/p, down to the first that does not converge."""
     now, solutions = None, list[Fitted]()
-    # From above, where the limit of many answers is near; each from the one before, which is nearer still.
+    # From above, near the limit of many responses; each solution initializes the next.
     for ratio in reversed(ratios):
         now = now and _solved(link, ratio, likelihood, now)
         now = now or _solved(link, ratio, likelihood, _many(link, ratio, likelihood))

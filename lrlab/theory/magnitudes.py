@@ -92,7 +92,7 @@ def _averaged(channel: Magnitudes, size: Array, V: Array, y: Array) -> Answer:
     low, high = window(channel, size, V)
     least, most = (np.maximum(y + s * REACH * channel.noise, 0.0) ** (1 / channel.power) for s in (-1.0, 1.0))
     begin, end = np.maximum(low, least), np.minimum(high, most)
-    # Where they contradict each other, the mass lies in the gap.
+    # If they contradict each other, the mass lies in the gap.
     begin, width = np.minimum(begin, end), np.maximum(np.abs(end - begin), TINY)
     x, weights = legendre(24)
     r = begin[..., None] + width[..., None] * (1.0 + x) / 2.0

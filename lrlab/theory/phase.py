@@ -150,7 +150,7 @@ def _spike(field: str, start: str, noise: float, data: str, soft: float) -> Star
     if noise < 0.04:
         rough = clean_law(field, ())
         cut = rough.quantile(LEFT_OUT.get(start, 0.0))
-        # Where `threshold` reaches LOWEST.
+        # There `threshold` reaches LOWEST.
         kink = math.sqrt(max(0.0, 1.0 + soft * LOWEST / (1.0 - LOWEST)))
         law = clean_law(field, (math.sqrt(cut), 3.0, math.sqrt(1.0 / (1.0 - LOWEST)), kink))
     else:

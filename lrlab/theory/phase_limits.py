@@ -74,7 +74,7 @@ def thresholds(field: str) -> Thresholds:
 @lru_cache(maxsize=65536)
 def overlaps(channel: Magnitudes, ratio: float) -> Overlaps:
     """Return the limits of the squared overlap at m/p = `ratio` > 0."""
-    # Positive where the recursion goes up.
+    # Positive if the recursion goes up.
     ahead = math.log(ratio) - _curve(channel)
     levels = [-math.inf] if ahead[0] <= 0 else []
     for k in np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0)):

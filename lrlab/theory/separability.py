@@ -1,4 +1,4 @@
-r"""Separable one-bit responses, for which logistic and probit likelihoods have no maximum.
+r"""Separable one-bit responses: logistic and probit likelihoods have no maximum.
 
 On x ~ N(0, I_p), for large p and with an intercept, there is a maximum if
 

@@ -82,7 +82,7 @@ def _means(link: Link, w: Array, S: Array, e: Array, weights: Array) -> Array:
     """Return the means (3, rows) of f0, f0 e and f0 (e^2 - 1)."""
     values = link.base(w[:, None] + S[:, None] * e)
     mean = values @ weights
-    # Less its mean, which has the mean 0 with these factors, so that little is left to cancel where S is small.
+    # Subtracting the mean changes nothing, because these factors have mean 0, and avoids cancellation for small S.
     values = values - mean[:, None]
     return np.stack([mean, values @ (weights * e), values @ (weights * (e * e - 1.0))])
 

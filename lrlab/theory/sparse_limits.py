@@ -99,7 +99,7 @@ def minimax_threshold(ratio: float, nonnegative: bool = False) -> float:
     """Return the threshold a of the largest sparsity that l1 minimization recovers at this n/p."""
     from scipy.optimize import brentq
 
-    # Above 1 it would be 0, which suits exact data alone.
+    # Above 1 it would be 0, which suits exact data only.
     fraction = brentq(lambda e: l1_threshold(e, nonnegative)[0] - min(ratio, 0.9), 1e-12, 1.0 - 1e-12)
     return l1_threshold(float(fraction), nonnegative)[1]
 

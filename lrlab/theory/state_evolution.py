@@ -69,7 +69,7 @@ def overlaps(link: Link, ratio: float, rate: float = 1.0) -> Overlaps:
     """Return the limits at n/p = `ratio` > 0 for a truth whose entries are non-zero at the rate `rate` in (0, 1]."""
     curve, log_ratio = _curve(link, rate), math.log(ratio)
     ahead = log_ratio - curve.log_ratios
-    # Upward steps before, downward after: where the recursion comes to rest.
+    # The recursion stops between upward and downward steps.
     stable = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
     levels = [_polished(link, log_ratio, rate, float(FINE[k] + FINE[k + 1]) / 2.0) for k in stable]
     levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [float(FINE[-1])] * bool(ahead[-1] > 0)
@@ -85,7 +85,7 @@ def ratios(link: Link, level: float, rate: float = 1.0) -> Ratios:
     at = float(np.clip(logit(level), FINE[0], FINE[-1]))
     own = curve.log_ratio(link, rate, at)
     fast = max(own, float(curve.log_ratios[at >= FINE].max(initial=-math.inf)))
-    # Where the hull leaves the curve it is a chord; on the curve its slope is the curve's own.
+    # Off the curve the hull is a chord; on the curve its slope is the curve's own.
     cell = min(int(np.searchsorted(FINE, at, side="right")) - 1, len(FINE) - 2)
     best = float(curve.hull[cell]) if curve.bridged[cell] else own
     return Ratios(*(math.exp(value) if value < NEVER else math.inf for value in (fast, min(best, fast))))
