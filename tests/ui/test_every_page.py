@@ -102,7 +102,8 @@ WITHOUT_SPECTRUM = [name for name, entry in catalog.MODEL_ENTRIES.items() if not
 def test_a_model_without_a_spectrum_is_refused_alone(model):
     at = opened("spectrum", model=model, n1="30", seed="3")
     [sentence] = errors(at)
-    assert sentence.startswith("model must be one of those") and sentence.endswith("choose one of these")
+    assert sentence.startswith("model must be a model whose moment has a spectrum (")
+    assert sentence.endswith("choose one of these")
     assert at.selectbox(key="spectrum.model").value == model and not at.header
     assert not any(data.get("figure") for data in components(at))
     switch = at.selectbox(key="spectrum.model").set_value("phase-retrieval").run()
