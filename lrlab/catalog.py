@@ -170,7 +170,7 @@ def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
                         check(plugin.label, entry, known)
                 break
             except CatalogError as error:
-                # Others may need what it has: they are checked again.
+                # Others may need its entries, so lrlab checks them again.
                 sound.remove(plugin)
                 wrong.append(error)
         PLUGINS = (*held, *sound)

@@ -122,7 +122,7 @@ class _Reader:
 
     def _object(self, value: Any) -> str:
         while hasattr(value, "__wrapped__") and not (isinstance(value, FunctionType) and self._own(value.__module__)):
-            # A decorator of a library, such as `cache`. A decorator of yours is read with what it wraps.
+            # A decorator of a library, such as `cache`. A decorator of yours is read with the wrapped function.
             value = value.__wrapped__
         if isinstance(value, ModuleType):
             if value.__name__ == PACKAGE or not self._own(value.__name__):

@@ -34,7 +34,7 @@ class Loss(NamedTuple):
             excess = m - a + step * slope
             low, high = np.where(excess < 0, m, low), np.where(excess > 0, m, high)
             following = m - excess / (1.0 + step * curvature)
-            # A straight loss says nothing of where its slope jumps.
+            # The slope of a piecewise linear loss jumps.
             halved = (following < low) | (following > high) | ((curvature == 0) & (excess != 0))
             following = np.where(halved, (low + high) / 2.0, following)
             change, m = np.abs(following - m).max(), following

@@ -105,7 +105,7 @@ class Parameter:
 
         Raises InputError when it is not of that kind, not finite, out of bounds or not a choice.
         """
-        # What a spec holds is checked again whenever it is moved: most values are numbers in their kind and bounds.
+        # A spec checks its values again at every change: most are numbers of the right kind within bounds.
         if isinstance(value, int | float) and type(value) is self.kind and not self.choices:
             if self.low <= value <= self.high and -EXACT < value < EXACT:
                 return value

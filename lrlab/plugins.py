@@ -42,7 +42,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
     if errors := catalog.add([added]):
         raise errors[0]
     for entry in added.entries:
-        # As it is sent: a run, or the next cell, may change what it uses.
+        # Pickled now: a run, or the next notebook cell, may change its globals.
         code_hash.renew(_thing(entry))
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 

@@ -53,7 +53,7 @@ class MagnitudesProblem(PhaseRetrievalProblem):
         size = float(np.sqrt(np.mean(y[~self.out][self.known[~self.out]] ** (2 / power))))
         rms = float(np.sqrt(np.mean(np.abs(A[~self.out]) ** 2)))
         self.image = A.shape[1:] if A.ndim == 3 else ()
-        # The operator's transforms are unnormalized, as those of numpy's fft2 are.
+        # The operator's transforms are unnormalized, like numpy's fft2.
         self.unit = size / rms * (math.sqrt(math.prod(self.image)) if values["norm"] == "ortho" else 1.0)
         self.all = A / rms, y / size**power
         self._data = self.part(~self.out)

@@ -279,7 +279,7 @@ class Engine:
             elif worker or error is None:
                 batch.lose(LOST, retry=True)
             else:
-                # What a worker says of its own errors, it says as a RuntimeError.
+                # A worker reports its internal errors as RuntimeError.
                 kind = "" if type(error) is RuntimeError else f"{type(error).__name__}: "
                 batch.lose(f"The workers cannot run the job ({kind}{one_line(error)}).")
         self._soon(self._fill)

@@ -149,7 +149,7 @@ def client_of(address: str, seconds: float, security: Any = None) -> Any:
     """Return a client of the scheduler at an address; OSError, ValueError or TypeError if none answers."""
     from distributed import Client
 
-    # The engine reports lost connections in one sentence where they matter.
+    # The engine reports a lost connection in one sentence if it matters.
     for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("tornado.application").addFilter(is_relevant)
@@ -223,7 +223,7 @@ async def serve(memory: int, workers: int, folder: str) -> None:
     quiet |= {"host": LOCALHOST, "protocol": "tls", "security": (security := untyped.temporary())}
     scheduler = await Scheduler(port=0, **quiet)
     tls = {name: getattr(security, name) for name in ("tls_ca_file", "tls_client_cert", "tls_client_key")}
-    # Standard output is for this line alone: whatever a worker prints goes to the log.
+    # Standard output carries only this line: prints of workers go to the log.
     with os.fdopen(os.dup(1), "w") as answer:
         os.dup2(2, 1)
         print(json.dumps([scheduler.address, tls]), file=answer)

@@ -58,7 +58,7 @@ def curves(
     rows = [thinned_while_growing(run.rows) if growing else thinned(run.rows) for run in runs]
     points = [[(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))] for few in rows]
     values = [value for few in points for _, value in few]
-    # A logarithm has nothing to show of negative objectives; a zero among others, reached at the end, is left out.
+    # A logarithmic axis cannot show negative objectives; it leaves out a zero that is reached at the end.
     log_y = log_y and all(value >= 0 for value in values) and (any(values) or not values)
     last = max((run.rows[-1][time] for run in runs if run.rows), default=EMPTY)
     for run, few in zip(runs, points, strict=True):

@@ -55,7 +55,7 @@ def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> 
 def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
     """Return heat maps of estimate less truth, one for each run, each on its own scale, which its title names."""
     true = _part(truth)
-    # In double precision, which alone shows what rounding leaves.
+    # In double precision, which shows the rounding errors.
     maps = [_part(run.estimate) - true if run.estimate else _estimate(truth, None) for run in runs]
     reaches = [float(np.abs(z).max()) for z in maps]
     sizes = [_reach(reach, float(np.abs(true).max())) for reach in reaches]
@@ -119,7 +119,7 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     """
     figure = Figure()
     true = np.empty(0) if truth is None else truth.s
-    # Eigenvalues of either sign are drawn by size; an estimate may hold them in another order than the truth.
+    # Eigenvalues of either sign are sorted by size; an estimate may order them differently from the truth.
     signed = truth is not None and (bool((true < 0).any()) or truth.U is truth.V)
     values = [np.empty(0) if run.estimate is None else _by_size(run.estimate.s) for run in runs]
     longest = max([len(true), 1, *map(len, values)])
@@ -136,7 +136,7 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     )
     for k, (run, s) in enumerate(zip(runs, values, strict=True)):
         offset, s = 0.0 if len(runs) == 1 else 0.5 * (k / (len(runs) - 1) - 0.5), s[:longest]
-        # Rounding errors are no values.
+        # Rounding errors do not count as values.
         sizes = np.where(np.abs(s) > ROUNDING * largest, np.abs(s), np.nan)
         symbols = [run.symbol + ("-open" if value < 0 else "") for value in s]
         figure.add_scatter(

@@ -211,7 +211,7 @@ class Layers:
             self._figure.update_yaxes(**place, matches="y")
 
     def _marks(self, marked: Mask, place: Place, name: str, **look: Any) -> None:
-        # All places, those without a mark as nan: while a sweep runs only what has changed is sent.
+        # All grid points, with nan for those that have no mark: a running sweep then sends only changes.
         x, y = np.meshgrid(self._x.values, self._y.values)
         marks = trace(
             "scatter",

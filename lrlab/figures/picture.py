@@ -67,7 +67,7 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int) 
     ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}
     for k in range(len(maps)) if true.columns else ():
         place: dict[str, Any] = {"row": k // columns + 1, "col": k % columns + 1}
-        # Between tiles there is no room for names.
+        # Names do not fit between tiles.
         if place["col"] == 1:
             figure.update_yaxes(**ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows), **place)
         if k + columns >= len(maps):
@@ -99,7 +99,7 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
         place = {"row": k // columns + 1, "col": k % columns + 1}
         figure.add_trace(merged(one, {"showscale": False}), **place)
         high, wide = one.z.shape
-        # Ranges of their own: by itself, plotly reverses some axes when estimates replace empty maps.
+        # Explicit ranges: by itself, plotly reverses some axes when estimates replace empty maps.
         common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
         figure.update_xaxes(range=[-0.5, wide - 0.5], **common)
         anchor: dict[str, Any] = {"scaleanchor": f"x{k + 1}" if k else "x", "constraintoward": "top"}

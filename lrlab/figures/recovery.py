@@ -138,7 +138,7 @@ def heights(indices: Indices, estimate: Array | None) -> Array:
 def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
     """Return the iterations of the frames: all that any run has stored, and its last, evenly thinned to 80."""
     stored = {iteration for run in runs for iteration, _ in run.history}
-    # Of a long run every second, fourth, eighth ... is stored; the last one, which is drawn, may be none of these.
+    # A long run stores every second, fourth, eighth ... iterate; the last iterate may not be among them.
     iterations = sorted(stored | {int(run.rows[-1]["iteration"]) for run in runs if run.history and run.rows})
     if len(iterations) > MOST_FRAMES:
         iterations = [iterations[k] for k in np.linspace(0, len(iterations) - 1, MOST_FRAMES).round().astype(int)]
@@ -186,7 +186,7 @@ def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iterati
     indices, stems = entries(truth), len(truth) <= STEMS
 
     def draw(estimates: Sequence[Array | None]) -> list[Node]:
-        # Intervals belong to the last estimate alone.
+        # Intervals belong only to the last estimate.
         return [
             trace("scatter", y=heights(indices, b), **(run.bars(b is run.estimate) if stems else {}))
             for run, b in zip(runs, estimates, strict=True)

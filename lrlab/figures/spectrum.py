@@ -145,7 +145,7 @@ def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: st
     if "mean_clipped_overlap" in points:
         theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", colour, "circle-open")
     if not (curve["edge"] <= 0).any():
-        # Where the bulk ends below zero, as for weights of either sign, a share of the k-th value has no meaning.
+        # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
         gap = points.assign(mean_share=mean, sd_share=sd)
         theme.dots(figure, gap, "share", "gap over the k-th value", theme.PALETTE[1], "square")

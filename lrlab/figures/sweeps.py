@@ -287,7 +287,7 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
         numbers = finite_size.predictions(cell.job)
         for kind in ("predicted", "limit"):
             ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
-            # Of trials medians are drawn, which differ from means where draws are skewed; limits have no spread.
+            # The figure shows medians of trials, which differ from means of skewed samples; limits have no spread.
             centre = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
             several = [math.nan if v is None else v / bound for v in (centre, *ends)]
             rows.append((kind, titles[cell.solver], cell.axes[axis], *several))

@@ -23,7 +23,7 @@ def spec_at(figure: Figure, at: Value, series: Series | None = None) -> Spec:
     if figure.slider.setting:
         return spec
     parameter = declared(type(spec)).get(figure.slider.name)
-    # Lines of theory are drawn at places between whole numbers, too.
+    # Lines of theory also pass between whole numbers.
     return place(spec, figure.slider.name, round(float(at)) if parameter and parameter.kind is int else float(at))
 
 

@@ -69,7 +69,7 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
     # Both sides of their Lemma 2 over ||w - w'||, exactly: the plane of w and w' has eigenvalues angle +- sin(angle).
     "sign-matrix": lambda spec, distance: 4.0 / math.pi * (angle(distance) + math.sin(angle(distance))) / distance,
     "sign-length": lambda spec, distance: 4.0 / math.pi * angle(distance) / distance,
-    # Yu et al. 2014, section 3.1: multiplications with a stored table of rows over those of fast products.
+    # Yu et al. 2014, section 3.1: multiplications with a stored table of rows, relative to fast products.
     "multiplications": lambda spec, features: multiplications(spec, features),
     # Yu et al. 2014, Theorem 6: as "trace-ball", but P replaces 1/L; and its exact limit.
     "frequent-label": lambda spec, largest: math.sqrt(3.0 * largest),

@@ -118,7 +118,7 @@ def run_job(
     reads it meanwhile.
     """
     trace = Trace(job) if trace is None else trace
-    # The limit holds inside an iteration too: a pass over data that is drawn anew may take minutes.
+    # The limit also holds inside an iteration: a pass over simulated data may take minutes.
     began = clock()
     deadline = began + job.limits.max_seconds
 
@@ -149,7 +149,7 @@ def run_job(
         iterations = max(trace.iterations, newest.iterations if newest else 0)
         raise NumericalBreakdown(job.solver, iterations, error) from error
     except (KeyboardInterrupt, SystemExit) as error:
-        # Ctrl-C reaches the main thread alone: elsewhere the solver's own code raises it.
+        # Ctrl-C reaches only the main thread: in other threads the solver's code raises it.
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise
         raise RuntimeError(f"{job.solver} raised {type(error).__name__}: correct the solver.") from error

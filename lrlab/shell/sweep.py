@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
         def progress(done: int, total: int) -> None:
             report(done, total)
             if not paces:
-                # What the store has is there by now, and is not part of the pace.
+                # Stored trials are already there and do not count for the pace.
                 paces.append(Pace(results))
             paces[0].require_time(total - done)
 

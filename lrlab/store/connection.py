@@ -132,7 +132,7 @@ def check_file(path: Path, create: bool) -> None:
         raise OSError(errno.EINVAL, "it is not a regular file")
     if path.exists() and path.stat().st_size:
         application: int | str = 0
-        # Immutable: otherwise SQLite would roll back, and so change, what a foreign database has half-written.
+        # Immutable: otherwise SQLite would roll back, and so change, a half-written foreign database.
         with (
             suppress(sqlite3.DatabaseError),
             closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection,

@@ -40,7 +40,7 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     """
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
     own = shared(sweep.most, grids)
-    # What some solvers do not need goes to those whose contour is not known yet.
+    # Trials that some solvers do not need go to solvers with an unknown contour.
     while requested := request(grids, own) or request(grids, shared(sweep.most, grids)):
         yield requested
         for grid in grids:

@@ -72,7 +72,7 @@ class ContourSearch:
     def within(self, low: Array, high: Array) -> Array:
         """Return `estimate`, given the bounds."""
         share = interpolate_missing(self.successes / np.maximum(self.trials, 1), self.trials > 0)
-        # Where chance made the two ends contradict each other, neither is used.
+        # If the two ends contradict each other by chance, neither is used.
         return np.where(low <= high, np.clip(share, low, high), share)
 
     def _wanted(self) -> Cells:

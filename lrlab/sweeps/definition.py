@@ -223,7 +223,7 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
     return checked  # type: ignore[return-value]
 
 
-# A page makes equal sweeps again and again; which cells are refused depends on the memory that a job may use.
+# A page makes equal sweeps again and again; the refused cells depend on the memory that a job may use.
 @lru_cache(maxsize=4)
 def _cells(spec: Spec, grid: Grid, settings: Settings, memory_limit: int) -> tuple[Cell, ...]:
     cells, makers = [], {solver: job_maker(spec, solver, **dict(own)) for solver, own in settings}

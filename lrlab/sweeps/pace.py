@@ -43,7 +43,7 @@ class Pace:
         now = time.monotonic()
         if self._checked is None:
             if (counts := self._counts()) != self._before:
-                # Workers may need minutes to start, in which nothing is computed.
+                # Workers may need minutes to start and compute nothing meanwhile.
                 self._before, self._begun, self._checked = counts, now, now
         elif now >= self._checked + CHECK_SECONDS:
             self._checked = now

@@ -122,7 +122,7 @@ class SweepResults:
             for job in list(table.changed):
                 row = self._row(job, metric)
                 table.set(self._places[job], row)
-                # What is divided by a bound that is not known yet is looked at again.
+                # Fractions of a bound that is still unknown are computed again later.
                 if "mean" in row or not row["trials"]:
                     table.changed.discard(job)
             columns = {name: [*values] for name, values in table.columns.items()}

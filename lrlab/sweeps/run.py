@@ -208,7 +208,7 @@ class _Round:
                     self._take(new)
                     self._progress(self._results.done, self._total)
         finally:
-            # Ctrl-C may come between any two lines: what had been taken is stored again, which changes nothing.
+            # Ctrl-C may come between any two lines: storing the same trials again changes nothing.
             self._take(stream.cancel())
 
     def _take(self, new: list[ItemResult]) -> None:

@@ -196,7 +196,7 @@ class SweepRun:
         self._note(store)
         try:
             run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
-            # With what had arrived when it was stopped, of which no progress was told.
+            # With the trials that arrived before the stop and were not reported.
             self.done = self.results.done
             self.state = self._stop or "done"
         except EngineClosed:
@@ -229,7 +229,7 @@ def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", tit
     InputError if lrlab refuses every cell of it.
     """
     with _lookup:
-        # Bound before it is returned: the dictionary alone does not hold it.
+        # Bound before it is returned: the dictionary does not keep it alive.
         known = _runs.get((str(shared.path), session, sweep))
         if known is None:
             known = SweepRun(sweep, shared, session=session, page=page, title=title)

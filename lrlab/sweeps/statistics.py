@@ -76,7 +76,7 @@ def _between(ordered: Sequence[float], place: float) -> float:
 
 def describe(values: Array) -> dict[str, float]:
     """Return mean, spread (standard deviation), error (standard error) and quartiles of at least one number."""
-    # Among infinite values, those of failures, there is no spread.
+    # Infinite values, which stand for failures, have no spread.
     with np.errstate(invalid="ignore"):
         spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
     centre = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
@@ -137,7 +137,7 @@ def midpoint(
         z = slope * (t - grid[:, None])
         # log(1 - expit(z)) = log(expit(z)) - z; a falling curve exchanges successes and failures.
         heights = np.maximum(heights, log_expit(z) @ tried - np.minimum(z @ good, z @ (tried - good)))
-    # On a plateau (nothing was tried between failures and successes) the first of equal places would be taken.
+    # On a plateau (nothing was tried between failures and successes) the first of equal positions would win.
     level = np.flatnonzero(heights >= heights.max() - 1e-9)
     best = int(level[len(level) // 2])
     if level[0] == 0 or level[-1] == POINTS - 1:

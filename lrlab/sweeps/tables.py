@@ -40,7 +40,7 @@ def cell_rows(results: SweepResults) -> list[Row]:
 def described(sweep: Sweep, table: "pd.DataFrame", metric: str) -> "pd.DataFrame":
     """Return a table of cells with the name of its metric, and with all fixed parameters."""
     fixed: Row = {"model": sweep.spec.model, **sweep.spec.public_values(), **dict(sweep.settings)}
-    # The seed of a row is that of its first trial.
+    # A row has the seed of its first trial.
     fixed["sweep_seed"] = fixed.pop("seed")
     varied = {*sweep.decided, *sweep.grid}
     table = table.assign(**{name: value for name, value in fixed.items() if name not in varied})

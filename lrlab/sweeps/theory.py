@@ -50,7 +50,7 @@ def lines(sweep: Sweep) -> pd.DataFrame:
             by_name.setdefault(name, {})[solver] = points
     rows = []
     for name, by_solver in by_name.items():
-        # Compared as text, in which nan equals nan. What holds for some solvers must not look like a fact about all.
+        # Compared as text, so that nan equals nan. A fact about some solvers must not look like a fact about all.
         same = len({repr(points) for points in by_solver.values()}) == 1
         same &= len(by_solver) == len(sweep.solvers) or not name.startswith("asymptotic")
         for solver, points in list(by_solver.items())[: 1 if same else None]:
@@ -77,7 +77,7 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
     columns = [[sides(float(x), float(y)) for y in ys] for x in xs]
     drawn: dict[str, Points] = {}
     for name in dict.fromkeys(name for column in columns for side in column for name in side):
-        # If theory says nothing about one side, there is no line.
+        # If theory does not know one side, the line is left out.
         crossed = [
             [
                 crossing(name, float(x), float(ys[k]), float(ys[k + 1]))
@@ -154,7 +154,7 @@ def regions(sweep: Sweep) -> Regions:
         best = margins[IMPOSSIBLE]
         several.append(_region(IMPOSSIBLE, outlines(-best, x, y), best < 0, x, y))
         if (best - margins[HARD]).max() > NARROWEST:
-            # Reversed, the outlines of what is impossible are holes.
+            # Reversed, the outlines of the impossible region are holes.
             loops = outlines(-margins[HARD], x, y) + outlines(-best, x, y)[::-1]
             several.append(_region(HARD, loops, (margins[HARD] < 0) & (best >= 0), x, y))
     several.append(_region(POSSIBLE, [], margins[POSSIBLE] >= 0, x, y))
@@ -170,7 +170,7 @@ def regions(sweep: Sweep) -> Regions:
 def _region(name: str, loops: Points, nodes: Mask, x: Array, y: Array) -> Region | None:
     if not loops and not nodes.any():
         return None
-    # The name stands where the region is widest; a region between two nodes has none.
+    # The name stands at the widest part of the region; a region between two nodes has none.
     while (fewer := binary_erosion(nodes)).any():
         nodes = fewer
     label = GAP

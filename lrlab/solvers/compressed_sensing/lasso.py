@@ -58,7 +58,7 @@ def lasso(problem: SparseData, *, rule: Choice = "universal", strength: Strength
         F = float(r @ r) / 2.0 + lam * float(np.abs(x).sum())
         gap = F - float(y @ dual - dual @ dual / 2.0)
         yield Iterate(x, objective=F, residual=max(gap, 0.0) / half, note=f"λ = {lam:.3g}.")
-        # Residual and gradient are affine, so that those at v need no pass over A.
+        # Residual and gradient are affine, so that their values at v need no pass over A.
         v, r_v, slopes_v = x + beta * (x - last), r + beta * (r - r_last), slopes + beta * (slopes - slopes_last)
         following = soft(v + slopes_v / L, lam / L, positive)
         while np.sum((r_v - (ahead := residual(A, y, following))) ** 2) > L * np.sum((following - v) ** 2) + slack:

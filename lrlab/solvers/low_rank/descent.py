@@ -57,7 +57,7 @@ def descent(
             return
         new = searched(A, at, along, b)
         if new is None and direction is not steepest:
-            # Conjugate directions can lead nowhere; if the gradient's own does too, rounding is all that is left.
+            # Conjugate directions can fail; if the gradient's direction fails too, only rounding errors remain.
             new = searched(A, at, line(A, at, steepest), b)
         better = leave(new or at, at.objective)
         if (following := better or new) is None:

@@ -80,7 +80,7 @@ def across(U: Array, A: Array) -> tuple[Array, Array, Array]:
     rest = A - U @ M
     again = U.T @ rest
     rest -= U @ again
-    # No more directions than the space has beside U.
+    # At most as many directions as the complement of U has.
     Q = np.linalg.qr(rest)[0][:, : len(U) - U.shape[1]]
     # Columns of Q that rounding left in U's span (rest may be tiny) are turned out of it.
     Q = np.linalg.qr(Q - U @ (U.T @ Q))[0]

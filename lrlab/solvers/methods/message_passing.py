@@ -54,7 +54,7 @@ def iterations(problem: Any, start: State, rate: float) -> Iterator[Point]:
         at = answers(problem, w, spread)
         g = at.score if score is None else step * at.score + (1.0 - step) * score
         S = entry_noise(X, g, at.curvature, v)
-        # In units of 1 / sqrt(p), in which an entry has variance 1.
+        # In units of 1 / sqrt(p), so that an entry has variance 1.
         posterior = priors.posterior(scale * (b + S * (g @ X)), scale**2 * S, rate)
         b_next, V_next = posterior.mean / scale, min(max(posterior.variance, LEAST_VARIANCE), 1.0) ** step
         V_next *= V ** (1.0 - step)

@@ -63,7 +63,7 @@ def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
             moved = split.dense(following)
             f, state = split.value(following)
             dx = moved - X
-            # Rounding of f itself must not halve the step where nothing is left to gain.
+            # Rounding errors of f must not halve the step at the minimum.
             slack = 8 * np.finfo(X.dtype).eps * max(recent)
             if f <= max(recent) + float(np.vdot(dx, g)) + float(np.vdot(dx, dx)) / (2 * t) + slack:
                 break
@@ -160,7 +160,7 @@ def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterato
             following = place(risk, shrink(target, t * weight))
             move = following.W - Y
             bound = f + float(np.vdot(move, gradient)) + float(np.vdot(move, move)) / (2 * t)
-            # Rounding of f must not shorten the step where nothing is left to gain.
+            # Rounding errors of f must not shorten the step at the minimum.
             if following.f <= bound + rounding(f):
                 break
             t, growth = SHRINK * t, GROWTH

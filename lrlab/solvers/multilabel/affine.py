@@ -83,7 +83,7 @@ class Design(NamedTuple):
         rows = self.X.X if isinstance(self.X, CenteredRows) else self.X
         squares = mean_squares(rows)
         centered = squares - self.X.mean**2 if isinstance(self.X, CenteredRows) else squares
-        # What rounding leaves of a constant has no size of its own.
+        # The rounding error of a constant has no meaningful size.
         centered = np.where(centered > 1e-12 * squares, centered, squares)
         return np.sqrt(rows.shape[0] * np.where(squares > 0, centered, 1.0))
 

@@ -107,7 +107,7 @@ def leml(
         value, (left, right), scale = risk.value(A, whole), risk.gradients(A, whole), risk.gradients(A, whole, at=0.0)
         left += regularization * (W if trace else W * Z.s**2)
         right += labels.penalties(regularization, whole.shape[1]) * whole
-        # Each factor by itself, and in the features' own units: otherwise large features hide what the others lack.
+        # Factor by factor, in the features' own units: otherwise large features hide rank deficiency of the others.
         residual = max(ratio(left / sizes, scale[0] / sizes), ratio(right, scale[1]))
         norm = float(Z.s.sum() if trace else Z.s @ Z.s / 2)
         yield Iterate(labels.estimate(Z, b), value + regularization * norm, residual)

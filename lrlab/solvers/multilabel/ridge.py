@@ -26,7 +26,7 @@ def closed(problem: LabelData, weight: float) -> Iterate:
     sizes = design.sizes[:, None]
     tall, moments = n >= X.shape[1], dense(X.T @ Y)
     if tall:
-        # In the features' own units, which must not decide what a factorization takes for zero.
+        # In the features' own units, which must not decide the numerical rank of a factorization.
         G = gram(X, tall)
         G /= sizes
         G /= sizes.T

@@ -62,7 +62,7 @@ def wsabie(
     Reference: Weston, Bengio, Usunier (2011), "WSABIE: Scaling up to large vocabulary image annotation", Algorithm 1;
     Duchi, Hazan, Singer (2011) for adagrad.
     """
-    # Sparse rows are not centered, so that steps touch the features of their rows alone.
+    # Sparse rows are not centered, so that a step touches only the features of its rows.
     Y, k = problem.Y, int(problem.intercept)
     design = Design.of(problem.X, problem.intercept and not issparse(problem.X))
     (n, d), L, r = design.X.shape, Y.shape[1], rank_of(problem, fitted_rank)

@@ -55,7 +55,7 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
         return -float(np.log(P).mean()), np.array(gradient)
 
     bounds = [(math.log(narrowest), math.log(WIDEST)), FLIPS]
-    # From a flip of FLIPS[0] the search would not find back: the slope there is that of a single sign.
+    # The search could not leave a flip of FLIPS[0], at which the slope comes from a single sign.
     begin = [math.log(max(start.width, narrowest)), max(start.flip, FIRST.flip / 10)]
     optimum = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
     return Answers(math.exp(optimum.x[0]), float(optimum.x[1]))

@@ -103,7 +103,7 @@ def gamp(
     while True:
         a, _, w, (g, h) = matched(problem, channel, w, V, c)
         score = g if score is None else step * g + (1.0 - step) * score
-        # The mean h is that of |g|^2 under the model, which cannot be negative.
+        # h is the mean of |g|^2 under the model, which cannot be negative.
         S = 1.0 / max(m * (h if h > 0 else float(np.vdot(g, g).real) / m), TINY)
         shrink = c / (c + p * S)
         z_next = step * shrink * (a * z + S * adjoint(A, score)) + (1.0 - step) * a * z
@@ -113,7 +113,7 @@ def gamp(
         misfit = unfitted(problem, scale * Az) if channel.sharp else 0.0
         damped = "" if step == 1.0 else f"; steps damped to {step:.2g}"
         note = f"Own estimate of the overlap {1.0 - V / c:.4g}{damped}."
-        # With noise a fixed point is that of the update alone: no objective tells that another is not better.
+        # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
         yield Iterate(scale * z, residual=max(change, misfit), note=note, optimal=channel.sharp)
         if channel.sharp and refine == "gauss-newton" and V < RECOVERED * c:
             return (yield from refined(problem, scale * z))

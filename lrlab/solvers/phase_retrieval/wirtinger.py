@@ -81,7 +81,7 @@ def wirtinger_flow(
         else:
             t = best_step(Az, Ad, y, w)
         for _ in range(HALVINGS if background and step != "schedule" else 0):
-            # Where nothing is left to gain, rounding decides.
+            # At the minimum, rounding errors decide.
             if compared(np.abs(Az + t * Ad) ** 2, y, background).F <= F + ROUNDING * background:
                 break
             t /= 2.0

@@ -55,7 +55,7 @@ def biht(
     equal = SAME_ANSWERS if abs(y.sum()) == n else ""
     while True:
         margin = y * (X @ b)
-        # y - sign(<x, b>) is 2 y where the sign is wrong; sign(0) = 0 counts as half wrong.
+        # y - sign(<x, b>) is 2 y for a wrong sign; sign(0) = 0 counts as half wrong.
         wrong = 1.0 - np.sign(margin)
         b_next = hard_threshold(b + step / (2.0 * n) * ((y * wrong) @ X), s)
         if normalize:

@@ -52,8 +52,8 @@ def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
         # The dual objective is lambda_max(M - W), and M - W = tau (A - Q) for the matrix A that was projected.
         dual = tau * (rest + float(np.linalg.norm(P - Q)))
         yield FantopeState(weights, vectors, W, dual - fantope_objective(M, rho, P))
-        # Q is the soft-thresholded P + W / tau, and what the threshold takes away is the new multiplier: W lies in rho
-        # times the subdifferential of ||Q||_{1,1} in every iteration.
+        # Q is the soft-thresholded P + W / tau, and the part that it removes is the new multiplier: W lies in
+        # rho times the subdifferential of ||Q||_{1,1} in every iteration.
         moved, Q_old = W + tau * P, Q
         W = np.clip(moved, -rho, rho)
         Q = (moved - W) / tau
@@ -90,7 +90,7 @@ def fantope_projection(A: Array, expected_rank: int) -> tuple[Array, Array, floa
         largest = values[::-1]
         shifts = (np.cumsum(largest) - 1.0) / np.arange(1, len(largest) + 1)
         rank = int(np.flatnonzero(largest > shifts)[-1]) + 1
-        # Eigenvalues that were left out are smaller still, and would be clipped to zero.
+        # The remaining eigenvalues are smaller still, and would be clipped to zero.
         if rank < len(values) or len(values) == p:
             weights = largest[:rank] - shifts[rank - 1]
             return weights, vectors[:, ::-1][:, :rank], float(largest[0] - weights[0])

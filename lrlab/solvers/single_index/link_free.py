@@ -31,7 +31,7 @@ from lrlab.solvers.single_index.link_free_start import Start, other_starts, star
 
 # Steps that are not small by then follow noise; rounds with a link that jumps, and with a spline from other starts.
 MOST_ROUNDS, REFITS, SPLINE_ROUNDS = 40, 10, 8
-# Nats, at least and for each entry, by which held-out answers must prefer a refinement to its start, and another start.
+# Nats, in total and per entry, by which held-out responses must prefer a refinement, or another initialization.
 # With 8 weak cells and 7 strong ones chance gained up to .5 and 1.2 an entry, less with more entries.
 BY_REFINEMENT, BY_OTHERS = (5.0, 0.25), (13.0, 1.3)
 MEAN_ERRORS = 6.0
@@ -100,7 +100,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
         if not (shown.final and separated(shown.round.at.z, data.answers)):
             yield iterate
             continue
-        # Without a minimum there is no distance from it.
+        # The distance from a missing minimum is undefined.
         yield replace(iterate, residual=None, optimal=False, note=f"{iterate.note} {SEPARATED}")
         if iterate.residual is not None and iterate.residual <= STANDS:
             return Stop.NO_MINIMUM
@@ -159,7 +159,7 @@ class Shown(NamedTuple):
         if self.trying:
             # Not solved while another link may be better.
             residual, note = max(residual, 1.0), f"{note} Trying {self.trying}."
-        # Computed where they are looked at: for the last iterate alone in a sweep.
+        # Computed on access: in a sweep only for the last iterate.
         ends = cache(partial(self.intervals, data))
         return Iterate(at.b, objective=newton.loss / n, residual=residual, note=note, intervals=ends)
 

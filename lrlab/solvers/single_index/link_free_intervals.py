@@ -108,7 +108,7 @@ def intervals(
         return Intervals(none, none, "No intervals: the errors of the direction are too large and too unequal.")
     if rows is not None:
         return Intervals(low, high, "")
-    # The largest of p normal numbers is sqrt(2 log p) standard deviations: what is chosen below that may be chance.
+    # The largest of p normal numbers has about sqrt(2 log p) standard deviations: smaller ones may be chance.
     doubtful = (k < len(b)) & (np.abs(centre) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error)
     low[doubtful] = high[doubtful] = np.nan
     ends = none, none.copy()

@@ -143,7 +143,7 @@ def hypotheses(sums: Sums) -> list[Hypothesis]:
     first, second = math.log((odd + FIRST) / STRENGTHS), math.log((BALANCED * odd + 1.0 - BALANCED) / (2 * STRENGTHS))
     scale = np.array([-1.0, 1.0]) * math.sqrt(rate[0] * rate[1]) / rate
     candidates, most = list[Hypothesis](), math.sqrt(1.0 - NARROWEST)
-    # Multiples of sqrt(p / n) below which neither moment can be seen: .5 and 1.1.
+    # Multiples of sqrt(p / n) below which neither moment is detectable: .5 and 1.1.
     for strength in np.geomspace(min(0.5 * size, most), most, STRENGTHS):
         candidates.append(Hypothesis(strength * scale, np.full(2, 1.0 - strength**2)).judged(sums, first))
     for signed in (-scale, scale):

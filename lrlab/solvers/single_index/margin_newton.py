@@ -60,14 +60,14 @@ def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str]
             forever = above * np.maximum(now.margin, 0.0).sum() + below * np.minimum(now.margin, 0.0).sum()
             separated = bool(forever <= 0) or (residual <= NEARLY_FLAT and np.abs(now.margin - before).max() > STEADY)
             unbounded = forever < -FLAT * np.abs(now.margin).sum()
-            # Without a minimum there is no distance from it.
+            # The distance from a missing minimum is undefined.
             known = None if separated else residual
             words = f"{note(now.margin)} {SEPARABLE if separated and not unbounded else ''}".strip()
             yield Iterate(now.theta[1:], objective=value / n, residual=known, note=words, optimal=not separated)
             if unbounded or (separated and residual <= FLAT):
                 return Stop.NO_MINIMUM
         direction = newton_direction(X, now, min(0.5, residual))
-        # What a step promises, against the rounding of the objective.
+        # The predicted decrease, compared with the rounding error of the objective.
         promised = float(now.gradient @ direction)
         trials = (at(now.theta - direction / 2.0**k) for k in range(HALVINGS)) if promised > 0 else iter(())
         lower = next((trial for trial in trials if trial.value < value), None)
@@ -99,6 +99,6 @@ def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
         H[1:, 1:] += (block.T * weight) @ block
         H[0, 1:] += weight @ block
     H[1:, 0], H[0, 0] = H[0, 1:], at.weight.sum()
-    # Makes the system solvable where columns are dependent; it changes the path, never the solution.
+    # Makes the system solvable if columns are dependent; it changes the path, never the solution.
     H.flat[:: p + 2] += DAMPING * H.trace() + np.finfo(float).tiny
     return np.linalg.solve(H, at.gradient)

@@ -95,7 +95,7 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
         rest = np.maximum(size - level, 0.0)
         return float(rest.sum() - radius * np.linalg.norm(rest))
 
-    # Just below the largest entry one entry is left, whose 1-norm is 1.
+    # A threshold just below the largest entry keeps one entry, whose 1-norm is 1.
     top = np.partition(size, -2)[-2]
     level = brentq(excess, 0.0, top) if excess(0.0) > 0.0 > excess(top) else top if excess(0.0) > 0.0 else 0.0
     b = unit(np.sign(mean) * np.maximum(size - level, 0.0))

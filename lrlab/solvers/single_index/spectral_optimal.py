@@ -17,7 +17,7 @@ from lrlab.solvers.single_index.moment_choice import format_size
 from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
 from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
 
-# Lanczos needs many steps where one answer has a large negative weight; up to this size LAPACK is faster.
+# Lanczos needs many steps if one response has a large negative weight; up to this size LAPACK is faster.
 DENSE = 1500
 
 WeightsOption = Annotated[

@@ -36,7 +36,7 @@ def draw(one: Round, mine: int = -1) -> build.Figure:
             hovertemplate="%{y:.0%} of the trials<extra></extra>",
         )
     if right >= 0:
-        # Seen where nobody has predicted it, too.
+        # Visible even if nobody has predicted it.
         look = {"fillcolor": theme.faint(theme.PALETTE[2]), "line": {"width": 2, "color": theme.PALETTE[2]}}
         drawn.add_vrect(x0=right - 0.45, x1=right + 0.45, layer="below", **look)
     texts = [f"<b>{text}</b>" if k == right else text for k, text in enumerate(poll.options)]

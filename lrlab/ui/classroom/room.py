@@ -75,7 +75,7 @@ class Room:
 
     def reveal(self) -> None:
         """End the predictions, and have the truth computed; InputError if lrlab reaches no worker."""
-        # Not under the lock, for which all that is followed would wait until there are workers.
+        # Not under the lock: otherwise all subscriptions would wait until there are workers.
         number, computed = len(self.rounds), self.round.poll.begin()
         with self._lock:
             if number == len(self.rounds) and self.round.state == OPEN:

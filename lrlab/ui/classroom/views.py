@@ -123,7 +123,7 @@ def _act(act: Callable[[], None]) -> None:
 
 def _end(room: Room) -> None:
     room.end()
-    # Where it was opened; a reload forgets that.
+    # The page that opened it; a reload forgets that.
     live.go(*st.session_state.get("class:from", ("learn", {})))
 
 

@@ -41,7 +41,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
             spec.view_words,
         )
     if truth is None:
-        # A fit to labels has no truth to compare with; its spectrum is drawn instead.
+        # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
         return Kind("converge.spectrum", partial(factors.singular_values, None, drawn, height=height), list, words)
     if isinstance(truth, LowRank):
@@ -92,7 +92,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
     what = {"converge.spectrum": "singular values", "converge.matrices": "matrices"}.get(own.part, "estimates")
     label = f"{spec.title}: {what} of {', '.join(run.title for run in drawn)}"
     slides = own.part != "converge.spectrum"
-    # What was over before it could be watched is shown once more.
+    # A run that ended before anybody watched it is shown once more.
     quick = all(run.rows and run.rows[-1]["seconds"] < REPLAYED_SECONDS for run in drawn)
     link = "converge" * slides
     plot.show(parts[own.part], key=own.part, label=label, frames=frames, link=link, slides=slides, replays=quick)

@@ -45,7 +45,7 @@ class Refinement:
                 self._results = on_workers(theory.exact, self.items)
             return
         for result in self._results.refresh():
-            # What fails here is not known: the asymptotic limits stay.
+            # If this fails, the asymptotic limits stay.
             theory.cache(result.item, {} if isinstance(result.value, Failure) else result.value)
 
     def cancel(self) -> None:

@@ -139,7 +139,7 @@ class Channel:
 
     def _serve(self) -> None:
         while True:
-            # Where nothing runs, only tabs that leave are waited for.
+            # If nothing runs, the loop only waits for tabs that leave.
             known = self._used_at or self._tabs
             self._begun.wait(TICK_SECONDS if self._any_alive() else IDLE_SECONDS if known else None)
             self._begun.clear()
@@ -211,7 +211,7 @@ class Channel:
             self._used_at = 0.0
             gc.collect()
             if not self._frozen:
-                # What the first run has imported and cached stays for good.
+                # Imports and caches of the first run stay for good.
                 gc.freeze()
                 self._frozen = True
 

@@ -46,7 +46,7 @@ def headers() -> dict[str, str]:
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
     }
-    # It cannot name sites: with some of them the policy alone says who may frame a page.
+    # It cannot name sites: with some of them only the policy says who may frame a page.
     return fixed if sites else fixed | {"x-frame-options": "SAMEORIGIN"}
 
 

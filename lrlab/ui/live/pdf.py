@@ -41,7 +41,7 @@ def _shifted(letters: re.Match[str]) -> str:
 
 
 def _fonts() -> list[str]:
-    # Source Sans, the font of the pages; what it lacks is taken from the fonts that typst brings.
+    # Source Sans, the font of the pages; typst's fonts supply missing characters.
     package = find_spec("font_source_sans_pro")
     assert package is not None and package.origin is not None
     return [str(Path(package.origin).parent / "files")]

@@ -68,7 +68,7 @@ class TabConnection:
 
     async def forward(self) -> None:
         """Send each message that is put, until the connection closes."""
-        # One window over all messages, so that what they repeat costs few bytes; uvicorn's own has 4 kB only.
+        # One window over all messages, so that repetitions cost few bytes; uvicorn's own has 4 kB only.
         compressor = zlib.compressobj(1, wbits=-zlib.MAX_WBITS)
         while await self._any_waiting.wait():
             waiting, self._waiting = self._waiting, {}
@@ -155,7 +155,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     channel.serving, channel.loop = True, asyncio.get_running_loop()
     yield
     channel.serving, channel.loop = False, None
-    # A server that is ended by a signal does not run what is left for its exit.
+    # A server that a signal ends does not run its exit handlers.
     await asyncio.to_thread(close_engines)
 
 

@@ -87,5 +87,5 @@ class SliderPreview:
             pass
         except Exception:
             logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
-        # The next position waits behind those of other sliders.
+        # The next position waits behind the positions of other sliders.
         _pool.submit(self._answer)

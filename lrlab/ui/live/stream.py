@@ -41,7 +41,7 @@ class Stream:
     def __init__(self, token: str) -> None:
         self.token, self.page = token, ""
         self._parts = dict[str, str]()
-        # A new connection must not override what the script drew later, so messages keep the time of the last push.
+        # A new connection must not override later drawings, so messages keep the time of the last push.
         self._at, self._over = 0.0, False
         self._lock = threading.Lock()
 

@@ -240,7 +240,7 @@ def choose_options(link: Permalink, task: Measurements) -> dict[str, Any]:
     rank = next((name for name in ("rank", "r") if name in known), "")
     first = task.given.options if task.model == task.given.model else {}
     usual = [p for name, p in known.items() if name != rank]
-    # By names of their own in the address: `data` is an older question of this page.
+    # By separate names in the address: `data` is an older question of this page.
     look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
     values = controls.widgets(link, [RANK] if rank else [], **look)
     with controls.fold("Settings of the data", "own_data-settings") as place:

@@ -98,7 +98,7 @@ def row_of(name: str) -> Row:
     """Return the row of a figure below the name of its paper: in the fold are all claims, the time, the trials."""
     own, judged, paper = card(name), lines(name), paper_of(name)
     text = own.text.removeprefix(f"{paper.short}, ") if paper else own.text
-    # What is said of a part of the trials has to say so.
+    # A statement about some of the trials has to say so.
     part = [badge for badge in own.badges if badge[0].startswith("quick: ")]
     stand = result.counts(judged).get(REPRODUCED, 0)
     of = "all" if stand == len(judged) else stand

@@ -39,7 +39,7 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
 
 
 def _two_per_line(preset: Preset, shown: Sequence[Panel]) -> None:
-    # Row by row: on a telephone, where columns follow one another, panels stay in order.
+    # Row by row: on a phone, columns follow one another, and panels stay in order.
     for first in range(0, len(shown), 2):
         places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
         for panel, column in zip(shown[first : first + 2], places, strict=False):

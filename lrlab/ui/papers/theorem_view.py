@@ -71,7 +71,7 @@ def figures(name: str, at: float, seconds: float = REST_SECONDS) -> tuple[list[P
     """Return all panels of a quick run at a position, and in words how many of its trials there are."""
     shown, done, total = _quick(name, at, seconds) if (name, at) not in _finished else _finished[name, at]
     so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
-    # One without any trial so far shows none, and not those of the position before.
+    # One without any trial so far shows none, not the trials of the previous position.
     shown = all_panels(presets.load(name, True, at), _plan(name, at), shown)
     return shown, f"A quick run at {at:g}, computed now: {total} trials{so_far}."
 
@@ -104,6 +104,6 @@ def _parts(name: str, at: float, start: float) -> Parts:
     run, preset = shipped.load(name), presets.load(name)
     stored = run.panels if run else []
     shown = stored if at == start else figures(name, at, PATIENCE_SECONDS)[0]
-    # What a quick run leaves out is empty, too, until the slider rests.
+    # Parts that a quick run leaves out stay empty until the slider rests.
     empty = {figure_name(preset, panel): frame(panel.figure) for panel in stored}
     return empty | {figure_name(preset, panel): panel.figure for panel in shown}

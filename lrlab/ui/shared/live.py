@@ -186,7 +186,7 @@ def await_results(running: Running) -> None:
         while running.alive and time.monotonic() < deadline:
             time.sleep(0.01)
             running.refresh()
-    # It may have ended while the turn was another script's: its buttons say so, or the page would be drawn twice.
+    # It may have ended during another script's turn: its buttons show that, or the page would be drawn twice.
     running.refresh()
 
 

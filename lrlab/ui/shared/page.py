@@ -83,7 +83,7 @@ def share(page: str) -> None:
     with place:
         st.markdown("**Copy link**")
         st.code(link(address | ({"run": "1"} if live.has_run() else {})), language=None, wrap_lines=True)
-        # A frame shows figures: of a lesson those of its steps.
+        # A frame shows figures: for a lesson, the figures of its steps.
         if page in EMBEDDABLE or "lesson" in address:
             st.markdown("**Frame** for a slide or a course page")
             st.code(frame(page), language="html", wrap_lines=True)
@@ -117,7 +117,7 @@ def reading(words: str, reference: str) -> None:
 def show_errors(*values: object) -> bool:
     """Show each InputError among the values, and return whether there was one."""
     errors = [error for error in values if isinstance(error, InputError)]
-    # A container of its own, so that later elements keep their place whether or not there is an error.
+    # A separate container, so that later elements keep their place with or without an error.
     with st.container():
         for error in errors:
             show_error(error)

@@ -116,7 +116,7 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
         else:
             live.request(link.page)
 
-    # Beside its number, which has the label, unless the page is in a frame that shows sliders alone.
+    # Beside its number, which has the label, unless the page is in a frame that shows only sliders.
     alone = bool(st.context.is_embedded)
     name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):

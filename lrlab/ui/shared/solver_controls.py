@@ -24,7 +24,7 @@ def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyTy
         values = widgets(link, with_defaults(declared(Limits).values(), initial), shown=place.open)
     try:
         protocol.limits(values)
-        # What is left at its default is not given: some solvers are made for more iterations.
+        # Defaults are not passed: some solvers declare more iterations.
         usual = {one.name: one.default for one in declared(Limits).values()}
         return {name: value for name, value in values.items() if name in initial or value != usual[name]}
     except InputError as error:

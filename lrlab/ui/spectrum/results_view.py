@@ -90,7 +90,7 @@ def _pairwise(plan: SpectrumPlan, rows: Sequence[Row], moment: str, bands: bool)
     spec, along = plan.spec, plan.along
 
     def of_moment(table: pd.DataFrame) -> pd.DataFrame:
-        # "auto" takes M where phi > 0 and M' elsewhere, value by value.
+        # "auto" takes M for phi > 0 and M' otherwise, value by value.
         known = table["moment"] == moment
         return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
 
@@ -143,7 +143,7 @@ def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
 def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     """Draw the results of the followed batch, or, before the first one, only the curves."""
     batch, plan = live.current("spectrum"), live.about("spectrum") or chosen
-    # The last one that could be drawn stays where a setting is refused.
+    # The last valid one stays if a setting is invalid.
     plan = plan or st.session_state.get("spectrum:drawn")
     if not isinstance(plan, SpectrumPlan):
         return

@@ -107,7 +107,7 @@ def shelf(page_name: str) -> None:
 
 def explain(sweep: Sweep | None) -> None:
     """Show the explanation of a sweep that is in the library."""
-    # A place of its own: figures that moved to another one would be drawn from scratch.
+    # A separate container: plotly would rebuild figures that move to another one.
     with st.container():
         for known in map(library.load, library.names()):
             if known.sweep == sweep:

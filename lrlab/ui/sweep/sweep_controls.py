@@ -130,7 +130,7 @@ def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, V
 
 
 def _options(link: Permalink, model: str, chosen: list[str]) -> dict[str, Value] | InputError:
-    # An option goes to every solver that knows it, so one of a name is shown, that of the first.
+    # An option goes to every solver that knows it, so the page shows it once, for the first solver.
     known: dict[str, tuple[str, Parameter]] = {}
     for solver in chosen:
         for name, parameter in catalog.solver(solver, model).options.items():
@@ -154,7 +154,7 @@ def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -
     try:
         usual = usual_success(spec, {a.name: a.values for a in along})
     except (InputError, AttributeError):
-        # Another setting is refused, and said to be.
+        # Another setting is an error with a sentence.
         usual = usual_success(entry.spec(), {})
     first = usual.metric if usual else NO_RULE
     choices = measures if usual else [NO_RULE, *measures]
@@ -172,7 +172,7 @@ def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -
         Parameter(meaning="where success begins", name="level", symbol="level", default=usual.level if usual else 0.5),
     )
     with controls.fold("What counts as success", f"{link.page}-success") as place:
-        # The level follows the noise: a widget of its own for each.
+        # The level follows the noise: a separate widget for each.
         scope = f"{entry.family.name} {parameters[2].default:g}"
         given = controls.widgets(link, parameters, scope=scope, prefix=RULE, shown=place.open)
         metric, side, level = given.values()

@@ -24,7 +24,7 @@ def results(page: str, sweep: Sweep | None) -> SweepResults | None:
     if run := live.current(page):
         return run.results
     if sweep is None:
-        # The last one that could be drawn stays where a setting is refused.
+        # The last valid one stays if a setting is invalid.
         return st.session_state.get(f"{page}:empty", (None, None))[1]
     return live.once(f"{page}:empty", sweep, lambda: SweepResults(sweep))
 

@@ -75,7 +75,7 @@ def choose(
         return None
     low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
     scope = f"{model}.{prefix}{name}"
-    # The range is not in force where values are listed.
+    # The range has no effect if values are listed.
     key = link.key(f"{prefix}values", scope)
     listed = lists and controls.current(link, key, link.value(f"{prefix}values", LISTED))
     parts, off = _parts(low, high, scale, points), bool(str(listed or "").strip())

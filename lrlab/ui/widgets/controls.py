@@ -87,7 +87,7 @@ def widget(
 
 
 def _input(parameter: Parameter, key: str, now: Any, look: dict[str, Any]) -> Value | None:
-    # The value is sent twice: through the session and as the default. A page that is drawn twice in a row withdraws
+    # The value is sent twice: through the session and as the default. A page that runs twice in a row withdraws
     # the first before a busy browser has received it; the widget would then start at 0.
     if parameter.kind is bool:
         return st.toggle(key=key, value=bool(now), **look)
@@ -120,7 +120,7 @@ def widgets(
     """Show the widgets of several parameters, two per row, switches below them; return their values by name."""
     if not shown:
         return {one.name: widget(link, one, name=prefix + one.name, scope=scope, shown=False) for one in parameters}
-    # A switch has its words beside it: half a row would cut them off.
+    # A switch has its words to the right: half a row would cut them off.
     switches = [parameter for parameter in parameters if parameter.kind is bool]
     others = [parameter for parameter in parameters if parameter.kind is not bool]
     halves = st.columns(2, gap="small") if others else []

@@ -43,7 +43,7 @@ class Permalink:
             given = given if taken is None else taken
             if opening is not None and taken is None and not given:
                 given, run = dict(opening), True
-            # follows: the address is written even if it differs from the opening one in defaults that it names alone.
+            # follows: the address is written even if it differs from the opening one only by naming defaults.
             state = {"given": given, "errors": [], "kept": {}, "written": None, "follows": run or taken is not None}
             state["shown"] = st.query_params.to_dict()
             st.session_state[name] = state

@@ -70,7 +70,7 @@ def send_again() -> None:
 def words(html: str, *, key: str, small: bool = False) -> None:
     """Show words that follow their live part; users' texts in them are escaped. small: as a caption."""
     look = "lrlab-words lrlab-small" if small else "lrlab-words"
-    # Where the time is another one, the browser writes the words anew, whatever has come live.
+    # At another time, the browser rewrites the words, whatever has come live.
     st.html(f'<div class="{look}" data-live="{key}" data-sent="{time.time():.4f}">{html}</div>')
 
 
@@ -112,7 +112,7 @@ def show(
         if value and on_click:
             on_click(value)
 
-    # A click is looked up by its x and y: these stay as they are.
+    # x and y identify a click, so they stay as they are.
     single = on_click is None
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False, single=single),

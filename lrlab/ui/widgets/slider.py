@@ -31,7 +31,7 @@ def show(
         # It may come to rest when somebody has gone on, and sent by hand the position may be anything.
         position = st.session_state.get(key, {}).get("rest")
         if type(position) is int and 0 <= position < len(texts):
-            # The browser still shows the drag: all is sent anew, also what the script draws as before.
+            # The browser still shows the drag: everything is sent again, also unchanged parts.
             st.session_state["sent"] = {}
             on_rest(position)
 
