@@ -339,7 +339,7 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     )
     assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout
     for name, sentence in (
-        ("my-steps", "NAME must be one of a file that is not there"),
+        ("my-steps", "NAME must be a name without a file yet"),
         ("My Solver", "NAME must be"),
         *TAKEN,
     ):
