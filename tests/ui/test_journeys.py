@@ -13,6 +13,7 @@ from playwright.sync_api import Page, TimeoutError, expect
 
 from lrlab import catalog, lessons
 from lrlab.data.label_models import load_model
+from lrlab.protocol import Stop
 from lrlab.ui.widgets import plot
 from tests.thorough import but
 from tests.ui.browsing import (
@@ -39,7 +40,7 @@ from tests.ui.test_accessibility import check_findings, check_names
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-LONG = "tol=0&max_iter=1000000&p=60&solvers=pairwise-moment"
+LONG = "tol=0&max_iter=1000000&max_seconds=600&p=60&solvers=pairwise-moment"
 NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
 NEWEST = "node => node.calcdata?.[0]?.at(-1)?.x ?? 0"
 SLOW_DRAWINGS = """() => {
@@ -76,7 +77,7 @@ def test_a_long_run_is_watched_through_a_lost_connection_and_cancelled(page, add
     wait_until(page, "() => window.drawings >= 10")
     assert page.evaluate("window.fractionOfDrawings()") < 0.6
     press(page, "Cancel")
-    expect(page.get_by_test_id("stTabs").get_by_text("Cancelled: what was computed")).to_be_visible()
+    expect(page.get_by_test_id("stTabs").get_by_text(Stop.CANCELLED.value)).to_be_visible()
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
     assert page.locator(CURVES).evaluate(NEWEST) >= newest
     assert page.locator(CURVES).evaluate("node => node.mark") == "the same node"
@@ -399,7 +400,7 @@ def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(p
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     heading(page, "Run")
     expect(page).to_have_url(re.compile("seed=[1-9]"))
-    expect(page.get_by_text("Converged: the residual fell").first).to_be_visible()
+    expect(page.get_by_text(Stop.CONVERGED.value).first).to_be_visible()
     expect(number(page, "n$")).to_have_value("120")
     idle(page)
     page.go_back()
@@ -565,7 +566,7 @@ def test_files_are_uploaded_fitted_and_downloaded_and_a_wrong_one_loses_nothing(
     upload.set_input_files(picture)
     expect(run).to_be_enabled()
     press(page, "Run")
-    ended = page.get_by_text(re.compile("chosen, in which the largest eigenvalue"))
+    ended = page.get_by_text(re.compile("chosen: its largest eigenvalue"))
     expect(ended).to_be_visible()
     upload.set_input_files(text)
     wrong = page.get_by_text(re.compile("picture must be a PNG or JPEG, got a file that cannot be read as one"))
@@ -661,7 +662,7 @@ def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_l
 def test_figures_tables_and_definitions_are_saved_and_a_trial_opened_by_keyboard(page, address):
     opened(page, f"{address}/converge?n=400&p=8&max_iter=30&solvers=pairwise-moment,gamp&run=1", "Run")
     drawn(page)
-    expect(page.get_by_text("Stopped at the iteration limit").first).to_be_visible()
+    expect(page.get_by_text(Stop.MAX_ITER.value).first).to_be_visible()
     press(page, "Export")
     row, files = page.locator(".st-key-converge-curves .lrlab-files"), {}
     row.get_by_role("combobox").select_option("170")
