@@ -10,10 +10,9 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.models import uneven_places
 from lrlab.models.completion_problem import FRESH, CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY
-from lrlab.models.table_spec import Observed, TableSpec
+from lrlab.models.table_spec import Observed, TableSpec, leverage
 from lrlab.parameters import InputError, choice, number
 from lrlab.theory.spiked import BlockNoise
 
@@ -100,7 +99,7 @@ class InductiveCompletion(TableSpec):
     def place_weights(self) -> Array:
         """The sampling weights (n1, n2) of entries."""
         weights = super().place_weights
-        return weights if self.places == "alike" else weights * uneven_places.leverage(self.factors())
+        return weights if self.places == "alike" else weights * leverage(self.factors())
 
     @property
     def norm(self) -> float:

@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
-from lrlab.models import uneven_places
+from lrlab.models import table_spec
 from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
@@ -33,7 +33,7 @@ class TableProblem(LowRankProblem):
         spec, (n1, n2) = self.spec, self.spec.table
         rng = child(spec.streams().data.spawn(3)[2], 0)
         if spec.uneven:
-            places = uneven_places.places(rng, spec.place_weights, spec.measurements)
+            places = table_spec.places(rng, spec.place_weights, spec.measurements)
         else:
             places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
         rows, columns = np.divmod(places, n2)

@@ -6,14 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+import numpy as np
+from numpy.random import Generator
 from scipy.special import bdtr
 
-from lrlab.arrays import Array
-from lrlab.models import uneven_places
+from lrlab.arrays import Array, Indices
+from lrlab.lowrank import LowRank
 from lrlab.models.low_rank import Condition, LowRankSpec, Noise, Rank
 from lrlab.parameters import InputError, Value, number
 
 LARGEST_TABLE = 10**8
+LARGEST_WEIGHTED = 4_000_000
+"""Largest number of entries for sampling by weight: each has a random number."""
 WORTH_SAYING = 0.1
 """Expected number of rows with fewer entries than the rank that triggers a warning."""
 
@@ -51,9 +55,9 @@ class TableSpec(LowRankSpec):
             largest = LARGEST_TABLE // self.table[0]
             raise InputError(self._column_name, f"at most {largest}", self.table[1], "make the table smaller")
         entries = math.prod(self.table)
-        for name, usual in self.usual_places.items() if entries > uneven_places.LARGEST else ():
+        for name, usual in self.usual_places.items() if entries > LARGEST_WEIGHTED else ():
             if self.values()[name] != usual:
-                expected = f"{usual} for tables of more than {uneven_places.LARGEST:,} entries"
+                expected = f"{usual} for tables of more than {LARGEST_WEIGHTED:,} entries"
                 raise InputError(name, expected, self.values()[name], f"set it to {usual}, or make the table smaller")
         free = entries - math.prod(self.block_size)
         if self.measurements > free:
@@ -76,7 +80,7 @@ class TableSpec(LowRankSpec):
     @property
     def place_weights(self) -> Array:
         """The sampling weights (n1, n2) of entries."""
-        weights, (rows, columns) = uneven_places.popularity(self.table, self.popularity), self.block_size
+        weights, (rows, columns) = popularity(self.table, self.popularity), self.block_size
         weights[self.table[0] - rows :, self.table[1] - columns :] = 0.0
         return weights
 
@@ -113,3 +117,30 @@ class TableSpec(LowRankSpec):
             return super().remark
         words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
         return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
+
+
+def popularity(table: tuple[int, int], exponent: float) -> Array:
+    """Return the sampling weights (i j)^-exponent of entries (n1, n2)."""
+    rows, columns = (np.arange(1.0, side + 1.0) ** -exponent for side in table)
+    return np.outer(rows, columns)
+
+
+def leverage(M: LowRank) -> Array:
+    """Return the sum of the leverages of row and column, n1 ||u_i||^2 / k + n2 ||v_j||^2 / k, of each entry (n1, n2).
+
+    From O(k n log^2 n) entries sampled in proportion to it the nuclear norm recovers every n x n matrix of rank k,
+    however uneven its rows (Chen, Bhojanapalli, Sanghavi & Ward 2014, "Coherent matrix completion").
+    """
+    rows, columns = (len(side) / side.shape[1] * np.square(side).sum(axis=1) for side in (M.U, M.V))
+    return rows[:, None] + columns
+
+
+def places(rng: Generator, weights: Array, m: int) -> Indices:
+    """Return m different sorted indices in row-major order, sampled one by one in proportion to their weights.
+
+    Each entry has an exponential time with its weight as rate; the first m are sampled (Efraimidis & Spirakis 2006). m:
+    at most the number of positive weights.
+    """
+    times = np.full(weights.shape, np.inf)
+    np.divide(rng.standard_exponential(weights.shape), weights, out=times, where=weights > 0)
+    return np.sort(np.argpartition(times, m - 1, axis=None)[:m])

@@ -1,12 +1,8 @@
 """Phase retrieval: the data, the score, and what is refused."""
 
-import base64
-import zlib
-
 import numpy as np
 import pytest
 
-from lrlab.models import pictures
 from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
 
@@ -61,16 +57,6 @@ def test_scores_are_invariant_to_a_global_phase_only(field):
     assert scores["overlap"] == pytest.approx(abs(np.vdot(problem.truth, x)) ** 2 / np.linalg.norm(x) ** 2)
     assert problem.score(2.0 * problem.truth)["error"] == pytest.approx(1.0), "the scale counts"
     assert problem.score(0.0 * x) == pytest.approx({"error": 1.0, "overlap": 0.0, "misfit": 1.0})
-
-
-def test_pictures_are_real_truths_in_either_field():
-    for field in ("real", "complex"):
-        problem = PhaseRetrieval(m=300, p=64, truth="digit-3", field=field).build()
-        image = pictures.picture("digit-3", 8)
-        assert problem.spec.side == 8 and problem.truth.dtype == float
-        assert (problem.truth == image.ravel() / np.linalg.norm(image)).all()
-    text = base64.b64encode(zlib.compress(bytes(range(64)), 9)).decode()
-    assert PhaseRetrieval(p=64, truth="upload", picture=text).build().truth[-1] > 0
 
 
 @pytest.mark.parametrize(

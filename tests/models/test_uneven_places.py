@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.models import uneven_places
+from lrlab.models.table_spec import places, popularity
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 
@@ -13,18 +13,13 @@ PLAIN = lrlab.spec("inductive-completion", features="canonical", n1=60, n2=60, r
 
 
 def test_places_come_in_proportion_to_popularity_and_each_once():
-    rng, weights = np.random.default_rng(0), uneven_places.popularity(TABLE, 0.8)
-    drawn = uneven_places.places(rng, weights, 30)
+    rng, weights = np.random.default_rng(0), popularity(TABLE, 0.8)
+    drawn = places(rng, weights, 30)
     assert len(drawn) == 30 and (np.diff(drawn) > 0).all()
-    first = np.array([uneven_places.places(rng, weights, 1)[0] for _ in range(6000)])
+    first = np.array([places(rng, weights, 1)[0] for _ in range(6000)])
     w = np.array([[(i * j) ** -0.8 for j in range(1, 10)] for i in range(1, 13)]).ravel()
     assert np.bincount(first, minlength=108) / 6000 == pytest.approx(w / w.sum(), abs=0.02)
-    assert (uneven_places.places(rng, uneven_places.popularity(TABLE, 3.0), 108) == np.arange(108)).all()
-
-
-def test_what_cannot_be_drawn_is_refused():
-    with pytest.raises(InputError, match="popularity must be 0 for tables of more than 4,000,000 entries, got 1"):
-        PLAIN.replace(n1=3000, n2=3000, popularity=1.0)
+    assert (places(rng, popularity(TABLE, 3.0), 108) == np.arange(108)).all()
 
 
 COHERENT = PLAIN.replace(n1=50, n2=40, coherence=1.0, observed=0.4)
