@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csr_array
 from scipy.special import ndtr
@@ -13,7 +14,10 @@ from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Matrix, frozen
 from lrlab.linalg import places_in
 from lrlab.lowrank import LowRank
+from lrlab.parameters import InputError
 from lrlab.protocol import Problem
+
+Table: TypeAlias = ArrayLike | sparse.sparray
 
 PLACES = (1, 3, 5)
 """Numbers of top-scoring labels in precision@k."""
@@ -61,6 +65,17 @@ class MultilabelProblem(Problem):
         self.rank = rank
         for table in (self.X, self.Y, self.mask, self.X_test, self.Y_test):
             freeze(table)
+
+    @classmethod
+    def of(cls, X: Table, Y: Table, mask: Table | None, X_test: Table, Y_test: Table, rank: int) -> Self:
+        """Return the problem of such tables; InputError if their sizes do not fit.
+
+        Any nonzero entry of Y is a relevant label; entries outside the mask are unknown and ignored.
+        """
+        tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
+        observed = None if mask is None else shared_pattern(mask)
+        require_sizes(*tables, observed, rank)
+        return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
 
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test rows.
@@ -118,6 +133,25 @@ def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | No
     return {**measures, "auc": measures["auc"] if count else 0.5}
 
 
+def require_sizes(
+    X: Matrix, Y: csr_array, X_test: Matrix, Y_test: csr_array, mask: csr_array | None, rank: int
+) -> None:
+    """Raise InputError unless rows, columns and the rank fit each other."""
+    for name, features, labels in (("Y", X, Y), ("Y_test", X_test, Y_test)):
+        if features.shape[0] != labels.shape[0]:
+            expected = f"a table of {features.shape[0]} rows, as the features have"
+            raise InputError(name, expected, labels.shape[0], "give one row of labels for each row of features")
+    for name, given, test in (("X_test", X, X_test), ("Y_test", Y, Y_test)):
+        if given.shape[1] != test.shape[1]:
+            expected = f"a table of the {given.shape[1]} columns of the training rows"
+            raise InputError(name, expected, test.shape[1], "give the same columns in the same order")
+    if mask is not None and mask.shape != Y.shape:
+        raise InputError("mask", f"of the size {Y.shape} of the labels", mask.shape, "give one of that size")
+    most = min(X.shape[1], Y.shape[1])
+    if not 1 <= rank <= most:
+        raise InputError("rank", f"in 1..min(features, labels) = {most}", rank, f"take a rank of at most {most}")
+
+
 def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     """Return the observed relevant labels."""
     if mask is None:
@@ -127,6 +161,30 @@ def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     both = csr_array((Y.data[inside].astype(float), Y.indices[inside], pointer), shape=Y.shape)
     both.sort_indices()
     return both
+
+
+def matrix(table: Table) -> Matrix:
+    """Return a table as sparse rows, sorted, or as a dense array, in double precision."""
+    if not sparse.issparse(table):
+        return np.array(table, dtype=float)
+    rows = csr_array(table, dtype=float, copy=True)
+    rows.sum_duplicates()
+    return rows
+
+
+def pattern(table: Table) -> csr_array:
+    """Return 1 at the entries of a table that are not zero, as sparse rows, sorted."""
+    rows = csr_array(table, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
+
+
+def shared_pattern(table: Table) -> csr_array:
+    """Return the pattern of a table as True; a boolean pattern shares its arrays, which may be most of memory."""
+    if not (isinstance(table, csr_array) and table.dtype == bool and table.has_canonical_format and table.data.all()):
+        return pattern(table).astype(bool)
+    return csr_array((table.data.view(), table.indices.view(), table.indptr.view()), shape=table.shape)
 
 
 def narrow(table: Matrix) -> Matrix:

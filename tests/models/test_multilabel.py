@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.metrics import roc_auc_score
 
 from lrlab import lowrank
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
-from tests.label_tables import label_problem
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)
 SPARSE = SPEC.replace(d=200, density=0.1)
@@ -65,10 +65,40 @@ def own(rng, rows, labels=6):
     return X, Y
 
 
+def test_own_tables_are_used_without_being_changed():
+    rng = np.random.default_rng(0)
+    (X, Y), (X_test, Y_test) = own(rng, 20), own(rng, 9)
+    mask = rng.random(Y.shape) < 0.5
+    problem = MultilabelProblem.of(X, csr_array(5 * Y), mask, X_test, Y_test, 2)
+    assert (problem.Y.toarray() == Y * mask).all() and (problem.mask.toarray() == mask).all()
+    assert X.flags.writeable and not problem.X.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        problem.Y.data[0] = 2
+
+
+@pytest.mark.parametrize(
+    ("cut", "sentence"),
+    [
+        ({"Y": slice(5)}, "Y must be a table of 20 rows, as the features have, got 5"),
+        ({"Y_test": slice(5)}, "Y_test must be a table of 9 rows"),
+        ({"X_test": (slice(None), slice(3))}, "X_test must be a table of the 4 columns of the training rows, got 3"),
+        ({"mask": slice(5)}, r"mask must be of the size \(20, 6\) of the labels"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(cut, sentence):
+    rng = np.random.default_rng(0)
+    (X, Y), (X_test, Y_test) = own(rng, 20), own(rng, 9)
+    tables = {"X": X, "Y": Y, "mask": Y, "X_test": X_test, "Y_test": Y_test}
+    with pytest.raises(InputError, match=sentence):
+        MultilabelProblem.of(**{name: t[cut[name]] if name in cut else t for name, t in tables.items()}, rank=2)
+    with pytest.raises(InputError, match="rank must be in 1..min"):
+        MultilabelProblem.of(**tables, rank=5)
+
+
 def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
     rng = np.random.default_rng(1)
     (X, Y), (X_test, Y_test) = own(rng, 30), own(rng, 50)
-    problem = label_problem(X, Y, None, X_test, Y_test, 2)
+    problem = MultilabelProblem.of(X, Y, None, X_test, Y_test, 2)
     W = rng.standard_normal((4, 6))
     score, scores = problem.score(lowrank.from_dense(W)), X_test @ W
     both = [i for i in range(50) if 0 < Y_test[i].sum() < 6]

@@ -9,13 +9,13 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import kernel_rank
 from lrlab.solvers.multilabel.kernel_leml import kernel_leml
 from lrlab.solvers.multilabel.kernel_rank import NAMES, Kernel, KernelRank
 from lrlab.solvers.multilabel.leml import leml
-from tests.label_tables import label_problem
 
 SPEC = Multilabel(n=60, d=5, labels=6, rank=2, per_row=2, noise=0.2)
 SPECS = {"dense": SPEC, "sparse": SPEC.replace(d=25, density=0.3), "missing": SPEC.replace(observed=0.5)}
@@ -91,7 +91,7 @@ def test_labels_that_no_hyperplane_separates_are_learned(options):
         product, radius = X[:, 0] * X[:, 1], (X[:, 2:] ** 2).sum(axis=1)
         return np.stack([product > 0, product <= 0, radius > 1.4, radius <= 1.4], axis=1).astype(float)
 
-    problem = label_problem(X, labels(X), None, X_test, labels(X_test), 4)
+    problem = MultilabelProblem.of(X, labels(X), None, X_test, labels(X_test), 4)
     linear = next(leml(problem, rng=rng)).estimate
     result = run(problem, 5, **options)[1][-1].estimate
     assert problem.score(linear)["auc"] < 0.65 and problem.score(result)["auc"] > 0.85

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, issparse
 
 import lrlab
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
@@ -22,7 +23,6 @@ from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.leml_steps import Risk
-from tests.label_tables import label_problem
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
 leml_squared, leml_logistic, leml_hinge, plst = (
@@ -134,7 +134,7 @@ def test_exact_and_gradient_steps_agree_and_unobserved_entries_are_not_zeros():
     exact, steps = (run(leml_squared, problem, 400, inner=inner, steps=60)[1][-1] for inner in ("exact", "cg"))
     assert exact.objective == pytest.approx(steps.objective, rel=1e-6)
     everything = csr_array(np.ones(problem.Y.shape))
-    masked = label_problem(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
+    masked = MultilabelProblem.of(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
     whole, observed = (run(leml_squared, p, 10)[1][-1] for p in (problem, masked))
     assert whole.objective == pytest.approx(observed.objective) and whole.estimate.s == pytest.approx(
         observed.estimate.s
@@ -238,7 +238,7 @@ def test_labels_observed_only_on_or_only_off_are_fitted_too(loss):
     Y[:, 0], Y[:15, 1] = 1, 1
     mask = np.ones(Y.shape)
     mask[:, 3] = 0
-    problem = label_problem(X, Y, mask, X, Y, 2)
+    problem = MultilabelProblem.of(X, Y, mask, X, Y, 2)
     Z = run(binary_relevance, problem, loss=loss, regularization=1.0)[1][-1].estimate.dense()
     assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
     for solver in SOLVERS.values():

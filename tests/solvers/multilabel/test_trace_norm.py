@@ -7,13 +7,13 @@ import pytest
 from scipy.optimize import minimize
 
 from lrlab.models.multilabel import Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.trace_norm import trace_norm
-from tests.label_tables import label_problem
 
 SOLVERS = {loss: partial(trace_norm, loss=loss) for loss in ("squared", "logistic")}
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC}
@@ -114,7 +114,7 @@ def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
 
 def test_no_positive_labels_and_rows_of_zeros_are_handled():
     X, Y = np.zeros((5, 3)), np.zeros((5, 4))
-    problem = label_problem(X, Y, None, X, Y, 2)
+    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
     for name in SOLVERS:
         stop, iterates = run(name, problem)
         assert stop is Stop.CONVERGED and not iterates[-1].estimate.dense().any()

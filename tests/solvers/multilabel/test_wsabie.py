@@ -8,7 +8,6 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.solvers.multilabel import warp, wsabie
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
-from tests.label_tables import label_problem
 
 SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
 SPECS = {
@@ -116,7 +115,7 @@ def test_tables_without_observed_or_without_positive_labels():
     X = np.random.default_rng(4).standard_normal((6, 3))
     nothing, everything = np.zeros((6, 4)), np.ones((6, 4))
     for Y, mask in ((nothing, None), (nothing, nothing), (everything, None), (everything, nothing)):
-        problem = label_problem(X, Y, mask, X, everything, 2)
+        problem = MultilabelProblem.of(X, Y, mask, X, everything, 2)
         (only,) = run(problem, 1)
         assert only.objective == 0 and np.isfinite(problem.score(only.estimate)["hamming"])
 
