@@ -67,11 +67,7 @@ def _squared_hinge(m: Array) -> tuple[Array, Array, Array]:
 
 
 LOGISTIC = Loss(
-    "logistic",
-    lambda m: np.logaddexp(0.0, -m),
-    lambda m: -expit(-m),
-    lambda m: expit(m) * expit(-m),
-    _logistic,
+    "logistic", lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m), lambda m: expit(m) * expit(-m), _logistic
 )
 PROBIT = Loss("probit", lambda m: -log_ndtr(m), lambda m: _probit(m)[1], lambda m: _probit(m)[2], _probit)
 HINGE = Loss("hinge", lambda m: _hinge(m)[0], lambda m: _hinge(m)[1], lambda m: _hinge(m)[2], _hinge)

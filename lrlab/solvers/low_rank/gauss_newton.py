@@ -23,12 +23,11 @@ from lrlab.operators.tangent import (
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.descent import steps_to_the_end
+from lrlab.solvers.low_rank.descent import SLOW, WholeSteps, steps_to_the_end
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import line, moved
 from lrlab.solvers.low_rank.tangent_descent import in_single
-from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
 
 PENALTY, NEARLY, PATIENCE, FEW = 0.1, 0.4, 20, 10
 """Weight of the nuclear norm per relative residual norm; cosine below which it falls with the cosine, too; slow steps

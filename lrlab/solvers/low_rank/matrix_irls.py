@@ -10,10 +10,9 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.entries import Entries
+from lrlab.operators.entries import Entries, Orthonormal
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
-from lrlab.operators.orthonormal import Orthonormal
 from lrlab.operators.tangent import point, solved, stationarity
 from lrlab.parameters import InputError, number
 from lrlab.protocol import Iterate, Iterates, Stop

@@ -14,8 +14,8 @@ from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix, alignment, point
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
+from lrlab.solvers.low_rank.descent import WholeSteps
 from lrlab.solvers.low_rank.starts import Directions, Start, started
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6, max_iter=1000)

@@ -12,9 +12,8 @@ from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.descent import descent, steps_to_the_end
+from lrlab.solvers.low_rank.descent import WholeSteps, descent, steps_to_the_end
 from lrlab.solvers.low_rank.starts import Directions, Start, started
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**27
 """Sizes of the data, in numbers: single precision gains nothing up to FEW; all data is read in it first from SOME up to

@@ -10,10 +10,9 @@ from lrlab.models.protocols import LabelData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed
-from lrlab.solvers.multilabel.hidden_labels import Sparsity, inferred
+from lrlab.solvers.multilabel.centered import Spectrum
+from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver
-from lrlab.solvers.multilabel.spectrum import Spectrum
 
 
 @label_solver(oracle="rank", matrix=gram_numbers)
@@ -26,8 +25,7 @@ def bcs(
         float, number(1e-6, 1e3, "noise variance between projections and predictions", symbol="σ²", scale="log")
     ] = 0.003,
     shape: Annotated[
-        float,
-        number(1e-6, 1e6, "shape of the Gamma prior of precisions: small if sparse", symbol="a", scale="log"),
+        float, number(1e-6, 1e6, "shape of the Gamma prior of precisions: small if sparse", symbol="a", scale="log")
     ] = 1.0,
     rounds: Annotated[int, number(1, MOST, "variational rounds for labels of new rows; one is linear in the row")] = 3,
     rng: Generator,

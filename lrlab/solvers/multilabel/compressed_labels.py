@@ -1,15 +1,107 @@
-"""Labels from random projections: their posterior under a sparsity prior, and the predictor."""
+"""Labels from random projections under a sparsity prior: posteriors of unobserved labels, and the predictor."""
 
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.special import gammaln
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.ranking import THRESHOLDS, Scores
-from lrlab.solvers.multilabel.hidden_labels import Sparsity, height, posterior, systems
+
+BLOCK = 2**19
+"""Numbers of the largest table per block of rows, which fits into the processor's cache."""
+
+
+class Posterior(NamedTuple):
+    """Gaussian posteriors of some rows of labels: mean and variance (b, L); trace and log determinant of each G^-1."""
+
+    mean: Array
+    variance: Array
+    trace: Array
+    logarithm: Array
+
+
+def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
+    """Return the posterior of labels y ~ N(0, diag(v)) from Phi y = rest + noise of a variance s^2.
+
+    rest (b, k), Phi (k, L), v (b, L), or (1, L) for all rows alike, as `Posterior.variance` is then. A label with v = 0
+    is known, and not part of `rest`: its mean and variance are 0.
+    With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance = v - v^2 diag(Phi^T G^-1 Phi).
+    """
+    root = np.linalg.inv(np.linalg.cholesky(systems(v, Phi, variance)))
+    whitened = root @ Phi
+    mean = v * ((root @ rest[:, :, None]).mT @ whitened)[:, 0]
+    logarithm = 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+    left = np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0)
+    return Posterior(mean, left, np.einsum("bkc,bkc->b", root, root), logarithm)
+
+
+def systems(v: Array, Phi: Array, variance: float) -> Array:
+    """Return G = s^2 I + Phi diag(v) Phi^T of each row of v, (b, k, k)."""
+    return (Phi * v[:, None, :]) @ Phi.T + variance * np.eye(len(Phi))
+
+
+def height(Phi: Array) -> int:
+    """Return the number of rows per block."""
+    return max(1, BLOCK // (len(Phi) * max(Phi.shape)))
+
+
+class Sparsity(NamedTuple):
+    """The prior of a label y_j, N(0, 1 / alpha_j) with alpha_j ~ Gamma(shape, rate): heavy tails about zero."""
+
+    shape: float
+    rate: float
+
+    @property
+    def variance(self) -> float:
+        """The variance 1 / E[alpha] of a label before any data."""
+        return self.rate / self.shape
+
+    def variances(self, squares: Array) -> Array:
+        """Return 1 / E[alpha_j] of the best Gamma factor, from E[y_j^2]."""
+        return (self.rate + squares / 2) / (self.shape + 0.5)
+
+
+class Unobserved(NamedTuple):
+    """Unobserved labels: prior variances (n, L), 0 if observed, after an update of their posterior.
+
+    images: E[Y] Phi^T of all labels (n, k). spread: summed variance of Y Phi^T. bound: their part of the bound.
+    """
+
+    v: Array
+    images: Array
+    spread: float
+    bound: float
+
+
+def inferred(v: Array, observed: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float) -> Unobserved:
+    """Return the posterior of unobserved labels, then of their precisions, from W^T x (n, k) and Phi y_obs."""
+    n, k = len(v), len(Phi)
+    variances, images, spread, bound = np.zeros_like(v), observed.copy(), 0.0, 0.0
+    for start in range(0, n, height(Phi)):
+        cut = slice(start, min(start + height(Phi), n))
+        at, there = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance), v[cut] > 0
+        images[cut] += at.mean @ Phi.T
+        spread += variance * (k * len(at.mean) - variance * float(at.trace.sum()))
+        variances[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
+        bound += labels_bound(v[cut][there], variances[cut][there], prior)
+        bound += float(k * len(at.mean) * np.log(variance) + at.logarithm.sum()) / 2
+    return Unobserved(variances, images, spread, bound)
+
+
+def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
+    """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of unobserved labels and precisions, less log |G / s^2|.
+
+    before, after: 1 / E[alpha] that Q(y) was computed from, and 1 / E[alpha] computed from Q(y).
+    """
+    a, b = prior
+    constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5
+    rates = (a + 0.5) * after
+    return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)
+
 
 CACHED_BLOCKS = 8
 """Blocks of scores that are kept, as several metrics read each."""

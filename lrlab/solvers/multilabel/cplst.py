@@ -15,7 +15,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.spectrum import Spectrum
+from lrlab.solvers.multilabel.centered import Spectrum
 
 ALL_LABELS = "for this solver, whose closed form needs all labels"
 OTHERS = "take leml or binary-relevance"

@@ -36,8 +36,7 @@ def kernel_leml(
         str, choice(*NAMES, help="rbf: exp(−‖x − z‖² / (2h²)); polynomial: (1 + ⟨x, z⟩ / h²) to the degree")
     ] = "rbf",
     bandwidth: Annotated[
-        float,
-        number(0, 1e9, "length scale; 0: median distance (rbf), or root mean square length", symbol="h"),
+        float, number(0, 1e9, "length scale; 0: median distance (rbf), or root mean square length", symbol="h")
     ] = 0.0,
     degree: Annotated[int, number(1, MOST_DEGREE, "degree of the polynomial kernel")] = 2,
     units: Annotated[str, choice("deviations", "given", help="features: standardized, or as given")] = "deviations",

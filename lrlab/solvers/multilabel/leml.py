@@ -19,8 +19,7 @@ from lrlab.solvers.multilabel.leml_squares import ExactSquares, ObservedSquares,
 from lrlab.solvers.multilabel.leml_steps import Risk, first_factors, split
 
 Inner = Annotated[
-    str,
-    choice("cg", "exact", help="W by a few conjugate gradients, or exactly (squared loss, all labels observed)"),
+    str, choice("cg", "exact", help="W by a few conjugate gradients, or exactly (squared loss, all labels observed)")
 ]
 
 

@@ -8,8 +8,8 @@ from scipy.sparse import csr_array, issparse
 from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import conjugate_gradients
+from lrlab.solvers.multilabel.centered import Spectrum
 from lrlab.solvers.multilabel.leml_steps import Risk
-from lrlab.solvers.multilabel.spectrum import Spectrum
 
 CG_ACCURACY = 1e-2
 """Reduction of the gradient that ends conjugate gradients."""

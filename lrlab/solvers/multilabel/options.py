@@ -10,8 +10,7 @@ from lrlab.solver_entry import Options, solver
 Regularization = Annotated[float, number(0, 1e9, "regularization strength", symbol="λ", scale="log")]
 Ridge = Annotated[float, number(1e-6, 1e9, "regularization strength of ‖w‖² / 2 per label", symbol="λ", scale="log")]
 Penalty = Annotated[
-    str,
-    choice("trace", "frobenius", help="nuclear norm ‖Z‖∗ as in the paper, or ‖Z‖² / 2 as in ridge regression"),
+    str, choice("trace", "frobenius", help="nuclear norm ‖Z‖∗ as in the paper, or ‖Z‖² / 2 as in ridge regression")
 ]
 FittedRank = Annotated[int, number(0, 10_000, "rank of the estimate; 0 takes the rank of the problem", symbol="k")]
 Steps = Annotated[int, number(1, 10_000, "most conjugate gradients for the factor of features; few of them regularize")]

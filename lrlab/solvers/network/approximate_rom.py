@@ -12,12 +12,10 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
-from lrlab.operators.tangent import point
 from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options, all_of, solver
-from lrlab.solvers.network import debiased
-from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
+from lrlab.solvers.network.debiased import Batches, Move, Step, StepRule, descent, refuse_batches
 
 
 def refuse_wide(spec: Any, options: Options) -> None:
@@ -76,26 +74,16 @@ def ap_rom(
 
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
-    A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
-    depth, samples = blocks or max(1, math.ceil(math.log(A.shape[0]))), A.batches(b, fresh_batches)
-    part, y = next(samples)
-    at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
-    at = debiased.shortened(A, b, at) if adaptive else at
-    lowest = at.objective
-    for part, y in samples:
-        now = at if not fresh_batches else point(part, at.W, y)
-        L, G = now.W, part.moment(now.d)
-        GU = G.times(L.U, now.P)
-        start = random_block(len(L.U), r if head == "tangent" else 2 * r, rng, A.dtype, over=oversampling)
-        H = tangent_head(G, L.U, GU, start, depth) if head == "tangent" else wide_head(G, r, start, depth)
-        for eta in debiased.trial_steps(part, now, GU) if adaptive else (step,):
-            new = point(A, tail(L, H, eta, head), b)
-            if new.objective <= 2 * lowest:
-                break
-        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
-        at, lowest = new, min(lowest, new.objective)
-    yield Iterate(at.W, at.objective)
-    return Stop.EXHAUSTED
+    A, r, tangent = problem.operator, problem.rank, head == "tangent"
+    depth = blocks or max(1, math.ceil(math.log(A.shape[0])))
+
+    def move(L: LowRank, G: Moment, GU: Array) -> Move:
+        start = random_block(len(L.U), r if tangent else 2 * r, rng, A.dtype, over=oversampling)
+        H = tangent_head(G, L.U, GU, start, depth) if tangent else wide_head(G, r, start, depth)
+        return lambda eta: tail(L, H, eta, head)
+
+    first = lambda M: nearest(M, r, rng, formed=False)  # noqa: E731
+    return (yield from descent(problem, step_rule, step, fresh_batches, first, move))
 
 
 def wide_head(G: Moment, r: int, start: Array, depth: int) -> tuple[Array, Array]:

@@ -1,5 +1,6 @@
 """Shared parts of the solvers of Soltani & Hegde's family: batches of samples, step sizes without bias, residuals."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -7,10 +8,11 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.operators.operator import Operator
-from lrlab.operators.tangent import EvaluatedMatrix
+from lrlab.models.protocols import LowRankData
+from lrlab.operators.operator import Moment, Operator
+from lrlab.operators.tangent import EvaluatedMatrix, point
 from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
 
 StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature along the tangent space, or the paper's")]
@@ -23,6 +25,44 @@ def refuse_batches(spec: Any, options: Options) -> None:
     count, m = int(options["fresh_batches"]), spec.measurements
     if count > m:
         raise InputError("fresh_batches", f"at most the number of samples m = {m}", count, "lower it, or raise m")
+
+
+Move = Callable[[float], LowRank]
+
+
+def descent(
+    problem: LowRankData,
+    step_rule: str,
+    step: float,
+    fresh_batches: int,
+    nearest: Callable[[Moment], LowRank],
+    move: Callable[[LowRank, Moment, Array], Move],
+    view: Callable[[Operator], Operator] = lambda A: A,
+) -> Iterates:
+    """Yield the iterates L <- move(L, G, G U)(eta), from L = nearest(M), the part of rank r of the unbiased moment M.
+
+    G is the gradient without its bias, over a fresh batch or all samples. An adaptive eta is halved while the objective
+    of all samples is above twice the lowest so far. view: the operator as the solver sees it.
+    """
+    A, b, adaptive = problem.operator, problem.b, step_rule == "adaptive"
+    samples = ((view(part), y) for part, y in A.batches(b, fresh_batches))
+    part, y = next(samples)
+    at = point(A, nearest(part.moment(y)), b)
+    at = shortened(A, b, at) if adaptive else at
+    lowest = at.objective
+    for part, y in samples:
+        now = at if not fresh_batches else point(part, at.W, y)
+        G = part.moment(now.d)
+        GU = G.times(now.W.U, now.P)
+        following = move(now.W, G, GU)
+        for eta in trial_steps(part, now, GU) if adaptive else (step,):
+            new = point(A, following(eta), b)
+            if new.objective <= 2 * lowest:
+                break
+        yield iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
+    yield Iterate(at.W, at.objective)
+    return Stop.EXHAUSTED
 
 
 def trial_steps(A: Operator, at: EvaluatedMatrix, GU: Array) -> list[float]:

@@ -9,11 +9,9 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
-from lrlab.operators.tangent import point
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.network import debiased
-from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
+from lrlab.solvers.network.debiased import Batches, Step, StepRule, descent, refuse_batches
 
 
 @solver(
@@ -55,25 +53,9 @@ def gfm(
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
-    A, b, r, adaptive = problem.operator, problem.b, problem.rank, step_rule == "adaptive"
-    samples = A.batches(b, fresh_batches)
-    part, y = next(samples)
-    at = point(A, nearest(part.moment(y), r, rng, formed=False), b)
-    at = debiased.shortened(A, b, at) if adaptive else at
-    lowest = at.objective
-    for part, y in samples:
-        now = at if not fresh_batches else point(part, at.W, y)
-        L, G = now.W, part.moment(now.d)
-        GU = G.times(L.U, now.P)
-
-        for eta in debiased.trial_steps(part, now, GU) if adaptive else (step,):
-            new = point(A, power_step(L, G, GU, eta), b)
-            if new.objective <= 2 * lowest:
-                break
-        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
-        at, lowest = new, min(lowest, new.objective)
-    yield Iterate(at.W, at.objective)
-    return Stop.EXHAUSTED
+    first = lambda M: nearest(M, problem.rank, rng, formed=False)  # noqa: E731
+    move = lambda L, G, GU: lambda eta: power_step(L, G, GU, eta)  # noqa: E731
+    return (yield from descent(problem, step_rule, step, fresh_batches, first, move))
 
 
 def power_step(L: LowRank, G: Moment, GU: Array, eta: float) -> LowRank:

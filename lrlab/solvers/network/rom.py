@@ -11,12 +11,10 @@ from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Moment, Operator
-from lrlab.operators.tangent import point
 from lrlab.parameters import choice
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.network import debiased
-from lrlab.solvers.network.debiased import Batches, Step, StepRule, refuse_batches
+from lrlab.solvers.network.debiased import Batches, Step, StepRule, descent, refuse_batches
 
 
 @solver(
@@ -67,27 +65,13 @@ def ep_rom(
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
-    A, b, r = problem.operator, problem.b, problem.rank
-    whole = projection == "exact" or r >= A.shape[0] - 1
+    r, corrected = problem.rank, trace_sign == "corrected"
+    whole = projection == "exact" or r >= problem.operator.shape[0] - 1
     nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
-    adaptive, samples = step_rule == "adaptive" and trace_sign == "corrected", A.batches(b, fresh_batches)
-    if trace_sign == "printed":
-        samples = ((flipped(part), y) for part, y in samples)
-    part, y = next(samples)
-    at = point(A, nearest(part.moment(y)), b)
-    at = debiased.shortened(A, b, at) if adaptive else at
-    lowest = at.objective
-    for part, y in samples:
-        now = at if not fresh_batches else point(part, at.W, y)
-        L, G = now.W, part.moment(now.d)
-        for eta in debiased.trial_steps(part, now, G.times(L.U, now.P)) if adaptive else (step,):
-            new = point(A, nearest(L - eta * G), b)  # type: ignore[operator]
-            if new.objective <= 2 * lowest:
-                break
-        yield debiased.iterate(b, at, new.W, eta, f"Step {eta:.3g}.")
-        at, lowest = new, min(lowest, new.objective)
-    yield Iterate(at.W, at.objective)
-    return Stop.EXHAUSTED
+    rule = step_rule if corrected else "fixed"
+    move = lambda L, G, GU: lambda eta: nearest(L - eta * G)  # noqa: E731
+    view = (lambda A: A) if corrected else flipped
+    return (yield from descent(problem, rule, step, fresh_batches, nearest, move, view))
 
 
 def flipped(A: Operator) -> Operator:

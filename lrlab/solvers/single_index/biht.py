@@ -9,13 +9,7 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter, number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.single_index.family import (
-    SAME_ANSWERS,
-    SupportSize,
-    index_solver,
-    refuse_first_moment,
-    support_size,
-)
+from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, refuse_first_moment, support_size
 
 
 @index_solver(oracle="sparsity", memory=0.1, refuse=refuse_first_moment)

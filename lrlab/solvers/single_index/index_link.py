@@ -7,15 +7,7 @@ from scipy.special import expit
 
 from lrlab.arrays import Array
 from lrlab.losses import PROBIT
-from lrlab.solvers.single_index.index_links import (
-    POWERS,
-    PRICE,
-    PRIOR,
-    SMOOTH,
-    LogOdds,
-    Rows,
-    regular_inverse,
-)
+from lrlab.solvers.single_index.index_links import POWERS, PRICE, PRIOR, SMOOTH, LogOdds, Rows, regular_inverse
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,7 @@ from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.theory import spiked
 
 Pairs = Annotated[
-    str,
-    choice("consecutive", "all", help="pairs in the moment: neighbors, as in the paper, or all n(n-1)/2"),
+    str, choice("consecutive", "all", help="pairs in the moment: neighbors, as in the paper, or all n(n-1)/2")
 ]
 Moment = Annotated[
     str, choice("auto", "M", "M'", help="pairs with different (M) or equal responses (M'), or what stands out more")

@@ -7,7 +7,7 @@ from scipy.stats import multivariate_normal
 from lrlab.models.multilabel import Multilabel
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
-from lrlab.solvers.multilabel import hidden_labels
+from lrlab.solvers.multilabel import compressed_labels
 from lrlab.solvers.multilabel.bcs import bcs
 from lrlab.solvers.multilabel.compressed_labels import Compressed
 
@@ -22,7 +22,7 @@ every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(hidden_labels, "BLOCK", 200)
+    monkeypatch.setattr(compressed_labels, "BLOCK", 200)
 
 
 def run(problem, max_iter=30, seed=0, tol=1e-8, **options):

@@ -59,11 +59,7 @@ def objective(problem, loss, W, H, weight):
     observed = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
     X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
     a, b = loss.coded(problem.Y.toarray()), X @ W @ H.T
-    losses = {
-        "squared": (a - b) ** 2 / 2,
-        "logistic": np.log1p(np.exp(-a * b)),
-        "hinge": np.maximum(0, 1 - a * b) ** 2,
-    }
+    losses = {"squared": (a - b) ** 2 / 2, "logistic": np.log1p(np.exp(-a * b)), "hinge": np.maximum(0, 1 - a * b) ** 2}
     name = next(name for name, other in LOSSES.items() if other is loss)
     return losses[name][observed].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
 

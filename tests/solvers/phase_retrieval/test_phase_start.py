@@ -7,12 +7,7 @@ import pytest
 from scipy.optimize import least_squares, minimize_scalar
 
 from lrlab.models.phase_retrieval import PhaseRetrieval
-from lrlab.solvers.phase_retrieval import (
-    amplitude_flow,
-    phase_gauss_newton,
-    phase_start,
-    wirtinger,
-)
+from lrlab.solvers.phase_retrieval import amplitude_flow, phase_gauss_newton, phase_start, wirtinger
 from lrlab.theory import phase
 from lrlab.theory.phase import STARTS
 

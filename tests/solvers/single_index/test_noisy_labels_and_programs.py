@@ -25,8 +25,7 @@ def shifted(margin, penalty=0.6):
 
 
 @pytest.mark.parametrize(
-    ("solver", "settings", "loss"),
-    [("unbiased-logistic", {}, unbiased), ("shift-logistic", {"penalty": 0.6}, shifted)],
+    ("solver", "settings", "loss"), [("unbiased-logistic", {}, unbiased), ("shift-logistic", {"penalty": 0.6}, shifted)]
 )
 def test_the_minimum_is_that_of_a_general_minimizer_of_the_printed_loss(solver, settings, loss):
     problem = FLIPPED.build()

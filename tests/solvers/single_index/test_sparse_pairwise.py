@@ -9,10 +9,7 @@ from scipy import sparse
 
 import lrlab
 from lrlab.solvers.single_index import fantope
-from lrlab.solvers.single_index.sparse_pairwise import (
-    sparse_pairwise_moment,
-    truncated,
-)
+from lrlab.solvers.single_index.sparse_pairwise import sparse_pairwise_moment, truncated
 
 NAME = "sparse-pairwise-moment"
 SPEC = lrlab.spec("one-bit-sensing", n=4000, p=60, sparsity=4, noise=0.3, seed=3)

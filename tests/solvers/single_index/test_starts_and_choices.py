@@ -57,10 +57,7 @@ def test_the_sparse_choice_is_right(spec):
 
 @pytest.mark.parametrize(
     "spec",
-    [
-        OneBitPhaseRetrieval(n=20_000, p=5, threshold=0.1, seed=1),
-        OneBitPhaseRetrieval(threshold=0.1, seed=5020),
-    ],
+    [OneBitPhaseRetrieval(n=20_000, p=5, threshold=0.1, seed=1), OneBitPhaseRetrieval(threshold=0.1, seed=5020)],
     ids=("n=20000", "seed 5020"),
 )
 def test_nearly_separable_answers_are_fitted(spec):
