@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from lrlab import catalog, lowrank
+from lrlab import catalog
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.operators import krylov
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive, solve
-from lrlab.solvers.low_rank import starts
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
@@ -67,24 +65,6 @@ def test_without_noise_the_matrix_is_recovered_to_rounding_error(solver, spec, o
     for iterate in iterates:
         assert iterate.residual > 1e-6 or problem.score(iterate.estimate)["misfit"] < 1e-13
         assert iterate.objective == pytest.approx((misfit(problem, iterate.estimate) ** 2).sum() / 2, abs=1e-12)
-
-
-@pytest.mark.parametrize("spec", [SENSING, NETWORK, FEATURES.replace(features="correlated"), TABLE, LABELS, DENSE])
-def test_a_spectral_start_is_the_leading_part_of_the_moment(spec, monkeypatch):
-    problem = spec.build()
-    A, b, k = problem.operator, problem.b, problem.rank
-    formed = starts.spectral_start(A, b, k, np.random.default_rng(0))
-    monkeypatch.setattr(krylov, "FORMED", 0)
-    products = starts.spectral_start(A, b, k, np.random.default_rng(1))
-    assert lowrank.errors(products, formed)["error"] < 1e-2
-    assert products.s == pytest.approx(formed.s, rel=1e-4)
-    if spec not in (LABELS, FEATURES):
-        best = (
-            lowrank.from_symmetric(A.moment(b).dense(), k)
-            if A.symmetric
-            else lowrank.from_dense(A.moment(b).dense(), k)
-        )
-        assert lowrank.errors(formed, best)["error"] < 1e-10
 
 
 @pytest.mark.parametrize("start", ["clipped", "random"])

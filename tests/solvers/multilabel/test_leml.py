@@ -37,7 +37,6 @@ SPECS = {
     "sparse": SPEC.replace(d=30, density=0.2),
     "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.4),
 }
-every_loss = pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
 every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
 every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
@@ -62,33 +61,6 @@ def objective(problem, loss, W, H, weight):
     losses = {"squared": (a - b) ** 2 / 2, "logistic": np.log1p(np.exp(-a * b)), "hinge": np.maximum(0, 1 - a * b) ** 2}
     name = next(name for name, other in LOSSES.items() if other is loss)
     return losses[name][observed].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
-
-
-def halves(problem, loss, W, H, weight=0.7):
-    """Yield each half-problem with the factor it is a function of, and J as a function of that factor."""
-    labels = Labels(problem, loss)
-    yield Risk(labels, weight).of_features(H), W, lambda S: objective(problem, loss, S, H, weight)
-    yield Risk(labels, weight).of_labels(problem.X @ W), H, lambda S: objective(problem, loss, W, S, weight)
-
-
-def factors(problem, rng, k=3):
-    return 0.4 * rng.standard_normal((problem.X.shape[1], k)), rng.standard_normal((problem.Y.shape[1], k))
-
-
-@every_loss
-@every_spec
-def test_gradients_pass_the_taylor_test(loss, spec):
-    rng, problem = np.random.default_rng(2), spec.build()
-    for half, at, J in halves(problem, loss, *factors(problem, rng)):
-        D = rng.standard_normal(at.shape)
-        gradient, product = half.derivatives(at)
-        assert half.value(at + D) - half.value(at) == pytest.approx(J(at + D) - J(at))
-        t = np.geomspace(1e-2, 1e-4, 5) if loss is not SQUARED_HINGE else np.geomspace(1e-4, 1e-6, 5)
-        first = np.array([J(at + s * D) - J(at) - s * np.vdot(gradient, D) for s in t])
-        slopes = np.diff(np.log(np.abs(first))) / np.diff(np.log(t))
-        assert slopes == pytest.approx(2, abs=0.1)
-        # Without kinks in between, the second-order term is the Hessian's.
-        assert first[-1] / t[-1] ** 2 == pytest.approx(np.vdot(D, product(D)) / 2, rel=2e-2)
 
 
 @every_solver

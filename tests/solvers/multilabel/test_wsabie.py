@@ -32,18 +32,6 @@ def observed_of(problem):
     return np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
 
 
-@every_spec
-def test_negatives_are_observed_off_and_equally_likely(spec):
-    problem = spec.build()
-    negatives, off = Negatives(problem.Y, problem.mask), observed_of(problem) & ~(problem.Y.toarray() > 0)
-    assert (negatives.count == off.sum(axis=1)).all()
-    row = int(np.argmax(negatives.count))
-    labels, valid = negatives.draw(np.full(200, row), 100, np.random.default_rng(0))
-    assert (valid == off[row][labels]).all() and observed_of(problem)[row][labels].all()
-    result, m = np.bincount(labels[valid], minlength=7)[off[row]], negatives.count[row]
-    assert result / valid.sum() == pytest.approx(1 / m, abs=5 / np.sqrt(m * valid.sum()))
-
-
 @pytest.mark.parametrize("most", [1000, 5])
 def test_trials_are_geometric_and_estimate_the_rank(most, monkeypatch):
     monkeypatch.setattr(warp, "GATHERED", 3000)

@@ -16,7 +16,6 @@ from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.one_bit_multilabel.answers import Answers, fitted
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood
 from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
 from lrlab.solvers.one_bit_multilabel.one_bit_moments import hard_residual, mean_moment
@@ -180,16 +179,6 @@ def test_samples_that_are_not_fresh_take_a_shorter_step():
 def test_likelihood_steps_stay_near_the_best_on_a_table_with_flips():
     errors = solve(FULL.replace(flip=0.1), "one-bit-likelihood", max_iter=60).table["error"]
     assert errors.iloc[-1] < 1.5 * errors.min() and errors.iloc[-1] < 0.1
-
-
-@pytest.mark.parametrize(("width", "flip"), [(0.02, 0.0), (0.3, 0.0), (0.3, 0.1), (1.0, 0.2)])
-def test_width_and_flips_are_estimated_from_signs(width, flip):
-    rng = np.random.default_rng(4)
-    z = rng.standard_normal(60_000)
-    y = np.sign(z + width * rng.standard_normal(len(z))) * np.where(rng.random(len(z)) < flip, -1, 1)
-    result = fitted(z, y, Answers(0.3, 0.01), 1e-5)
-    assert result.width == pytest.approx(width, rel=0.1) and result.flip == pytest.approx(flip, abs=0.01)
-    assert fitted(z, y, Answers(0.3, 0.01), 2.0).width == pytest.approx(2.0)
 
 
 def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():

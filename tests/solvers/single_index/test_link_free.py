@@ -7,7 +7,6 @@ import pytest
 from scipy.special import expit
 
 import lrlab
-from lrlab.linalg import unit
 from lrlab.models.flipped_logistic import FlippedLogistic
 from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
@@ -15,7 +14,7 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.index_links import SMOOTH, Rows, chosen
 from lrlab.solvers.single_index.link_free import link_free_refinement, refinement
-from lrlab.solvers.single_index.link_free_rounds import Data, Direction, Newton
+from lrlab.solvers.single_index.link_free_rounds import Data
 from tests.thorough import a_third
 
 SOLVER = "link-free-refinement"
@@ -69,30 +68,6 @@ def test_the_kind_chosen_is_that_of_the_link(log_odds, allowed):
     assert link.kind in allowed
     z = np.linspace(-1.5, 1.5, 30)
     assert expit(link(z)[0]) == pytest.approx(expit(log_odds(z)), abs=0.08)
-
-
-def at_truth(built, link, noise=0.1):
-    """Return data, a direction near the truth, and the Newton step there."""
-    data = data_of(built)
-    b = unit(built.truth + noise * generator(4).standard_normal(len(built.truth)))
-    at = Direction.of(data.X, b, data.X @ b)
-    return data, at, Newton.of(data, at, link, np.ones(len(b), dtype=bool))
-
-
-def test_steps_without_an_answer_are_those_of_the_other_rows():
-    """In closed form, against the Newton system without a row, solved for it."""
-    built = problem(n=120, p=6, noise=0.5)
-    link = fitted(built.X @ built.truth, (built.y + 1.0) / 2.0, PARABOLA)
-    data, at, newton = at_truth(built, link, 0.05)
-    eta, slope = link(at.z)
-    psi = slope * (data.answers - expit(eta))
-    P = np.eye(6) - np.outer(at.b, at.b)
-    multiplier = max(0.0, at.b @ newton.descent)
-    for row in range(0, 120, 10):
-        rest = np.arange(120) != row
-        H = P @ ((data.X[rest].T * newton.weights[rest]) @ data.X[rest]) @ P + multiplier * P
-        step = np.linalg.pinv(H, rcond=1e-9) @ (P @ (data.X[rest].T @ psi[rest]))
-        assert newton.without[row] == pytest.approx(data.X[row] @ step, rel=1e-3, abs=1e-4)
 
 
 @pytest.mark.parametrize("model", [OneBitSensing, OneBitPhaseRetrieval])
