@@ -8,9 +8,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
-from lrlab.figures.build import Figure, Node, merged, trace
+from lrlab.figures.build import Figure, merged, trace
 from lrlab.figures.picture import tiles
-from lrlab.figures.recovery import Recovery, frames
+from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
 
 SIDE = 48
@@ -101,15 +101,6 @@ def _estimate(truth: LowRank, estimate: LowRank | None) -> Array:
     if estimate is None:
         return np.full([min(SIDE, size) for size in truth.shape], np.nan, dtype=np.float32)
     return part(estimate)
-
-
-def matrix_frames(truth: LowRank, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
-    """Return the frames of `matrices`."""
-
-    def draw(estimates: Sequence[LowRank | None]) -> list[Node]:
-        return [trace("heatmap", z=_estimate(truth, estimate)) for estimate in estimates]
-
-    return frames(runs, draw, time=time)
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, grid, merged, trace
-from lrlab.figures.recovery import Recovery, frames, moments
+from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Panel
 from lrlab.model_hooks import View
 
@@ -80,16 +80,6 @@ def _viewed(view: Callable[[Any], Any], true: View, estimate: Any) -> Array:
     return np.full(true.values.shape, np.nan) if estimate is None else np.asarray(view(estimate).values)
 
 
-def view_frames(view: Callable[[Any], Any], runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
-    """Return the frames of `views`."""
-    true: View = view(None)
-
-    def draw(estimates: Sequence[Any]) -> list[Node]:
-        return [trace("heatmap", z=_viewed(view, true, estimate).astype(np.float32)) for estimate in estimates]
-
-    return frames(runs, draw, time=time)
-
-
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, head: int) -> Figure:
     """Return heat maps of square cells in rows of `columns`, each below its title of `head` pixels."""
     rows = math.ceil(len(maps) / columns)
@@ -121,23 +111,6 @@ def caption(run: Recovery, row: Mapping[str, float]) -> str:
     """Return the title of a picture: the solver, and its error if it is known."""
     name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
     return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>{'' if row else 'waiting'}"
-
-
-def picture_frames(truth: Array, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
-    """Return the frames of `pictures`, with the errors of then above them."""
-
-    def draw(estimates: Sequence[Array | None]) -> list[Node]:
-        return [trace("heatmap", z=grey(estimate, truth)) for estimate in estimates]
-
-    drawn = frames(runs, draw, time=time)
-    for frame, (_, at) in zip(drawn, moments(runs, time), strict=True):
-        newest = [
-            next((row for row in reversed(run.rows) if row["iteration"] <= k), {})
-            for run, k in zip(runs, at, strict=True)
-        ]
-        notes = [{"text": "truth"}, *({"text": caption(run, row)} for run, row in zip(runs, newest, strict=True))]
-        frame["layout"] = {"annotations": notes}
-    return drawn
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:

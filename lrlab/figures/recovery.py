@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
@@ -40,7 +40,7 @@ class Recovery:
     intervals: Intervals | None = None
     comparable: Callable[[Any], Any] = lambda estimate: estimate
 
-    def bars(self, drawn: bool) -> dict[str, Any]:
+    def bars(self) -> dict[str, Any]:
         """Return 95% intervals of the entries as a trace's error bars."""
         if self.intervals is None or self.estimate is None:
             return {}
@@ -50,7 +50,7 @@ class Recovery:
             "error_y": {
                 **reach,
                 "symmetric": False,
-                "visible": drawn,
+                "visible": True,
                 "width": 2,
                 "thickness": 1.2,
                 "color": self.colour,
@@ -83,7 +83,7 @@ def recovery(
             marker=look,
             hovertemplate="%{x:.3g}: %{y:.3g}",
             showlegend=run.estimate is not None,
-            **(run.bars(True) if stems else {}),
+            **(run.bars() if stems else {}),
         )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
@@ -159,37 +159,34 @@ def _iteration_at(run: Recovery, seconds: float) -> int:
     return int(max((row["iteration"] for row in run.rows if row["seconds"] <= seconds), default=0))
 
 
-def estimate_at(run: Recovery, iteration: int) -> Array | None:
-    """Return the newest stored estimate up to an iteration; the last one if the run had ended by then."""
+def run_at(run: Recovery, iteration: int) -> Recovery:
+    """Return a run as it was after an iteration; at its end with its last estimate and the intervals of its entries."""
     if run.rows and iteration >= run.rows[-1]["iteration"]:
-        return run.estimate
+        return run
     count = bisect_right(run.history, iteration, key=itemgetter(0))
-    return run.comparable(run.history[count - 1][1]) if count else None
+    estimate = run.comparable(run.history[count - 1][1]) if count else None
+    rows = run.rows[: bisect_right(run.rows, iteration, key=itemgetter("iteration"))]
+    return replace(run, rows=rows, estimate=estimate, intervals=None)
 
 
 def frames(
-    runs: Sequence[Recovery],
-    draw: Callable[[Sequence[Any]], list[Node]],
-    first: int = 1,
-    time: str = "iteration",
+    figure: Callable[[Sequence[Recovery]], Figure], runs: Sequence[Recovery], time: str = "iteration"
 ) -> list[Node]:
-    """Return a frame for each of `moments`; `draw` makes of its estimates the runs' traces, from number `first`."""
-    traces = list(range(first, first + len(runs)))
-    return [
-        Node(name=name, data=draw([estimate_at(run, k) for run, k in zip(runs, at, strict=True)]), traces=traces)
-        for name, at in moments(runs, time)
-    ]
+    """Return a frame for each of `moments`: the last traces, one per run, of the figure of the runs at that moment."""
+    result = []
+    for name, at in moments(runs, time):
+        drawn = figure([run_at(run, k) for run, k in zip(runs, at, strict=True)])
+        traces = range(len(drawn.data) - len(runs), len(drawn.data))
+        frame = Node(name=name, data=[_changing(drawn.data[k]) for k in traces], traces=list(traces))
+        if notes := drawn.layout.get("annotations"):
+            frame["layout"] = {"annotations": [{"text": note["text"]} for note in notes]}
+        result.append(frame)
+    return result
 
 
-def recovery_frames(truth: Array, runs: Sequence[Recovery], time: str = "iteration") -> list[Node]:
-    """Return the frames of `recovery`."""
-    indices, stems = entries(truth), len(truth) <= STEMS
-
-    def draw(estimates: Sequence[Array | None]) -> list[Node]:
-        # Intervals belong only to the last estimate.
-        return [
-            trace("scatter", y=heights(indices, b), **(run.bars(b is run.estimate) if stems else {}))
-            for run, b in zip(runs, estimates, strict=True)
-        ]
-
-    return frames(runs, draw, 2 if stems else 1, time)
+def _changing(one: Node) -> Node:
+    """Return the values of a trace that change from frame to frame."""
+    if one.type == "heatmap":
+        return trace("heatmap", z=one.z)
+    # A frame without intervals hides those of the figure.
+    return trace("scatter", y=one.y, error_y=one.error_y or {"visible": False})

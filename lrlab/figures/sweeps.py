@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from lrlab.figures.map_layers import Scale
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import styles
 from lrlab.figures.series import series
-from lrlab.figures.transition import Score, multiples, transition
+from lrlab.figures.transition import Score, transition
 from lrlab.model_entry import Measure
 from lrlab.models import axes
 from lrlab.parameters import display_name, require_known
@@ -167,8 +167,8 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     fits = midpoints(sweep, data.table(view.show)) if view.fits else None
     if fits is not None:
         fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
-    draw = partial(multiples, columns=columns) if view.apart else transition
-    return draw(several, x, y, score, lines=lines, regions=regions, fits=fits, looks=looks(sweep))
+    overlays: dict[str, Any] = {"lines": lines, "regions": regions, "fits": fits}
+    return transition(several, x, y, score, columns=columns * view.apart, looks=looks(sweep), **overlays)
 
 
 def looks(sweep: Sweep) -> dict[str, Recovery]:

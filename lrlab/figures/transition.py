@@ -10,7 +10,7 @@ import pandas as pd
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import FIRST, INFERRED, Layers, Scale
+from lrlab.figures.map_layers import INFERRED, Layers, Scale
 from lrlab.figures.recovery import Recovery
 from lrlab.sweeps.theory import Region
 
@@ -34,69 +34,46 @@ def transition(
     y: Scale,
     score: Score,
     *,
+    columns: int = 0,
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
     fits: pd.DataFrame | None = None,
     looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
-    """Return the map of the first solver in colours, and the contours of all of them.
+    """Return the map of the first solver in colors with the contours of all, or `columns` maps per row, one per solver.
 
-    maps: by solver, one row a cell: x, y, value (nan if unknown), trials, inferred (predicted from other points); and
-    for the text on hover successes, low and high (nan without a success rule) and spread. lines: named points line, x,
-    y of theory, each line's points in order, apart by a row of nan. regions: of theory. fits: solver, x, half, low,
-    high: the points of 50% success. looks: the solvers' styles, if fixed. A cell's customdata begins with x, y and the
-    solver.
+    maps: by solver, one row per point: x, y, value (nan if unknown), trials, inferred (predicted from other points);
+    and for the text on hover successes, low and high (nan without a success rule) and spread. lines: named points line,
+    x, y of theory, each line's points in order, apart by a row of nan; with `columns` a line named "..., solver"
+    appears only on that solver's map. regions: of theory. fits: solver, x, half, low, high: the points of 50% success.
+    looks: the solvers' styles, if fixed. A point's customdata begins with x, y and the solver.
     """
-    figure = grid(1, 1)
-    layers, colours, first = Layers(figure, x, y), theme.colours(list(maps)), next(iter(maps))
+    apart, columns = columns > 0, min(columns, len(maps)) or 1
+    rows = math.ceil(len(maps) / columns) if apart else 1
+    gaps = {"horizontal_spacing": 0.06, "vertical_spacing": 0.22 / rows}
+    figure = grid(rows, columns, titles=list(maps), **gaps) if apart else grid(1, 1)
+    layers = Layers(figure, x, y)
+    colours = dict.fromkeys(maps, theme.PALETTE[1]) if apart else theme.colours(list(maps))
     colours |= {solver: look.colour for solver, look in looks.items()}
-    layers.cells(first, maps[first], _together(maps, score), FIRST)
-    layers.regions(regions, FIRST)
-    for solver, cells in maps.items():
-        if score.level is not None:
-            dash = looks[solver].dash if solver in looks else "solid"
-            layers.contour(cells, score.level, f"{score.contour}, {solver}", colours[solver], FIRST, dash)
-    if lines is not None:
-        layers.theory(lines, FIRST)
-    for solver, points in () if fits is None else fits.groupby("solver", sort=False):
-        layers.midpoints(points, str(solver), colours[str(solver)], FIRST)
-    layers.axes(FIRST, below=False, left=False)
-    return _styled(figure, x, y, score, height=540)
-
-
-def multiples(
-    maps: Maps,
-    x: Scale,
-    y: Scale,
-    score: Score,
-    *,
-    columns: int = 3,
-    lines: pd.DataFrame | None = None,
-    regions: Sequence[Region] = (),
-    fits: pd.DataFrame | None = None,
-    looks: Mapping[str, Recovery] = MappingProxyType({}),
-) -> Figure:
-    """Return one map per solver, `columns` in a row, with the same axes and colours; arguments as of `transition`.
-
-    A line named "..., solver" appears on that solver's map, any other on all.
-    """
-    columns = min(columns, len(maps))
-    rows = math.ceil(len(maps) / columns)
-    figure = grid(rows, columns, titles=list(maps), horizontal_spacing=0.06, vertical_spacing=0.22 / rows)
-    layers, colours = Layers(figure, x, y), {solver: look.colour for solver, look in looks.items()}
-    for k, (solver, cells) in enumerate(maps.items()):
+    for k, (solver, cells) in enumerate(maps.items()) if apart else [(0, next(iter(maps.items())))]:
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        layers.cells(solver, cells, _cell_texts(cells, score.name), place)
+        layers.cells(solver, cells, _cell_texts(cells, score.name) if apart else _together(maps, score), place)
         layers.regions(regions, place)
-        if score.level is not None:
-            layers.contour(cells, score.level, score.contour, colours.get(solver, theme.PALETTE[1]), place)
+        shown = [solver] if apart else list(maps)
+        for one in shown if score.level is not None else ():
+            name = score.contour if apart else f"{score.contour}, {one}"
+            dash = looks[one].dash if one in looks and not apart else "solid"
+            layers.contour(maps[one], score.level or 0.0, name, colours[one], place, dash)
         if lines is not None:
-            own = [name for name in lines["line"].unique() if ", " not in name or name.endswith(f", {solver}")]
-            layers.theory(lines[lines["line"].isin(own)], place)
-        if fits is not None and (fits["solver"] == solver).any():
-            layers.midpoints(fits[fits["solver"] == solver], solver, colours.get(solver, theme.PALETTE[1]), place)
-        layers.axes(place, below=k + columns < len(maps), left=k % columns > 0)
-    return _styled(figure, x, y, score, height=140 + 310 * rows)
+            others = [
+                name for name in lines["line"].unique() if apart and ", " in name and not name.endswith(f", {solver}")
+            ]
+            layers.theory(lines[~lines["line"].isin(others)], place)
+        for one, points in () if fits is None else fits.groupby("solver", sort=False):
+            if one in shown:
+                layers.midpoints(points, str(one), colours[str(one)], place)
+        layers.axes(place, below=apart and k + columns < len(maps), left=k % columns > 0)
+    return _styled(figure, x, y, score, height=140 + 310 * rows if apart else 540)
 
 
 def _together(maps: Maps, score: Score) -> list[str]:

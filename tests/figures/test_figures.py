@@ -1,6 +1,7 @@
 """Figures: what they show is what the tables say, and every axis says what it is."""
 
 import tomllib
+from functools import partial
 from importlib.resources import files
 from itertools import combinations
 
@@ -194,7 +195,7 @@ def test_the_figure_shows_the_error_that_is_scored(parameters):
 def test_frames_end_with_the_last_estimate_and_start_with_the_first():
     spec, trace = spec_and_trace()
     truth, run = spec.build().truth, recovery_of(trace)
-    frames = recovery.recovery_frames(truth, [run])
+    frames = recovery.frames(partial(recovery.recovery, truth), [run])
     assert [f.name for f in frames] == [f"iteration {k}" for k, _ in trace.history]
     last = values(recovery.recovery(truth, [run]).data[-1].y)
     np.testing.assert_allclose(values(frames[-1].data[0].y), last, atol=1e-6)
@@ -215,7 +216,7 @@ def test_in_a_race_each_solver_shows_what_it_has_by_then():
     for now, (quick, slow) in zip(clock, race.values(), strict=True):
         assert quick == min(3, int(now / 0.1 + 1e-2)) and slow == int(now + 1e-2)
     assert [at for _, at in recovery.moments(runs)] == [[1, 1], [2, 2], [3, 3]]
-    frames = recovery.recovery_frames(np.full(4, 0.5), runs, "seconds")
+    frames = recovery.frames(partial(recovery.recovery, np.full(4, 0.5)), runs, "seconds")
     quick, slow = frames[len(frames) // 2].data
     assert (np.argmax(values(quick.y)), np.argmax(values(slow.y))) == (3, 1)
 
@@ -241,7 +242,7 @@ def test_pictures_are_on_the_scale_of_the_truth():
     again = picture.grey(aligned(spec, truth)(truth * -2.0), truth)
     np.testing.assert_array_equal(again, exact)
     assert np.ptp(figure.data[2].z) == 0
-    frames = picture.picture_frames(truth, [run])
+    frames = recovery.frames(partial(picture.pictures, truth), [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert frames[-1].layout.annotations[1]["text"] == picture.caption(run, trace.rows[-1])
 
@@ -300,7 +301,7 @@ def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
 def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     maps = {"a": CELLS, "b": CELLS, "c": CELLS, "d": CELLS}
     lines = pd.concat([LINE, LINE.assign(line="limit, b")])
-    figure = transition.multiples(maps, X, Y, transition.Score("share", None, None, None), lines=lines)
+    figure = transition.transition(maps, X, Y, transition.Score("share", None, None, None), lines=lines, columns=3)
     assert [note.text for note in figure.layout.annotations] == list(maps)
     heats = [trace for trace in figure.data if trace.type == "heatmap" and trace.name == "measured"]
     assert [heat.customdata[0][0][2] for heat in heats] == list(maps)
@@ -311,9 +312,9 @@ def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     titled = [axis for axis in figure.plotly().select_xaxes() if axis.title.text]
     assert len(titled) == 3, "below the lowest map of each column"
     fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [9.0]})
-    fitted = transition.multiples(maps, X, Y, transition.Score("share"), fits=fits)
+    fitted = transition.transition(maps, X, Y, transition.Score("share"), fits=fits, columns=3)
     assert {trace.xaxis for trace in fitted.data if trace.name == "fitted half, b"} == {"x2"}
-    alone = transition.multiples(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
+    alone = transition.transition(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
     assert len(alone.layout.annotations) == 4
 
 

@@ -1,13 +1,14 @@
 """Figures of low-rank models: what is drawn is what was measured."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import lrlab
-from lrlab.figures import factors, spectrum
+from lrlab.figures import factors, recovery, spectrum
 from lrlab.figures.recovery import Recovery
 from lrlab.spectra import moments
 
@@ -30,7 +31,7 @@ def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart()
     assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in figure.data)
     assert difference.zmax == -difference.zmin == pytest.approx(np.abs(maps[1] - maps[0]).max(), abs=1e-6)
     assert figure.layout.coloraxis.cmin == -figure.layout.coloraxis.cmax == pytest.approx(-np.abs(maps[0]).max())
-    frames = factors.matrix_frames(truth, [run])
+    frames = recovery.frames(partial(factors.matrices, truth), [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert len(frames) == len(trace.history)
     waiting = factors.matrices(truth, [Recovery("Gauss-Newton")])

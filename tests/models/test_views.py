@@ -1,11 +1,13 @@
 """Pictures of truths and estimates: of each family, of the same shape, and exact where the estimate is."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures import picture
+from lrlab.figures import picture, recovery
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import Run, recoveries, truth_of
 from lrlab.models import views
@@ -33,7 +35,7 @@ def test_the_truth_is_drawn_as_itself_and_an_estimate_in_the_same_place(model):
     runs = recoveries(spec, [Run(trace.job, trace)])
     drawn = picture.views(spec.view, runs, height=400)
     assert len(drawn.data) == 2 and np.array_equal(drawn.data[0].z, true.values.astype(np.float32), equal_nan=True)
-    frames = picture.view_frames(spec.view, runs)
+    frames = recovery.frames(partial(picture.views, spec.view, height=400), runs)
     assert np.array_equal(frames[-1]["data"][0]["z"], shown.values.astype(np.float32), equal_nan=True)
 
 

@@ -33,43 +33,27 @@ class Kind(NamedTuple):
 
 def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400, time: str = "iteration") -> Kind:
     """Return the plot of estimates against the ground truth; time: the clock of the frames."""
+    plot: Callable[[Sequence[Recovery]], Figure]
     if spec.view(None) is not None:
-        return Kind(
-            "converge.picture",
-            partial(picture.views, spec.view, drawn, height=height),
-            partial(picture.view_frames, spec.view, drawn, time),
-            spec.view_words,
-        )
-    if truth is None:
+        part, words, plot = "picture", spec.view_words, partial(picture.views, spec.view, height=height)
+    elif truth is None:
         # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
         return Kind("converge.spectrum", partial(factors.singular_values, None, drawn, height=height), list, words)
-    if isinstance(truth, LowRank):
-        part = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
-        return Kind(
-            "converge.matrices",
-            partial(factors.matrices, truth, drawn, height=height),
-            partial(factors.matrix_frames, truth, drawn, time),
-            f"The matrix, {truth.shape[0]} × {truth.shape[1]}{part}.",
-        )
-    real = real_parts(truth, spec)
-    if side := spec.side:
-        return Kind(
-            "converge.picture",
-            partial(picture.pictures, real, drawn, columns=2, height=height),
-            partial(picture.picture_frames, real, drawn, time),
-            f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth.",
-        )
-    words = vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
-    if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
-        words += " Bars: 95% intervals of the entries."
-    signal = catalog.family(spec.model).signal
-    return Kind(
-        "converge.estimate",
-        partial(recovery.recovery, real, drawn, symbol=signal, legend=False, height=height),
-        partial(recovery.recovery_frames, real, drawn, time),
-        words,
-    )
+    elif isinstance(truth, LowRank):
+        shown = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
+        words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
+        part, plot = "matrices", partial(factors.matrices, truth, height=height)
+    elif side := spec.side:
+        words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
+        part, plot = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
+    else:
+        real, signal = real_parts(truth, spec), catalog.family(spec.model).signal
+        words = vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
+        if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
+            words += " Bars: 95% intervals of the entries."
+        part, plot = "estimate", partial(recovery.recovery, real, symbol=signal, legend=False, height=height)
+    return Kind(f"converge.{part}", partial(plot, drawn), partial(recovery.frames, plot, drawn, time), words)
 
 
 def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int) -> dict[str, Figure]:

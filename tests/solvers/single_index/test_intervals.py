@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import partial
 from itertools import islice
 from types import SimpleNamespace
 
@@ -171,5 +172,5 @@ def test_stems_have_bars_for_the_last_estimate_alone():
     estimate = metrics.align(trace.estimate, truth)
     ends = sorted([trace.intervals.high, -trace.intervals.low], key=lambda end: abs((end - estimate).sum()))[0]
     assert len(bars) == 1 and bars[0] == pytest.approx(ends - estimate, abs=1e-6)
-    shown = [frame.data[0].error_y.visible for frame in recovery.recovery_frames(truth, [run])]
+    shown = [frame.data[0].error_y.visible for frame in recovery.frames(partial(recovery.recovery, truth), [run])]
     assert shown == [False, False, True]
