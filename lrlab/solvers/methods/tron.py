@@ -57,15 +57,14 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
     return Step(S, R, False)
 
 
-def each_column(product: Product, right: Array, accuracy: float = 0.0) -> Iterator[tuple[Array, Array]]:
+def each_column(product: Product, right: Array) -> Iterator[tuple[Array, Array]]:
     """Yield V and the residual right - product(V) after each conjugate gradient step, one step length per column.
 
-    From V = 0, until the residual of each column has shrunk to `accuracy` times its first norm.
+    From V = 0, until all residuals are 0.
     """
     V, R, D = np.zeros_like(right), right, right
     square = (R * R).sum(axis=0)
-    goal = accuracy**2 * square
-    while (live := square > goal).any():
+    while (live := square > 0.0).any():
         HD = product(D)
         bend = (D * HD).sum(axis=0)
         length = np.where(live & (bend > 0), square / np.where(bend > 0, bend, 1.0), 0.0)
