@@ -11,7 +11,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, fits, shipped
 from lrlab.presets.evidence import Samples
-from lrlab.presets.published import SETS, SHAPES, located, presence
+from lrlab.presets.published import SETS, located, presence
 from lrlab.presets.reading import read
 from tests.data.cases import save_npz
 
@@ -177,17 +177,6 @@ def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
     ]
     words = {verdict.word for panel in plan.finish(results).panels for verdict in panel.judged}
     assert words == {"not decided"} if trials == 1 else "not reproduced" in words and "reproduced" not in words
-
-
-def test_the_sampling_error_bounds_that_of_scores_of_rows():
-    rng, rows = np.random.default_rng(3), SHAPES["bibtex"].test_rows
-    hits = rng.random(rows) < 0.6
-    bound = fits.sampling_error("precision@1", 100 * hits.mean(), "bibtex")
-    assert bound == pytest.approx(100 * hits.std() / np.sqrt(rows))
-    assert fits.sampling_error("precision@3", 34.0, "bibtex") >= 100 * rng.binomial(3, 0.34, rows).std() / 3 / rows**0.5
-    wrong = rng.poisson(2.0, rows) / SHAPES["bibtex"].labels
-    assert fits.sampling_error("hamming", wrong.mean(), "bibtex") >= wrong.std() / np.sqrt(rows)
-    assert fits.sampling_error("auc", 0.9, "meadow") == 0.0
 
 
 def test_a_folder_shows_which_sets_it_has(tmp_path):

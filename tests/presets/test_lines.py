@@ -13,8 +13,6 @@ from lrlab.models.axes import place
 from lrlab.models.multilabel import Multilabel
 from lrlab.presets import claims, items, lines, products
 from lrlab.presets.evidence import Samples
-from lrlab.presets.exponents import of_logarithm
-from lrlab.presets.rules_slopes import exponent
 
 
 def small_plan(name, **changes):
@@ -216,13 +214,6 @@ def test_a_formula_holds_if_growth_shows_and_is_no_faster(times, claimed, word):
     assert claims.judge(rule, held).word == word
     once = Samples({"one": {x: own[:1] for x, own in held.values["one"].items()}})
     assert claims.judge(rule, once).word == "not decided"
-
-
-def test_a_logarithm_in_the_formula_adds_to_its_exponent():
-    sizes = [100, 150, 225, 340, 500]
-    held = Samples({"one": {x: np.array([x * np.log(x)] * 3) for x in sizes}})
-    assert of_logarithm(held, "one") == pytest.approx(0.187, abs=0.005)
-    assert exponent(held, "one")[0] == pytest.approx(1.187, abs=0.005)
 
 
 def test_exponents_stand_beside_those_of_the_formulas():

@@ -21,27 +21,6 @@ def first_figure():
     return plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
-def test_the_paper_s_settings_are_the_files_settings():
-    one = presets.plan(FIGURES["yi2015-fig1"])
-    assert {(i.spec.n, i.spec.p) for i in one.items} == {(3000, 20)} and {i.trial for i in one.items} == set(range(10))
-    two = presets.plan(FIGURES["yi2015-fig2"])
-    assert {i.job.spec.p for i in two.items} == {10, 20, 40} and {i.number for i in two.items} == set(range(100))
-    three = presets.plan(FIGURES["yi2015-fig3"])
-    assert {(i.job.spec.p, i.job.spec.sparsity) for i in three.items} == {
-        (100, 5),
-        (100, 10),
-        (200, 5),
-        (200, 10),
-        (400, 5),
-    }
-    assert any(i.job.spec.n < i.job.spec.p for i in three.items)
-    for plan in (two, three):
-        specs = [item.job.spec for item in plan.items]
-        assert {s.flip for s in specs if s.model == "flipped-logistic"} == {0.1}
-        assert {round(s.noise**2, 12) for s in specs if s.model == "one-bit-sensing"} == {0.1}
-        assert {s.threshold for s in specs if s.model == "one-bit-phase-retrieval"} == {1.0}
-
-
 def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
     for panel in first_figure.panels:
         bands = [trace for trace in panel.figure.data if trace.fill == "toself"]

@@ -45,13 +45,3 @@ def test_a_trial_that_fails_is_none_and_tried_again(few, monkeypatch, capsys):
         assert "It failed." in capsys.readouterr().err
         failing.clear()
         assert isinstance(ship.computed(run_trial, few[:1], store)[0][0], TrialResult)
-
-
-@pytest.mark.parametrize(
-    ("present", "used"), [(("bibtex", "corel5k"), "bibtex"), (("emotions", "corel5k", "mine"), "corel5k")]
-)
-def test_one_set_stands_in_for_those_of_the_paper_where_none_is_there(present, used, tmp_path):
-    for name in present:
-        for part in ("-train.arff", "-test.arff", ".xml"):
-            (tmp_path / f"{name}{part}").touch()
-    assert list(ship._sets(presets.load("yu2014-fig2bc"), tmp_path)) == [used]

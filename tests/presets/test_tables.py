@@ -6,7 +6,7 @@ import pytest
 from lrlab import presets, solve
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
-from lrlab.presets import fits, table
+from lrlab.presets import table
 from lrlab.presets.reading import read
 from lrlab.presets.table import redrawn
 
@@ -109,10 +109,3 @@ def test_every_number_that_is_drawn_is_printed_and_every_printed_one_of_a_panel_
             key = panel.get("paper", measure)
             printed = [one["paper"][key] for one in content["series"] if key in one.get("paper", {})]
             assert drawn == {float(y) for own in printed for y in own if y == y}
-
-
-def test_the_rows_of_a_paper_are_compared_once_for_all_panels(monkeypatch):
-    """For each panel, and row by row in the table of trials, opening the appendix of a paper took half a minute."""
-    preset, compared, tables = presets.load("yu2014-tables6-10"), fits.compared, []
-    monkeypatch.setattr(fits, "compared", lambda *given: tables.append(compared(*given)) or tables[-1])
-    assert len(fits.printed(preset)) > 3 and len(tables) == 1
