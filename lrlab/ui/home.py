@@ -32,7 +32,7 @@ EXPLORE = (
         "spectrum",
         "See a spectral method fail, as theory predicts",
         "One-bit phase retrieval: between two thresholds the largest eigenvalue joins the bulk, and the overlap with "
-        "the signal drops to that of a guess, as in the asymptotic limit.",
+        "the signal drops to a random guess's, as in the asymptotic limit.",
         {**RUN, "model": "one-bit-phase-retrieval"},
         "spectrum-phase",
     ),
@@ -40,7 +40,7 @@ EXPLORE = (
         "transition",
         "Map a phase transition",
         "Success rate over rank and number of measurements. A coarse map of the whole plane "
-        "comes first; further trials go where half of them succeed, just above the line of the degrees of freedom.",
+        "comes first; further trials go to the points of 50% success, just above the line of the degrees of freedom.",
         RUN,
         "transition-first",
     ),

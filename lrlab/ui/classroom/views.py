@@ -72,7 +72,7 @@ def _teacher(room: Room) -> None:
         qr.show(address)
         st.markdown(f"Code **{room.code}** at `{address.partition('?')[0].partition('//')[2]}`")
         if any(name in address for name in LOCAL):
-            st.caption("This address is of this machine alone: see *Serve a class* in the documentation.")
+            st.caption("Only this machine opens this address: see *Serve a class* in the documentation.")
         plot.words(_count(room), key="class.count")
     with right:
         st.header(one.poll.title, anchor=False)

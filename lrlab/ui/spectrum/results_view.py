@@ -30,7 +30,7 @@ NAMES = ("values", "overlap")
 MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
 MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
-    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to those of $W$ "
+    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
     "only while their values stay above the rest. Dashed: the limit for large matrices and independent normal noise, "
     "drawn if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
     "fewer, equal singular values split, and large answers widen the bulk. Open symbols: "

@@ -16,7 +16,7 @@ from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets.text import show_error, show_warning
 
-COMPUTED = "Nothing is left to compute: Run shows the stored trials."
+COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 
 
 def results(page: str, sweep: Sweep | None) -> SweepResults | None:

@@ -130,7 +130,7 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     names = [] if limits is None else list(limits["name"].unique())
     if not names:
         return ""
-    hard = "; dotted: that of polynomial-time methods" if len(names) > 1 else ""
+    hard = "; dotted: the limit of polynomial-time methods" if len(names) > 1 else ""
     return f"Grey and dashed: information-theoretic limit for large n and p{hard}. "
 
 
@@ -145,7 +145,7 @@ def caption(sweep: Sweep, table: pd.DataFrame) -> None:
     words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
-        words.append(f":orange[{len(refused)} cells are left out.] {plain(refused.iloc[0])}")
+        words.append(f":orange[{len(refused)} grid points are missing.] {plain(refused.iloc[0])}")
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))
 
@@ -184,9 +184,9 @@ def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | No
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
     if any("predicted: " in name for name in names):
-        words.append("Predicted: where theory at the sizes of the cells passes the level of the contour.")
+        words.append("Predicted: the points at which theory at the sizes of the grid points reaches the contour.")
     if any(" = " in name and not name.startswith("predicted: ") for name in names):
-        words.append("Beside the contour: where it lies in large problems.")
+        words.append("Next to the contour: its asymptotic position.")
     level = sweep.contour.at.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     done = "moves the crosshair to it" if crossed else "opens its first trial in Run"

@@ -50,7 +50,7 @@ async function pixels(svg, width, height) {
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
-// Written by the server (lrlab/ui/live/posts.py).
+// Written by the server (lrlab/ui/live/exports.py).
 async function written(body, title) {
   const address = new URL(`${window.lrlabLive.address}/pdf?${new URLSearchParams({ title })}`, document.baseURI);
   const answer = await fetch(address, { method: "POST", body });
