@@ -42,7 +42,7 @@ class CodedDiffraction(PhaseSpec):
     masks: Annotated[int, number(1, 64, "number of masks, each with its pattern", symbol="L")] = 8
     oversampling: Annotated[int, number(1, 4, "detector pixels per image pixel, along a side")] = 1
     code: Annotated[
-        str, choice("phase", "octanary", help="mask pixels: 1, −1, i, −i; octanary scales each by √½ (4 of 5) or √3")
+        str, choice("phase", "octanary", help="mask pixels: 1, −1, i, −i; octanary scales each by √½ or √3")
     ] = "phase"
     photons: Annotated[float, number(0, 1e9, "mean photon count c per detector pixel and pattern; 0: no noise")] = 0.0
     truth: Annotated[str, choice(*NAMES[:-1], help="the image")] = "phantom"

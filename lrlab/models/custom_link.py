@@ -24,8 +24,7 @@ class CustomLink(SingleIndexSpec):
     link: Annotated[
         str,
         Parameter(
-            meaning="a formula in z: numbers, + - * / ^ (2z is 2*z), abs, sign, sin, cos, exp, tanh, erf, min, max,"
-            f" comparisons (1 or 0); or one of: {', '.join(READY)}",
+            meaning=f"formula in z such as sin(2z), or one of: {', '.join(READY)}",
             symbol="f",
         ),
     ] = "sin 2z"

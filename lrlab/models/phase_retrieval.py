@@ -59,7 +59,7 @@ class PhaseRetrieval(PhaseSpec, PicturedSpec):
     p: Annotated[int, number(2, 10_000, "length of the signal", scale="log")] = 128
     field: Annotated[str, choice("real", "complex", help="type of signal and projections")] = "complex"
     data: Annotated[str, choice("magnitude", "intensity", help="|⟨a, x⟩|, or its square")] = "magnitude"
-    noise: Annotated[float, gaussian_noise("each answer; an answer below 0 is then set to 0")] = 0.0
+    noise: Annotated[float, gaussian_noise("each response; negative ones become 0")] = 0.0
     truth: Truth = "random"
     picture: Picture = ""
 

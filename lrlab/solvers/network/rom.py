@@ -28,7 +28,7 @@ def ep_rom(
     problem: LowRankData,
     *,
     projection: Annotated[
-        str, choice("exact", "lanczos", help="P_r by the whole p x p matrix, or by Lanczos steps on products with it")
+        str, choice("exact", "lanczos", help="P_r by a full eigendecomposition, or by Lanczos steps on products")
     ] = "exact",
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
