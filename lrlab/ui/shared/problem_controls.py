@@ -50,7 +50,7 @@ def choose_spec(
     first = {p: value for p, value in initial.items() if p not in without}
     parameters = _with_fitting_defaults(link, name, first)
     visible = [p for p in parameters.values() if not p.hidden and p.name not in ("seed", *without)]
-    values = {p: parameters[p].default for p in without if p in parameters}
+    values: dict[str, Any] = {p: parameters[p].default for p in without if p in parameters}
     values |= {p: _with_slider(link, name, parameters[p]) for p in main}
     folded: Any = controls.fold("Advanced", f"{link.page}-advanced") if main else st.container()
     shown = not main or folded.open
