@@ -1,21 +1,12 @@
 """Presets as one self-contained HTML page: a single preset, or all of them after a table of verdicts."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from pathlib import Path
 from string import Template
-from tempfile import TemporaryDirectory
 
-from lrlab import presets
-from lrlab.engine.engine import on_workers
-from lrlab.engine.results import Start
-from lrlab.parameters import InputError
-from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Line, Panel, Result, counts, lines
-from lrlab.runs.trial import Progress, silent
 
 MAX_COLUMNS = 4
 """Most panels in a row."""
@@ -67,55 +58,7 @@ def command(preset: Preset) -> str:
     return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
-def write_report(
-    out: str | os.PathLike[str],
-    quick: bool = False,
-    stored: bool = False,
-    start: Start = on_workers,
-    data: str | os.PathLike[str] | None = None,
-    store: str | os.PathLike[str] | None = None,
-    progress: Progress = silent,
-    begin: Callable[[str], None] = lambda name: None,
-) -> list[Path]:
-    """Write OUT/papers.html with all presets, and a CSV of points for each; return their paths.
-
-    quick: compute reduced runs. stored: use the shipped results and compute nothing. store, data: as for
-    `presets.run`; lrlab computes a trial that several presets share once. If data is missing or a trial fails, the page
-    says why, and the other presets follow. begin(name) is called before each preset.
-    """
-    folder = presets.writable(Path(out))
-    chosen, results, made = list[Preset](), dict[str, Result](), dict[str, str]()
-    paths = [folder / "papers.html"]
-    with TemporaryDirectory() as temporary:
-        shared = store or Path(temporary) / "results.sqlite"
-        for name in presets.names():
-            begin(name)
-            preset = presets.load(name, quick and not stored)
-            chosen.append(preset)
-            try:
-                if stored:
-                    results[name], made[name] = _shipped(name)
-                else:
-                    own = data if preset.data else None
-                    results[name] = presets.compute(preset, progress, start, data=own, store=shared)
-                    made[name] = "A reduced run: fewer trials and points." if preset.quick else "A full run."
-            except (InputError, RuntimeError) as error:
-                made[name] = f"Not computed: {str(error).rstrip('.')}."
-                continue
-            paths.append(folder / f"{name}.csv")
-            results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
-    paths[0].write_text(_report(chosen, results, made), encoding="utf-8")
-    return paths
-
-
-def _shipped(name: str) -> tuple[Result, str]:
-    run = shipped.load(name)
-    if run is None:
-        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-    return run.drawn, run.words
-
-
-def _report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
+def all_pages(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
     """Return the page of all presets: a table of verdicts, then the panels of each.
 
     results: by the name of the preset. made: how lrlab computed each, or why it could not.
@@ -144,7 +87,7 @@ def _report(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mappi
     head = "".join(f"<th>{title}</th>" for title in titles)
     table = f'<div class="table"><table><tr>{head}</tr>\n{"".join(rows)}\n</table></div>'
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
-    about = f"<p>{len(judged)} claims: {words}. Not decided is what these runs cannot tell.</p>"
+    about = f"<p>{len(judged)} claims: {words}. Not decided: these runs cannot tell.</p>"
     return PAGE.substitute(title="Experiments of five papers, computed anew", body="\n".join([about, table, *sections]))
 
 

@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
     """Return the files that were written, and the tables of points and verdicts among them by preset."""
     from lrlab import presets
-    from lrlab.presets.page import write_report
+    from lrlab.presets.report import write_report
 
     if options.all:
         written = write_report(

@@ -9,7 +9,7 @@ import pytest
 from lrlab import InputError, presets
 from lrlab.catalog import family
 from lrlab.engine.results import LocalResults
-from lrlab.presets import page, result, shipped
+from lrlab.presets import report, result, shipped
 from lrlab.presets.forms import quick
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quantities import QUANTITIES
@@ -102,7 +102,7 @@ def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
 
 
 def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path):
-    paths = page.write_report(tmp_path, stored=True)
+    paths = report.write_report(tmp_path, stored=True)
     text = paths[0].read_text("utf-8")
     assert len(re.findall(r"<h2 id=", text)) == len(presets.names()) and "<script src" not in text
     judged = [line for name in shipped.names() for line in result.lines(shipped.load(name).table)]
@@ -120,8 +120,8 @@ def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp
             return shipped.load(preset.name).drawn
         raise RuntimeError("a worker ended") if preset.data else InputError("m", "larger", 1, "raise it")
 
-    monkeypatch.setattr(page.presets, "compute", compute)
-    text = page.write_report(tmp_path, quick=True)[0].read_text("utf-8")
+    monkeypatch.setattr(report.presets, "compute", compute)
+    text = report.write_report(tmp_path, quick=True)[0].read_text("utf-8")
     assert "Not computed: a worker ended." in text and "Not computed: m must be larger" in text
     assert all(f">{word}<" in text for word in ("reproduced", "agrees in direction", "not decided", "not computed"))
 
@@ -135,6 +135,6 @@ def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, 
 
     for part in ("train", "test"):
         (tmp_path / f"bibtex-{part}.npz").touch()
-    monkeypatch.setattr(page.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])
-    text = page.write_report(tmp_path, quick=True, start=start, data=tmp_path)[0].read_text("utf-8")
+    monkeypatch.setattr(report.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])
+    text = report.write_report(tmp_path, quick=True, start=start, data=tmp_path)[0].read_text("utf-8")
     assert len(started) == len(set(started)) == 2 and "Not computed" not in text
