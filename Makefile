@@ -96,6 +96,7 @@ check: style types
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(VENV)/.test
 	$(BIN)/mypy

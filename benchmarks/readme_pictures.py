@@ -35,7 +35,7 @@ def main(base: str, folder: Path) -> None:
             page.goto(f"{base}/{address}&run=1")
             expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.", timeout=LONGEST_MS)
             page.wait_for_timeout(SETTLED_MS)
-            # Of few colours: two fifths of the bytes.
+            # Of few colors: two fifths of the bytes.
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(256)
             picture.save(folder / f"{name}.png", optimize=True)
             page.close()

@@ -9,11 +9,11 @@ from lrlab.arrays import Array
 class View(NamedTuple):
     """A picture of a ground truth or an estimate: values (rows, columns), nan if missing, and names of both.
 
-    scale: "grey" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colors.
+    scale: "gray" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colors.
     """
 
     values: Array
-    scale: Literal["grey", "signed", "kinds"]
+    scale: Literal["gray", "signed", "kinds"]
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
 

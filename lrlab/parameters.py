@@ -48,7 +48,7 @@ _CONTROLS = {
 
 
 def printable(text: object) -> str:
-    """Return a text for a terminal: what would move the cursor, colour, or reverse what follows, is written as a code.
+    """Return a text for a terminal: what would move the cursor, color, or reverse what follows, is written as a code.
 
     Line breaks and tabs stay; parts of a file's name that are not text (surrogates) become codes, too.
     """

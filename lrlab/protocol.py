@@ -200,7 +200,7 @@ class Stop(Enum):
     CONVERGED = "Converged: the residual fell below the tolerance, or as far as rounding lets it."
     LOCAL_MINIMUM = "Local minimum: the truth fits the data better; take another start, seed or solver, or more data."
     NOT_UNIQUE = "Not unique: this fits all data, yet is not the truth; take more data, or for matrices a smaller rank."
-    SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimise the misfit."
+    SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimize the misfit."
     NO_MINIMUM = "No minimum: the objective falls for ever while the estimate grows; only its direction has a meaning."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."

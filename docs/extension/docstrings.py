@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 COLUMNS = re.compile(r"\S {3,}\S")
-"""A line of a table of words: `minimise    F(W) = ...`."""
+"""A line of a table of words: `minimize    F(W) = ...`."""
 
 
 def keep(app: Any, what: str, name: str, of: Any, options: Any, lines: list[str]) -> None:

@@ -18,7 +18,7 @@ ziamath.config.svg2 = False
 
 @cache
 def drawn(latex: str, inline: bool) -> str:
-    """Return LaTeX as SVG in the colour of the text around; of one within a line the baseline is the line's."""
+    """Return LaTeX as SVG in the color of the text around; of one within a line the baseline is the line's."""
     # Of a letter without braces the library makes a plain one.
     braced = re.sub(r"\\mathbb ([A-Z])", r"\\mathbb{\1}", latex)
     svg = ziamath.Latex(braced, size=PIXELS, inline=inline, color="currentColor", title=latex).svgxml()

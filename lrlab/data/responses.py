@@ -88,7 +88,7 @@ class ResponsesProblem(Problem):
             scores["held_out_accuracy"] = float(np.mean((eta > 0) == (self.y_held > 0)))
         return scores
 
-    def standardised(self, b: Array) -> Array:
+    def standardized(self, b: Array) -> Array:
         """Return a direction (columns,) in columns of standard deviation 1, nan for a constant column.
 
         Intervals treat the standard deviations of these rows as known. With whitened columns the index of the direction

@@ -118,14 +118,14 @@ class Responses(Measurements):
         sizes = self.arrays(trace)
         sizes = {"direction": sizes.pop("estimate"), **sizes}
         names = self.given.names or tuple(str(place + 1) for place in range(len(sizes["direction"])))
-        used = np.isfinite(sizes["standardised"])
+        used = np.isfinite(sizes["standardized"])
         return pd.DataFrame({"column": names, **sizes})[used].reset_index(drop=True)
 
     def arrays(self, trace: Trace) -> dict[str, Vector]:
         """Return the direction and its intervals."""
         known, what = trace.intervals, trace.estimate
         ends = {} if known is None else {"low": known.low, "high": known.high}
-        return {"estimate": what, "standardised": trace.problem.standardised(what), **ends}
+        return {"estimate": what, "standardized": trace.problem.standardized(what), **ends}
 
 
 class Matrix(Measurements):

@@ -135,11 +135,11 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
         y=y,
         name=run.title,
         mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
-        line={"color": run.colour, "dash": run.dash},
+        line={"color": run.color, "dash": run.dash},
         legendgroup=run.title,
         showlegend=True,
         meta="run",
-        marker={"color": run.colour, "symbol": run.symbol, "size": 9 if once else 5},
+        marker={"color": run.color, "symbol": run.symbol, "size": 9 if once else 5},
         hovertemplate="%{x:.4g}: %{y:.4g}",
     )
     if once and last > x[0]:
@@ -150,7 +150,7 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
             hoverinfo="skip",
             showlegend=False,
             opacity=0.45,
-            line={"color": run.colour, "width": 1},
+            line={"color": run.color, "width": 1},
             legendgroup=run.title,
         )
 
@@ -174,17 +174,17 @@ def _add_theory(
 
 def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float, float], log_y: bool) -> None:
     """Add what theory says of the end of a run and of its start."""
-    shown, colour = partial(_level, log_y=log_y), run.colour
+    shown, color = partial(_level, log_y=log_y), run.color
     level = shown(run.predictions, measure, "predicted")
     if level is not None:
-        _add_band(figure, extent, run.predictions, f"predicted_{measure}", colour, log_y)
+        _add_band(figure, extent, run.predictions, f"predicted_{measure}", color, log_y)
         hover = f"theory of {run.title} at this size: mean %{{y:.4g}}"
         look: dict[str, Any] = {"hover": hover, "showlegend": False, "legendgroup": "theory"}
-        theme.dashed(figure, extent, [level, level], colour, name=f"theory: {run.title}", **look)
+        theme.dashed(figure, extent, [level, level], color, name=f"theory: {run.title}", **look)
     limit = shown(run.predictions, measure, "limit")
     if limit is not None:
         words = f"asymptotic limit of {run.title}"
-        theme.asymptote(figure, extent, [limit, limit], colour, words, legend=False)
+        theme.asymptote(figure, extent, [limit, limit], color, words, legend=False)
     start = shown(run.predictions, f"start_{measure}", "predicted")
     if start is not None:
         figure.add_scatter(
@@ -193,7 +193,7 @@ def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float
             mode="markers",
             showlegend=False,
             legendgroup="theory",
-            marker={"symbol": "star-open", "size": 13, "color": colour, "line": {"width": 2}},
+            marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
             hovertemplate="asymptotic theory of the initialization: %{y:.4g}<extra>" + run.title + "</extra>",
         )
 
@@ -203,7 +203,7 @@ def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
     expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
     hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
     places = list(range(1, 1 + len(expected)))
-    theme.dashed(figure, places, expected, run.colour, legendgroup="theory", showlegend=False, hover=hover)
+    theme.dashed(figure, places, expected, run.color, legendgroup="theory", showlegend=False, hover=hover)
 
 
 def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: bool) -> float | None:
@@ -213,12 +213,12 @@ def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: b
 
 
 def _add_band(
-    figure: Figure, extent: tuple[float, float], predictions: Mapping[str, float], name: str, colour: str, log_y: bool
+    figure: Figure, extent: tuple[float, float], predictions: Mapping[str, float], name: str, color: str, log_y: bool
 ) -> None:
     """Add the band that holds 80% of the simulations, if it is known."""
     low, high = predictions.get(f"{name}_low", math.nan), predictions.get(f"{name}_high", math.nan)
     if math.isfinite(low + high) and (low > 0 or not log_y):
-        theme.band(figure, np.array(extent), np.array([low, low]), np.array([high, high]), colour)
+        theme.band(figure, np.array(extent), np.array([low, low]), np.array([high, high]), color)
 
 
 def _add_bounds(

@@ -24,7 +24,7 @@ LEAST_RATIO = 10.0
 """Least ratio of the ends of the axis of singular values: equal ones then lie on a line, rather than on their rounding
 errors."""
 TITLE_LINE, TITLE_GAP, BAR = 16, 8, 34
-"""Pixels of a line of a title, of the gap below it, and of the colour bar below."""
+"""Pixels of a line of a title, of the gap below it, and of the color bar below."""
 COLUMNS = {2: 24, 4: 13}
 """Characters of a line of a title, by the number of columns."""
 
@@ -40,7 +40,7 @@ def _part(W: LowRank) -> Array:
 
 
 def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> Figure:
-    """Return heat maps of the truth and of each run's estimate, in two columns, with one colour bar below."""
+    """Return heat maps of the truth and of each run's estimate, in two columns, with one color bar below."""
     maps = [part(truth), *(_estimate(truth, run.estimate) for run in runs)]
     titles = ["truth", *(f"{_title(run)}{': waiting' * (run.estimate is None)}" for run in runs)]
     figure = _drawn(maps, titles, ["truth", *(run.title for run in runs)], height, columns=2)
@@ -138,7 +138,7 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
             customdata=s,
             hovertemplate="%{customdata:.4g}",
             showlegend=False,
-            marker={"color": run.colour, "symbol": symbols or run.symbol, "size": 7},
+            marker={"color": run.color, "symbol": symbols or run.symbol, "size": 7},
         )
     word = "size of the eigenvalue" if signed else "singular value"
     figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)

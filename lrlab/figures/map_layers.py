@@ -21,7 +21,7 @@ REGIONS = {
     "impossible": {"shape": "/", "size": 9, "solidity": 0.22},
     "hard": {"shape": ".", "size": 7, "solidity": 0.25},
 }
-"""Hatches of the regions of theory: colours of cells stay readable below them."""
+"""Hatches of the regions of theory: colors of cells stay readable below them."""
 LARGE = "in large problems"
 """Scope of the regions: at the sizes of the cells some trials do better."""
 LABEL: dict[str, Any] = {
@@ -72,7 +72,7 @@ class Layers:
         self._named: set[str] = set()
 
     def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str], place: Place) -> None:
-        """Colour the cells of a solver; inferred ones are paler and hatched, and ones without a value have a cross.
+        """Color the cells of a solver; inferred ones are paler and hatched, and ones without a value have a cross.
 
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
@@ -120,7 +120,7 @@ class Layers:
         return np.array(rows, np.intp), np.array([self._column[x] for x in cells["x"].tolist()], np.intp)
 
     def contour(
-        self, cells: pd.DataFrame, level: float, name: str, colour: str, place: Place, dash: str = "solid"
+        self, cells: pd.DataFrame, level: float, name: str, color: str, place: Place, dash: str = "solid"
     ) -> None:
         """Draw the contour of a level."""
         z = np.full((len(self._y.values), len(self._x.values)), np.nan)
@@ -134,15 +134,15 @@ class Layers:
             "showscale": False,
         }
         if np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z):
-            white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (colour, 3)))
+            white, line = ({"color": c, "width": width, "smoothing": 0} for c, width in (("#ffffff", 6), (color, 3)))
             self._add(trace("contour", **look, line=white, showlegend=False), place)
             self._add(trace("contour", **look, line={**line, "dash": dash}, name=name), place)
 
-    def midpoints(self, points: pd.DataFrame, solver: str, colour: str, place: Place) -> None:
+    def midpoints(self, points: pd.DataFrame, solver: str, color: str, place: Place) -> None:
         """Draw the points of 50% success: x, half, and low..high as a bar, cut at the ends of the axis."""
         low, high = (points[end].clip(*self._y.edges[[0, -1]]) for end in ("low", "high"))
         bars = {"array": high - points["half"], "arrayminus": points["half"] - low}
-        for colour_, width, size in (("#ffffff", 4, 11), (colour, 1.8, 7)):
+        for shade, width, size in (("#ffffff", 4, 11), (color, 1.8, 7)):
             self._add(
                 trace(
                     "scatter",
@@ -150,10 +150,10 @@ class Layers:
                     y=points["half"],
                     mode="markers",
                     customdata=points[["low", "high"]],
-                    marker={"symbol": "diamond", "size": size, "color": colour_},
+                    marker={"symbol": "diamond", "size": size, "color": shade},
                     error_y={"type": "data", "symmetric": False, "thickness": width, "width": 3, **bars},
                     name=f"fitted half, {solver}",
-                    showlegend=colour_ == colour,
+                    showlegend=shade == color,
                     hovertemplate=f"half of the trials of {solver} succeed at %{{y:.4g}}<br>"
                     "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>",
                 ),

@@ -15,7 +15,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Panel
 from lrlab.model_hooks import View
 
-GREYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
+GRAYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
 TILE = 215
 HEAD = 24
 """Pixels above a picture for its title."""
@@ -25,7 +25,7 @@ SCALES: dict[str, dict[str, Any]] = {
     "bits": {"colorscale": [[0.0, theme.PALETTE[1]], [1.0, theme.PALETTE[0]]], "zmin": -1, "zmax": 1},
     "labels": {"colorscale": [[0.0, "#c3c8d1"], [1.0, theme.PALETTE[0]]], "zmin": 0, "zmax": 1},
     "sizes": {"colorscale": theme.SEQUENTIAL},
-    "grey": {"colorscale": GREYS, "zmin": 0, "zmax": 1},
+    "gray": {"colorscale": GRAYS, "zmin": 0, "zmax": 1},
     "kinds": {
         "colorscale": [[(k + end) / KINDS, theme.PALETTE[k]] for k in range(KINDS) for end in (0, 1)],
         "zmin": -0.5,
@@ -35,16 +35,16 @@ SCALES: dict[str, dict[str, Any]] = {
 
 
 def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height: int = 0) -> Figure:
-    """Return the true picture and each run's newest one, all in the same grey levels.
+    """Return the true picture and each run's newest one, all in the same gray levels.
 
-    truth: unit vector of side * side grey levels. Estimates are unit vectors too, so that the scale of the truth,
+    truth: unit vector of side * side gray levels. Estimates are unit vectors too, so that the scale of the truth,
     black at 0 and white at its brightest pixel, is theirs; what lies outside is shown as black or white.
     """
     titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
     columns = max(1, min(columns, len(titles)))
-    look = {"zmin": 0, "zmax": 255, "colorscale": GREYS, "hovertemplate": "row %{y}, column %{x}<br>grey %{z} of 255"}
+    look = {"zmin": 0, "zmax": 255, "colorscale": GRAYS, "hovertemplate": "row %{y}, column %{x}<br>gray %{z} of 255"}
     named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
-    maps = [trace("heatmap", z=grey(estimate, truth), name=name, **look) for name, estimate in named]
+    maps = [trace("heatmap", z=gray(estimate, truth), name=name, **look) for name, estimate in named]
     return tiles(maps, titles, columns, height=height or math.ceil(len(maps) / columns) * TILE + 20, head=56)
 
 
@@ -98,8 +98,8 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
     return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
 
 
-def grey(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
-    """Return an estimate as (side, side) grey levels 0..255 on the truth's scale; mid-grey without an estimate."""
+def gray(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
+    """Return an estimate as (side, side) gray levels 0..255 on the truth's scale; mid-gray without an estimate."""
     side = math.isqrt(len(truth))
     if estimate is None:
         return np.full((side, side), 128, dtype=np.uint8)

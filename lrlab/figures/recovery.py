@@ -22,14 +22,14 @@ MOST_FRAMES = 80
 class Recovery:
     """One solver's run with its style.
 
-    title, colour, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
+    title, color, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
     history: stored (iteration, estimate), each still to be made `comparable` to the truth; estimate: the newest one,
     which is, as the intervals of its entries are.
     """
 
     title: str
-    colour: str = theme.PALETTE[0]
+    color: str = theme.PALETTE[0]
     dash: str = "solid"
     symbol: str = "circle"
     rows: Sequence[Mapping[str, float]] = ()
@@ -53,7 +53,7 @@ class Recovery:
                 "visible": True,
                 "width": 2,
                 "thickness": 1.2,
-                "color": self.colour,
+                "color": self.color,
             }
         }
 
@@ -74,7 +74,7 @@ def recovery(
         ends = [float(truth.min()), float(truth.max())]
         figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
     for k, run in enumerate(runs):
-        look = {"color": run.colour, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
+        look = {"color": run.color, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         figure.add_scatter(
             x=places(truth, indices, k, len(runs)),
             y=heights(indices, run.estimate),

@@ -44,9 +44,9 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
         if solver not in order:
             order[order.index("")] = solver
     order = [solver or f"free {place}" for place, solver in enumerate(order)]
-    colours, dashes, symbols = theme.colours(order), theme.dashes(order), theme.symbols(order)
+    colors, dashes, symbols = theme.colors(order), theme.dashes(order), theme.symbols(order)
     titles = {solver: catalog.solver(solver, model).title for solver in shown}
-    return {k: Recovery(titles[k], colours[k], dashes[k], symbols[k]) for k in shown}
+    return {k: Recovery(titles[k], colors[k], dashes[k], symbols[k]) for k in shown}
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
@@ -164,7 +164,7 @@ def comparison(
         alike = [[t for t, other in zip(traces, titles, strict=True) if other == title] for title in titles]
         words = [differences(trace, others) for trace, others in zip(traces, alike, strict=True)]
         drawn = [
-            replace(look, title=look.title + own, colour=theme.PALETTE[k % len(theme.PALETTE)])
+            replace(look, title=look.title + own, color=theme.PALETTE[k % len(theme.PALETTE)])
             for k, (look, own) in enumerate(zip(drawn, words, strict=True))
         ]
     scales = {"log_x": log_x, "log_y": log_y}

@@ -37,9 +37,9 @@ def series(
     figure = Figure()
     theory_names = [] if theory is None else theory["series"]
     names = list(dict.fromkeys([*points["series"], *theory_names]))
-    colours, symbols, dashes = theme.colours(names), theme.symbols(names), theme.dashes(names)
+    colors, symbols, dashes = theme.colors(names), theme.symbols(names), theme.dashes(names)
     for name, own in looks.items():
-        colours[name], symbols[name], dashes[name] = own.colour, own.symbol, own.dash
+        colors[name], symbols[name], dashes[name] = own.color, own.symbol, own.dash
     for name in names:
         rows = points[points["series"] == name]
         many, banded = len(rows) > 40, bands or len(rows) > 40
@@ -49,17 +49,17 @@ def series(
             y=rows["y"],
             name=name,
             mode="lines" if many else "lines+markers",
-            line={"color": colours[name], "dash": dashes[name]},
-            marker={"color": colours[name], "symbol": symbols[name], "size": 6},
+            line={"color": colors[name], "dash": dashes[name]},
+            marker={"color": colors[name], "symbol": symbols[name], "size": 6},
             customdata=rows[["trials", "low", "high", "series", "x"]],
             error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
             hovertemplate=f"{name}<br>%{{x:,.6~g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
             "%{customdata[0]} trials<extra></extra>",
         )
         if banded:
-            theme.band(figure, rows["x"], rows["low"], rows["high"], colours[name])
+            theme.band(figure, rows["x"], rows["low"], rows["high"], colors[name])
         if theory is not None:
-            _add_theory(figure, theory[theory["series"] == name], name, colours[name])
+            _add_theory(figure, theory[theory["series"] == name], name, colors[name])
     for k, (name, line) in enumerate(() if limits is None else limits.groupby("name", sort=False)):
         hover = f"{name}<br>%{{x:.5g}}: %{{y:.3g}}<extra></extra>"
         look = {**theme.POPULATION, "width": 2.5, "dash": ("dash", "dot", "dashdot", "longdash")[k % 4]}
@@ -72,18 +72,18 @@ def series(
     return theme.style(figure, axis_title, value_title, height=480)
 
 
-def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, colour: str) -> None:
+def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, color: str) -> None:
     """Add what theory says of a series: at the sizes of the points with its band, and the limit for large ones."""
     line, words = theory[theory["kind"] == "predicted"], f"theory, {name}"
     banded = line.dropna()
     # Draws of problems of this size have a band; a formula has none, and may be one for large sizes.
     hover = f"{words}{', at this size' if len(banded) else ''}<br>%{{x:.5g}}: %{{y:.3g}}"
-    theme.dashed(figure, line["x"], line["y"], colour, name=words, hover=hover, showlegend=len(line) > 0)
+    theme.dashed(figure, line["x"], line["y"], color, name=words, hover=hover, showlegend=len(line) > 0)
     if len(banded):
-        theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), colour)
+        theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), color)
     limit = theory[theory["kind"] == "limit"]
     if len(limit):
-        theme.asymptote(figure, limit["x"], limit["y"], colour, f"asymptotic limit of {name}", legend=False)
+        theme.asymptote(figure, limit["x"], limit["y"], color, f"asymptotic limit of {name}", legend=False)
 
 
 def beside(
@@ -96,7 +96,7 @@ def beside(
     """
     figure = Figure()
     names = list(dict.fromkeys(points["series"]))
-    colours, symbols = theme.colours(names), theme.symbols(names)
+    colors, symbols = theme.colors(names), theme.symbols(names)
     known = points["x"].dropna()
     ends = [] if categories or known.empty else [known.min(), known.max()]
     for name in names:
@@ -115,8 +115,8 @@ def beside(
                 y=present[column],
                 name=f"{name}, {who}",
                 mode="markers" if categories else "lines+markers",
-                line={"color": colours[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
-                marker={"color": colours[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
+                line={"color": colors[name], "dash": "solid" if ours else "dot", "width": 2 if ours else 1.4},
+                marker={"color": colors[name], "symbol": symbols[name] + ("" if ours else "-open"), "size": 9},
                 error_y={**theme.BARS, "array": present["spread"]} if ours else None,
                 customdata=present["trials"] if ours else None,
                 hovertemplate=f"{name}, {who}<br>%{{x}}: %{{y:.4g}}"
@@ -146,7 +146,7 @@ def rates(
     """
     figure = Figure()
     names = list(dict.fromkeys(points["series"]))
-    colours, symbols = theme.colours(names), theme.symbols(names)
+    colors, symbols = theme.colors(names), theme.symbols(names)
     slope, quality = fits["pooled"]
     if np.isfinite(slope):
         figure.add_scatter(
@@ -167,7 +167,7 @@ def rates(
             x=rows["rate"],
             y=rows["error"],
             mode="markers",
-            marker={"color": colours[name], "symbol": marks},
+            marker={"color": colors[name], "symbol": marks},
             error_y={**theme.BARS, "array": rows["standard_error"]},
             customdata=rows[["n", "trials"]],
             name=f"{name} (R² = {fits[name][1]:.3f})",

@@ -32,9 +32,9 @@ def eigenvalues(
     moment a value.
     """
     figure = Figure()
-    for name, words, _, colour, _ in SERIES:
-        _band(figure, bands, name, f"{words}, 90% of draws at this n and p", colour)
-    for name, words, population, colour, symbol in SERIES:
+    for name, words, _, color, _ in SERIES:
+        _band(figure, bands, name, f"{words}, 90% of draws at this n and p", color)
+    for name, words, population, color, symbol in SERIES:
         # There is none for other designs than Gaussian.
         if curve[population].notna().any():
             figure.add_scatter(
@@ -48,10 +48,10 @@ def eigenvalues(
                 hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
             )
             predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
-            theme.dashed(figure, curve["at"], curve[name], colour, name=predicted, hover=hover)
+            theme.dashed(figure, curve["at"], curve[name], color, name=predicted, hover=hover)
         simulated = f"{words}, simulated"
         theme.dots(
-            figure, points, name, simulated, colour, symbol, legend=f"{simulated} ({_counted('mean ± sd', points)})"
+            figure, points, name, simulated, color, symbol, legend=f"{simulated} ({_counted('mean ± sd', points)})"
         )
     _shade_recoverable(figure, curve)
     return theme.style(figure, axis_title, _eigenvalue_title(set(curve["moment"])), height=480)
@@ -71,21 +71,21 @@ def overlaps(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
 ) -> Figure:
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
-    figure, (colour, symbol) = Figure(), SERIES[0][3:]
-    _band(figure, bands, "overlap", "90% of draws at this n and p", colour)
+    figure, (color, symbol) = Figure(), SERIES[0][3:]
+    _band(figure, bands, "overlap", "90% of draws at this n and p", color)
     name, hover = "theory at this n/p", "limit for large n and p: %{y:.3f}"
     if curve["overlap"].notna().any():
-        theme.dashed(figure, curve["at"], curve["overlap"], colour, name=name, hover=hover)
+        theme.dashed(figure, curve["at"], curve["overlap"], color, name=name, hover=hover)
     legend = f"simulated ({_counted('mean', points)})"
-    theme.dots(figure, points, "overlap", "simulated", colour, symbol, legend=legend)
+    theme.dots(figure, points, "overlap", "simulated", color, symbol, legend=legend)
     _shade_recoverable(figure, curve)
     figure.update_yaxes(range=[-0.02, 1.02])
     return theme.style(figure, axis_title, "squared overlap  ⟨b̂, b⟩²", height=480)
 
 
-def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, colour: str) -> None:
+def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, color: str) -> None:
     if bands is not None and len(bands):
-        theme.band(figure, bands["at"], bands[f"low_{name}"], bands[f"high_{name}"], colour, words)
+        theme.band(figure, bands["at"], bands[f"low_{name}"], bands[f"high_{name}"], color, words)
 
 
 def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
@@ -127,23 +127,23 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
     known = curve[curve["largest"].notna()]
     one = (known["largest"] == known["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
     series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
-    for name, words, colour, symbol, limit in series:
-        theme.dashed(figure, curve["at"], curve[limit], colour, hover=f"{words}, theory: %{{y:.4g}}")
-        theme.dots(figure, points, name, words, colour, symbol)
+    for name, words, color, symbol, limit in series:
+        theme.dashed(figure, curve["at"], curve[limit], color, hover=f"{words}, theory: %{{y:.4g}}")
+        theme.dots(figure, points, name, words, color, symbol)
     if "mean_clipped_largest" in points:
-        for name, words, colour, symbol, _ in series:
-            theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", colour, f"{symbol}-open")
+        for name, words, color, symbol, _ in series:
+            theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", color, f"{symbol}-open")
     theme.dashed(figure, [None], [None], name="theory")
     return theme.style(figure, axis_title, "singular value of the moment", height=480)
 
 
 def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
     """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
-    figure, colour = Figure(), theme.PALETTE[0]
-    theme.dashed(figure, curve["at"], curve["overlap"], colour, hover="theory: %{y:.3f}")
-    theme.dots(figure, points, "overlap", "overlap of the start with the truth", colour, "circle")
+    figure, color = Figure(), theme.PALETTE[0]
+    theme.dashed(figure, curve["at"], curve["overlap"], color, hover="theory: %{y:.3f}")
+    theme.dots(figure, points, "overlap", "overlap of the start with the truth", color, "circle")
     if "mean_clipped_overlap" in points:
-        theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", colour, "circle-open")
+        theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", color, "circle-open")
     if not (curve["edge"] <= 0).any():
         # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
@@ -181,10 +181,10 @@ def histogram(
     )
     theme.dashed(figure, x, density, theme.PALETTE[0], name="bulk, predicted")
     high = 1.1 * float(max(density.max(), counts.max() / (len(values) * width)))
-    for place, colour, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
+    for place, color, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
         if place is not None:
             hover = f"{name}: {place:.4g}"
-            theme.dashed(figure, [place, place], [0, high], colour, name=name, hover=hover)
+            theme.dashed(figure, [place, place], [0, high], color, name=name, hover=hover)
     largest = float(values.max())
     figure.add_scatter(
         x=[largest],

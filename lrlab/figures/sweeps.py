@@ -177,7 +177,7 @@ def looks(sweep: Sweep) -> dict[str, Recovery]:
 
 
 def score_of(sweep: Sweep, show: str) -> Score:
-    """Return the score that is shown of a sweep, with its colours and its contour."""
+    """Return the score that is shown of a sweep, with its colors and its contour."""
     low, high = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
     if show == SHARE:
         return Score(title_of(sweep, show), low, high)
@@ -288,8 +288,8 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
         for kind in ("predicted", "limit"):
             ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
             # The figure shows medians of trials, which differ from means of skewed samples; limits have no spread.
-            centre = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
-            several = [math.nan if v is None else v / bound for v in (centre, *ends)]
+            center = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
+            several = [math.nan if v is None else v / bound for v in (center, *ends)]
             rows.append((kind, titles[cell.solver], cell.axes[axis], *several))
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 

@@ -1,7 +1,7 @@
-"""The style of all figures: colours, lines, margins; one template for light pages, dark pages and paper.
+"""The style of all figures: colors, lines, margins; one template for light pages, dark pages and paper.
 
-Backgrounds are transparent and text is a grey that reads on white and on near-black; a page replaces it by its own
-text colour.
+Backgrounds are transparent and text is a gray that reads on white and on near-black; a page replaces it by its own
+text color.
 """
 
 from collections.abc import Sequence
@@ -26,9 +26,9 @@ INK = "#7b7f88"
 GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
 SEQUENTIAL = "Viridis"
-"""For shares of successes: perceptually even, and even in grey."""
+"""For shares of successes: perceptually even, and even in gray."""
 PLASMA = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fb9f3a", "#fdca26", "#f0f921")
-SCORES = tuple((k / (len(PLASMA) - 1), colour) for k, colour in enumerate(PLASMA))
+SCORES = tuple((k / (len(PLASMA) - 1), color) for k, color in enumerate(PLASMA))
 """For maps of scores, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
 THEORY = {"dash": "dash", "width": 1.6}
 """The line of an exact prediction; `POPULATION` is for the limit of infinitely many measurements."""
@@ -37,8 +37,8 @@ BARS = {"type": "data", "thickness": 1.2, "width": 3}
 """The bars of a spread."""
 
 
-def colours(names: Sequence[str]) -> dict[str, str]:
-    """Return a colour for each name, by its place; repeated after eight."""
+def colors(names: Sequence[str]) -> dict[str, str]:
+    """Return a color for each name, by its place; repeated after eight."""
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
 
 
@@ -52,15 +52,15 @@ def dashes(names: Sequence[str]) -> dict[str, str]:
     return {name: DASHES[i // len(PALETTE) % len(DASHES)] for i, name in enumerate(names)}
 
 
-def faint(colour: str, opacity: float = 0.18) -> str:
-    """Return a "#rrggbb" colour as a translucent one, for bands and areas."""
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+def faint(color: str, opacity: float = 0.18) -> str:
+    """Return a "#rrggbb" color as a translucent one, for bands and areas."""
+    red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
     return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
-def pale(colour: str) -> str:
-    """Return a "#rrggbb" color halfway to the grey of text, for outdated values."""
-    parts = [(int(colour[k : k + 2], 16) + int(INK[k : k + 2], 16)) // 2 for k in (1, 3, 5)]
+def pale(color: str) -> str:
+    """Return a "#rrggbb" color halfway to the gray of text, for outdated values."""
+    parts = [(int(color[k : k + 2], 16) + int(INK[k : k + 2], 16)) // 2 for k in (1, 3, 5)]
     return "#" + "".join(f"{part:02x}" for part in parts)
 
 
@@ -116,27 +116,27 @@ TEMPLATE = Template(
 
 
 def dashed(
-    figure: Figure, x: Any, y: Any, colour: str = INK, *, name: str | None = None, hover: str = "", **look: Any
+    figure: Figure, x: Any, y: Any, color: str = INK, *, name: str | None = None, hover: str = "", **look: Any
 ) -> None:
     """Add the line of an exact prediction, to the legend too if it has a name; `hover` is a hovertemplate."""
     figure.add_scatter(
         x=x,
         y=y,
         mode="lines",
-        line={**THEORY, "color": colour},
+        line={**THEORY, "color": color},
         name=name,
         hovertemplate=f"{hover}<extra></extra>" if hover else None,
         **{"showlegend": name is not None, **look},
     )
 
 
-def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "", *, legend: bool) -> None:
+def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:
     """Add the thin line of an asymptotic limit, and to the legend if asked."""
     figure.add_scatter(
         x=x,
         y=y,
         mode="lines",
-        line={"dash": "dot", "width": 1, "color": colour},
+        line={"dash": "dot", "width": 1, "color": color},
         name=name,
         showlegend=legend,
         legendgroup="asymptote",
@@ -144,7 +144,7 @@ def asymptote(figure: Figure, x: Any, y: Any, colour: str = INK, name: str = "",
     )
 
 
-def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | None = None) -> None:
+def band(figure: Figure, x: Any, low: Any, high: Any, color: str, name: str | None = None) -> None:
     """Add the area between two curves, to the legend too if it has a name."""
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
@@ -152,7 +152,7 @@ def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | N
         mode="lines",
         line={"width": 0},
         fill="toself",
-        fillcolor=faint(colour),
+        fillcolor=faint(color),
         name=name,
         showlegend=name is not None,
         hoverinfo="skip",
@@ -160,7 +160,7 @@ def band(figure: Figure, x: Any, low: Any, high: Any, colour: str, name: str | N
 
 
 def dots(
-    figure: Figure, points: "pd.DataFrame", name: str, words: str, colour: str, symbol: str, *, legend: str = ""
+    figure: Figure, points: "pd.DataFrame", name: str, words: str, color: str, symbol: str, *, legend: str = ""
 ) -> None:
     """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars if there is an `sd_<name>`."""
     mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
@@ -169,7 +169,7 @@ def dots(
         x=points["at"],
         y=points[mean],
         mode="markers",
-        marker={"color": colour, "symbol": symbol},
+        marker={"color": color, "symbol": symbol},
         error_y={**BARS, "array": points[spread]} if spread else None,
         name=legend or words,
         customdata=points[["trials", spread or mean]],

@@ -25,7 +25,7 @@ class Score(NamedTuple):
     high: float | None = 1.0
     level: float | None = 0.5
     contour: str = "half succeed"
-    colours: Any = theme.SEQUENTIAL
+    colors: Any = theme.SEQUENTIAL
 
 
 def transition(
@@ -53,8 +53,8 @@ def transition(
     gaps = {"horizontal_spacing": 0.06, "vertical_spacing": 0.22 / rows}
     figure = grid(rows, columns, titles=list(maps), **gaps) if apart else grid(1, 1)
     layers = Layers(figure, x, y)
-    colours = dict.fromkeys(maps, theme.PALETTE[1]) if apart else theme.colours(list(maps))
-    colours |= {solver: look.colour for solver, look in looks.items()}
+    colors = dict.fromkeys(maps, theme.PALETTE[1]) if apart else theme.colors(list(maps))
+    colors |= {solver: look.color for solver, look in looks.items()}
     for k, (solver, cells) in enumerate(maps.items()) if apart else [(0, next(iter(maps.items())))]:
         place = {"row": k // columns + 1, "col": k % columns + 1}
         layers.cells(solver, cells, _cell_texts(cells, score.name) if apart else _together(maps, score), place)
@@ -63,7 +63,7 @@ def transition(
         for one in shown if score.level is not None else ():
             name = score.contour if apart else f"{score.contour}, {one}"
             dash = looks[one].dash if one in looks and not apart else "solid"
-            layers.contour(maps[one], score.level or 0.0, name, colours[one], place, dash)
+            layers.contour(maps[one], score.level or 0.0, name, colors[one], place, dash)
         if lines is not None:
             others = [
                 name for name in lines["line"].unique() if apart and ", " in name and not name.endswith(f", {solver}")
@@ -71,7 +71,7 @@ def transition(
             layers.theory(lines[~lines["line"].isin(others)], place)
         for one, points in () if fits is None else fits.groupby("solver", sort=False):
             if one in shown:
-                layers.midpoints(points, str(one), colours[str(one)], place)
+                layers.midpoints(points, str(one), colors[str(one)], place)
         layers.axes(place, below=apart and k + columns < len(maps), left=k % columns > 0)
     return _styled(figure, x, y, score, height=140 + 310 * rows if apart else 540)
 
@@ -104,5 +104,5 @@ def _text(score: str, trials: int, value: float, successes: float, low: float, h
 
 def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:
     bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
-    look = {"colorscale": score.colours, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    look = {"colorscale": score.colors, "cmin": score.low, "cmax": score.high, "colorbar": bar}
     return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")

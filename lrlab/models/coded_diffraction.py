@@ -74,7 +74,7 @@ class CodedDiffraction(PhaseSpec):
         return CodedDiffractionProblem(self, checkpoint)
 
     def draw_truth(self) -> Array:
-        """Return the image's grey levels (p,) as a unit vector: solvers do not know that it is real."""
+        """Return the image's gray levels (p,) as a unit vector: solvers do not know that it is real."""
         x = picture(self.truth, self.side).ravel()
         return x / np.linalg.norm(x)
 

@@ -85,7 +85,7 @@ def measured_rows(spec: Any) -> Measured:
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
     values, _ = _first_look(spec)
-    return Measured(f"{words} Blue: relevant, grey: not, empty: not observed.", [_rows_panel(values, "labels")])
+    return Measured(f"{words} Blue: relevant, gray: not, empty: not observed.", [_rows_panel(values, "labels")])
 
 
 def measured_signs(spec: Any) -> Measured:

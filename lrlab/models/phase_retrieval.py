@@ -78,7 +78,7 @@ class PhaseRetrieval(PhaseSpec, PicturedSpec):
         return PhaseRetrievalProblem(self, checkpoint)
 
     def draw_truth(self) -> Vector:
-        """Return the unit vector x (p,): grey levels of a picture are real in either field."""
+        """Return the unit vector x (p,): gray levels of a picture are real in either field."""
         x = self.drawn_picture()
         if x is None:
             x = standard(np.random.default_rng(self.streams().truth), np.empty(self.p, dtype=self.dtype))

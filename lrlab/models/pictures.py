@@ -1,4 +1,4 @@
-"""Images as signals: a phantom, handwritten digits, or your upload, as square grey levels in 0..1."""
+"""Images as signals: a phantom, handwritten digits, or your upload, as square gray levels in 0..1."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ LARGEST_SIDE = 64
 LARGEST_UPLOAD_PIXELS = 50_000_000
 NAMES = ("phantom", *(f"digit-{k}" for k in range(10)), "upload")
 
-# Centre x, y, half axes, angle in degrees, added grey level: Toft's higher-contrast values for the ellipses of
+# Center x, y, half axes, angle in degrees, added gray level: Toft's higher-contrast values for the ellipses of
 # Shepp & Logan (1974), "The Fourier reconstruction of a head section".
 ELLIPSES = (
     (0.0, 0.0, 0.69, 0.92, 0.0, 1.0),
@@ -38,7 +38,7 @@ Truth = Annotated[str, choice("random", *NAMES, help="the signal: random, or an 
 Entries = Annotated[
     str, choice("gaussian", "equal", help="non-zero entries: Gaussian, or equal up to sign", added=True)
 ]
-Picture = Annotated[str, Parameter(meaning="an uploaded picture's grey levels, packed", hidden=True)]
+Picture = Annotated[str, Parameter(meaning="an uploaded picture's gray levels, packed", hidden=True)]
 
 
 class PicturedSpec(Spec):
@@ -64,12 +64,12 @@ class PicturedSpec(Spec):
             decode(self.picture, side)
 
     def drawn_picture(self) -> Array | None:
-        """Return the image's grey levels (p,), or None for a random truth."""
+        """Return the image's gray levels (p,), or None for a random truth."""
         return picture(self.truth, self.side, self.picture).ravel() if self.side else None
 
 
 def picture(name: str, side: int, upload: str = "") -> Array:
-    """Return the named image as (side, side) grey levels in 0..1; `upload` is the text made by `encode`."""
+    """Return the named image as (side, side) gray levels in 0..1; `upload` is the text made by `encode`."""
     if name == "phantom":
         return phantom(side)
     if name == "upload":
@@ -81,12 +81,12 @@ def phantom(side: int) -> Array:
     """Return the Shepp-Logan head phantom, averaged over 4 x 4 points per pixel."""
     fine = (np.arange(4 * side) + 0.5) / (2.0 * side) - 1.0
     x, y = np.meshgrid(fine, -fine)
-    grey = np.zeros_like(x)
+    gray = np.zeros_like(x)
     for x0, y0, a, b, degrees, level in ELLIPSES:
         c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
         u, v = (x - x0) * c + (y - y0) * s, (y - y0) * c - (x - x0) * s
-        grey[(u / a) ** 2 + (v / b) ** 2 <= 1.0] += level
-    return np.clip(grey.reshape(side, 4, side, 4).mean(axis=(1, 3)), 0.0, 1.0)
+        gray[(u / a) ** 2 + (v / b) ** 2 <= 1.0] += level
+    return np.clip(gray.reshape(side, 4, side, 4).mean(axis=(1, 3)), 0.0, 1.0)
 
 
 def digit(value: int, side: int) -> Array:
@@ -98,12 +98,12 @@ def digit(value: int, side: int) -> Array:
     image = digits.images[np.flatnonzero(digits.target == value)[0]] / 16.0
     if image.shape == (side, side):
         return image
-    grey = Image.fromarray((image * 255.0).round().astype(np.uint8))
-    return np.asarray(grey.resize((side, side), Image.Resampling.LANCZOS), dtype=float) / 255.0
+    gray = Image.fromarray((image * 255.0).round().astype(np.uint8))
+    return np.asarray(gray.resize((side, side), Image.Resampling.LANCZOS), dtype=float) / 255.0
 
 
 def encode(content: bytes, side: int) -> str:
-    """Return an uploaded PNG or JPEG as a short text: side x side grey levels, compressed.
+    """Return an uploaded PNG or JPEG as a short text: side x side gray levels, compressed.
 
     Raises InputError if the content is not such an image, is larger than 50 megapixels, or is all black.
     """
@@ -118,7 +118,7 @@ def encode(content: bytes, side: int) -> str:
             if image.width * image.height > LARGEST_UPLOAD_PIXELS:
                 size = f"{image.width} x {image.height} pixels"
                 raise InputError("picture", "at most 50 megapixels", size, "reduce the picture first")
-            grey = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))
+            gray = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))
     except Image.DecompressionBombError:
         raise InputError("picture", "at most 50 megapixels", "far more", "reduce the picture first") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
@@ -126,13 +126,13 @@ def encode(content: bytes, side: int) -> str:
             raise
         got = "a file that cannot be read as one"
         raise InputError("picture", "a PNG or JPEG", got, "save the picture as PNG or JPEG and try again") from error
-    if not grey.any():
+    if not gray.any():
         raise InputError("picture", "not black all over", "only black pixels", "choose a picture with some light in it")
-    return base64.b64encode(zlib.compress(grey.tobytes(), 9)).decode()
+    return base64.b64encode(zlib.compress(gray.tobytes(), 9)).decode()
 
 
 def decode(text: str, side: int) -> Array:
-    """Return the grey levels (side, side) in 0..1 of a text made by `encode`."""
+    """Return the gray levels (side, side) in 0..1 of a text made by `encode`."""
     remedy = "upload the picture again"
     if not text:
         raise InputError("picture", "an uploaded PNG or JPEG", "none", "upload one, or choose another truth")

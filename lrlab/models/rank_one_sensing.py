@@ -52,7 +52,7 @@ class RankOneSensing(LowRankSpec):
         str, choice("random", *NAMES[:-1], help="a random matrix, or an image of this rank", added=True)
     ] = "random"
 
-    view_words = "The matrix as grey levels."
+    view_words = "The matrix as gray levels."
 
     def check(self) -> None:
         """Reject a rank or condition number that the image does not have."""

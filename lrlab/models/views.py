@@ -1,4 +1,4 @@
-"""Pictures of matrices: grey levels, hidden units, a map of labels, ratings of movies."""
+"""Pictures of matrices: gray levels, hidden units, a map of labels, ratings of movies."""
 
 import math
 from functools import lru_cache
@@ -26,13 +26,13 @@ FILMS = (
     "Nine Alibis",
     "Red Comet",
     "Late for Lunch",
-    "The Grey Clerk",
+    "The Gray Clerk",
     "Orbit Zero",
     "Hotel Laughter",
     "No Witness",
 )
 """Invented, as the users are."""
-CELLS, REACH, COLOURS = 48, 2.0, 8
+CELLS, REACH, COLORS = 48, 2.0, 8
 """Map of labels: cells along a side, standard deviations from its middle to its edge, and number of colors."""
 LABEL_MAP = "A map of labels: colors show the label with the highest score at each point of a plane of features."
 LARGEST_MAP = 2000
@@ -58,9 +58,9 @@ def grey_matrix(name: str, size: tuple[int, int], rank: int) -> LowRank:
 
 
 def grey_view(truth: LowRank, estimate: LowRank | None) -> View:
-    """Return a matrix as grey levels, black at 0 and white at the largest entry of the truth."""
+    """Return a matrix as gray levels, black at 0 and white at the largest entry of the truth."""
     largest, shown = float((truth.left @ truth.V.T).max()), truth if estimate is None else estimate
-    return View(np.clip(shown.left @ shown.V.T / largest, 0.0, 1.0), "grey")
+    return View(np.clip(shown.left @ shown.V.T / largest, 0.0, 1.0), "gray")
 
 
 def digits(p: int, r: int) -> Array:
@@ -114,4 +114,4 @@ def label_map(spec: Any, estimate: LowRank | None, *, constant: bool) -> View | 
         return None
     W, X = _plane(spec, constant)
     scores = rows_of((W if estimate is None else estimate).scores(X), slice(None))
-    return View((scores.argmax(axis=1) % COLOURS).reshape(CELLS, CELLS).astype(float), "kinds")
+    return View((scores.argmax(axis=1) % COLORS).reshape(CELLS, CELLS).astype(float), "kinds")

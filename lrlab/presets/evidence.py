@@ -67,7 +67,7 @@ class Samples(NamedTuple):
 
     def _error_of_gap(self, low: str, high: str, place: Place, relative: bool) -> float:
         """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
-        scales = [self.centre(name, place) if relative else 1.0 for name in (low, high)]
+        scales = [self.center(name, place) if relative else 1.0 for name in (low, high)]
         blocks = [self.blocks.get(name, {}).get(place) for name in (low, high)]
         if all(one is not None for one in blocks):
             below, above = (np.asarray(one) / scale for one, scale in zip(blocks, scales, strict=True))
@@ -88,7 +88,7 @@ class Samples(NamedTuple):
             and (not isinstance(place, str) or place in rule.get("columns", (place,)))
         ]
 
-    def centre(self, series: str, place: Place) -> float:
+    def center(self, series: str, place: Place) -> float:
         """Return the median of the trials."""
         return middle(self.values[series][place])
 
@@ -177,10 +177,10 @@ def interval(values: Array, upper: Array | None = None, error: float = 0.0, amon
     else:
         return EVERYTHING
     if error:
-        centre = middle(values)
+        center = middle(values)
         sampled = normal(tail) * error
-        low = centre - math.hypot(centre - low, sampled) if math.isfinite(low) else low
-        high = centre + math.hypot(high - centre, sampled) if math.isfinite(high) else high
+        low = center - math.hypot(center - low, sampled) if math.isfinite(low) else low
+        high = center + math.hypot(high - center, sampled) if math.isfinite(high) else high
     return Interval(low, high)
 
 

@@ -36,7 +36,7 @@ from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_o
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, run_traced, run_trial
 from lrlab.sweeps.definition_parts import Success
-from lrlab.sweeps.statistics import summarise
+from lrlab.sweeps.statistics import summarize
 from lrlab.sweeps.toml import make_success
 
 STATISTICS = {False: "Dots: medians of the trials, with quartiles.", True: "Fractions: with 95% Wilson intervals."}
@@ -204,7 +204,7 @@ def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _points(table: pd.DataFrame, rate: bool) -> pd.DataFrame:
     """Return a row per series and x: statistics, y and the ends of its bar."""
-    own = summarise(table, ["series", "x"], "value", above=0.5 if rate else None)
+    own = summarize(table, ["series", "x"], "value", above=0.5 if rate else None)
     parts = ("share", "low", "high") if rate else ("median", "lower_quartile", "upper_quartile")
     if own.empty:
         return pd.DataFrame(columns=["series", "x", "y", "low", "high", "trials"], dtype=float)

@@ -92,7 +92,7 @@ def shown(samples: Samples, series: Sequence[str], place: Place) -> str:
     for name in series:
         low, high = samples.interval(name, place)
         known = f" ({number(low)} to {number(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-        words.append(f"{name}: {number(samples.centre(name, place))}{known}")
+        words.append(f"{name}: {number(samples.center(name, place))}{known}")
     return ", ".join(words)
 
 
@@ -118,8 +118,8 @@ def ranges(rule: Table, samples: Samples) -> str:
     """Return the range of each series as text."""
     words = []
     for name in rule["series"]:
-        centres = [samples.centre(name, place) for place in samples.places([name], rule)]
-        words += [f"{name}: {number(min(centres))} to {number(max(centres))}"] if centres else []
+        centers = [samples.center(name, place) for place in samples.places([name], rule)]
+        words += [f"{name}: {number(min(centers))} to {number(max(centers))}"] if centers else []
     return "; ".join(words)
 
 
@@ -203,8 +203,8 @@ def _settles(rule: Table, samples: Samples) -> Judged:
         for place in inside:
             statements.append(Statement(place, side(partial(samples.interval, name, place), among, -math.inf, level)))
         statements.append(Statement(far, side(partial(samples.interval, name, far), 1, level) or None))
-        near = max(inside, key=lambda place: samples.centre(name, place))
-        words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.centre(name, far))} {where(far)}")
+        near = max(inside, key=lambda place: samples.center(name, place))
+        words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.center(name, far))} {where(far)}")
     return concluded(statements, "; ".join(words))
 
 
@@ -230,11 +230,11 @@ def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
         sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
         against = any(_after(one, other, -sign) for one, other in [*pairwise(sure), (sure[0], sure[-1])])
         ahead = _after(samples.interval(name, places[0]), samples.interval(name, places[-1]), sign)
-        chance = ordered_by_chance(sign * np.array([samples.centre(name, place) for place in places]))
+        chance = ordered_by_chance(sign * np.array([samples.center(name, place) for place in places]))
         holds = False if against else True if ahead and chance <= CHANCE else None
         statements.append(Statement(name, holds))
         more = "" if chance <= CHANCE or against else ", places too few or out of order"
-        last = number(samples.centre(name, places[-1]))
+        last = number(samples.center(name, places[-1]))
         words.append(f"{shown(samples, [name], places[0])} at first, {last} at last{more}")
     return concluded(statements, "; ".join(words))
 
@@ -244,10 +244,10 @@ def _after(one: Interval, other: Interval, sign: float) -> bool:
     return other.low > one.high if sign > 0 else other.high < one.low
 
 
-def ordered_by_chance(centres: np.ndarray) -> float:
+def ordered_by_chance(centers: np.ndarray) -> float:
     """Return the probability of at least as many rising pairs if all orders are equally likely (Kendall)."""
-    concordant, ways = sum(a < b for a, b in combinations(centres, 2)), [1.0]
-    for k in range(2, len(centres) + 1):
+    concordant, ways = sum(a < b for a, b in combinations(centers, 2)), [1.0]
+    for k in range(2, len(centers) + 1):
         # Inserting the k-th number adds 0 to k - 1 rising pairs with equal probability.
         ways = [sum(ways[max(0, i - k + 1) : i + 1]) / k for i in range(len(ways) + k - 1)]
     return float(sum(ways[concordant:]))

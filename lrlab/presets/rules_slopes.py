@@ -47,10 +47,10 @@ def power(
 def exponent(samples: Samples, series: str, rule: Table | None = None) -> tuple[float, Interval]:
     """Return the slope of a series with its interval, over the places of a rule with a number."""
     places = samples.places([series], rule or {}) if series in samples.values else []
-    known = [place for place in places if np.isfinite(samples.centre(series, place))]
+    known = [place for place in places if np.isfinite(samples.center(series, place))]
     if len(known) < 3:
         return math.nan, EVERYTHING
-    return power([np.array(known, float)], [np.array([samples.centre(series, place) for place in known])])
+    return power([np.array(known, float)], [np.array([samples.center(series, place) for place in known])])
 
 
 def _exponent(rule: Table, samples: Samples) -> Judged:

@@ -173,7 +173,7 @@ class Trace:
         """
         if self.intervals is None or self.estimate is None:
             return []
-        entries = unit(self.estimate) if self.job.spec.drawn else self.problem.standardised(self.estimate)
+        entries = unit(self.estimate) if self.job.spec.drawn else self.problem.standardized(self.estimate)
         return [
             {"estimate": float(b), "low": float(low), "high": float(high)}
             if np.isfinite(low)

@@ -100,8 +100,8 @@ def show(rows: list[dict[str, Any]], metric: str | None, shares: Sequence[str] =
         low, high = row["interval"] or (0, 0)
         successes = "inferred" if row["inferred"] else f"{row['successes']}"
         counted = [successes, f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
-        centres = [f"{row['metrics'][name][1]:.4g}" if name in row["metrics"] else "-" for name in medians]
-        lines.append([*place, row["solver"], f"{row['trials']}", *counted, *centres])
+        centers = [f"{row['metrics'][name][1]:.4g}" if name in row["metrics"] else "-" for name in medians]
+        lines.append([*place, row["solver"], f"{row['trials']}", *counted, *centers])
     full = [line for line in lines if len(line) == len(lines[0])]
     widths = [max(len(line[k]) for line in full) for k in range(len(lines[0]))]
     for line in lines:

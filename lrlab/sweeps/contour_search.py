@@ -150,7 +150,7 @@ def lattice(open_: Cells) -> Cells:
 
 
 def at_contour(above: Cells, open_: Cells) -> Cells:
-    """Return the open cells that have an open neighbour on the other side."""
+    """Return the open cells that have an open neighbor on the other side."""
     from scipy.ndimage import binary_dilation
 
     over, under = above & open_, ~above & open_

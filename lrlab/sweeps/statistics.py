@@ -45,9 +45,9 @@ def wilson_bounds(successes: ArrayLike, trials: ArrayLike) -> tuple[Array, Array
     z, tried = float(ndtri((1.0 + 0.95) / 2.0)), np.asarray(trials, dtype=float)
     n = np.maximum(tried, 1.0)
     share, shrink = np.asarray(successes, dtype=float) / n, 1.0 + z * z / n
-    centre = (share + z * z / (2.0 * n)) / shrink
+    center = (share + z * z / (2.0 * n)) / shrink
     half = z * np.sqrt(share * (1.0 - share) / n + z * z / (4.0 * n**2)) / shrink
-    low, high = np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+    low, high = np.maximum(0.0, center - half), np.minimum(1.0, center + half)
     return np.where(tried > 0, low, 0.0), np.where(tried > 0, high, 1.0)
 
 
@@ -79,11 +79,11 @@ def describe(values: Array) -> dict[str, float]:
     # Infinite values, which stand for failures, have no spread.
     with np.errstate(invalid="ignore"):
         spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
-    centre = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
-    return {**centre, **dict(zip(QUARTILES, quartiles(values), strict=True))}
+    center = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
+    return {**center, **dict(zip(QUARTILES, quartiles(values), strict=True))}
 
 
-def summarise(
+def summarize(
     table: "pd.DataFrame", by: Sequence[str], measure: str, below: float | None = None, above: float | None = None
 ) -> "pd.DataFrame":
     """Return one row per cell: what `describe` says of a measure, and the number of trials.

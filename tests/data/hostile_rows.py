@@ -114,7 +114,7 @@ def gzip_bomb(size: int) -> bytes:
 
 
 def png(width: int, height: int, body: bytes = b"") -> bytes:
-    """Return a grey PNG that declares a size."""
+    """Return a gray PNG that declares a size."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

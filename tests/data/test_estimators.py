@@ -98,7 +98,7 @@ def test_dependent_columns_break_nothing_and_no_interval_excludes_its_estimate(g
         X, y, _ = near_pair(seed, gap)
         fitted = lrlab.SingleIndexClassifier(scaling=scaling).fit(X, y)
         low, high, note = fitted.trace_.intervals
-        estimate = fitted.trace_.problem.standardised(fitted.trace_.estimate)
+        estimate = fitted.trace_.problem.standardized(fitted.trace_.estimate)
         assert fitted.score(X, y) > 0.7 and (np.isfinite(low).all() or "No intervals" in note)
         assert not np.any((estimate < low - 1e-9) | (estimate > high + 1e-9))
         assert scaling == "whitened" or gap > 0.05 or "a combination of others" in note

@@ -55,8 +55,8 @@ def test_answers_from_each_format_save_a_direction_with_intervals(suffix, tmp_pa
     assert document["model"] == "flipped-logistic" and document["solver"] == "link-free-refinement"
     assert document["metrics"]["held_out_log_loss"] < 0.6
     saved = pd.read_csv(out)
-    assert list(saved) == ["column", "direction", "standardised", "low", "high"]
-    assert (saved.low < saved.standardised).all() and (saved.standardised < saved.high).all()
+    assert list(saved) == ["column", "direction", "standardized", "low", "high"]
+    assert (saved.low < saved.standardized).all() and (saved.standardized < saved.high).all()
     assert suffix == "npz" or list(saved.column) == list("abcdef")
 
 

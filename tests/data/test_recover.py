@@ -62,7 +62,7 @@ def covered(trace, X, b):
     low, high, _ = trace.intervals
     given = X[~trace.problem.spec.held]
     standard = b * given.std(axis=0) / (given @ b).std()
-    standard *= np.sign(standard @ trace.problem.standardised(trace.estimate))
+    standard *= np.sign(standard @ trace.problem.standardized(trace.estimate))
     return (low <= standard) & (standard <= high)
 
 

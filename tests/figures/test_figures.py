@@ -32,8 +32,8 @@ SIGHTS = {
 }
 
 
-def linear_rgb(colour):
-    c = np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
+def linear_rgb(color):
+    c = np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)]) / 255.0
     return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
 
 
@@ -51,12 +51,12 @@ def cielab(rgb):
 
 @pytest.mark.parametrize("background", [LIGHT, DARK])
 def test_every_colour_is_readable_on_both_backgrounds(background):
-    for colour in (*theme.PALETTE, theme.INK):
-        assert contrast(colour, background) >= 3.0, colour
+    for color in (*theme.PALETTE, theme.INK):
+        assert contrast(color, background) >= 3.0, color
 
 
 def test_the_colours_of_dark_pages_are_readable_there():
-    assert min(contrast(colour, DARK) for colour in theme.DARK_PALETTE) >= 4.5
+    assert min(contrast(color, DARK) for color in theme.DARK_PALETTE) >= 4.5
 
 
 @pytest.mark.parametrize("model", catalog.MODELS)
@@ -64,10 +64,10 @@ def test_solvers_of_a_figure_have_different_colours(model):
     names = [entry.name for entry in catalog.solvers_for(model)]
     for shown in (names[:8], names[-8:], names[::2][:8], names[:1] + names[7:14]):
         looks = styles(model, shown).values()
-        assert len({look.colour for look in looks}) == len({look.symbol for look in looks}) == len(set(shown))
+        assert len({look.color for look in looks}) == len({look.symbol for look in looks}) == len(set(shown))
         # Two blues meet only if there are eight.
-        assert len(set(shown)) == 8 or theme.PALETTE[-1] not in {look.colour for look in looks}
-    assert len({(look.colour, look.dash) for look in styles(model, names).values()}) == len(names)
+        assert len(set(shown)) == 8 or theme.PALETTE[-1] not in {look.color for look in looks}
+    assert len({(look.color, look.dash) for look in styles(model, names).values()}) == len(names)
 
 
 @pytest.mark.parametrize("name", presets.names())
@@ -75,9 +75,9 @@ def test_solvers_of_a_shipped_preset_have_different_colours(name):
     content = tomllib.loads(files("lrlab.presets").joinpath(f"{name}.toml").read_text("utf-8"))
     for table in (content, *content.get("series", ())):
         if "model" in table and len(solvers := table.get("solvers", ())) > 1:
-            colours = [look.colour for look in styles(table["model"], solvers).values()]
-            assert len(set(colours)) == len(solvers)
-            assert len(solvers) == 8 or not {theme.PALETTE[0], theme.PALETTE[-1]} <= set(colours), "two blues"
+            colors = [look.color for look in styles(table["model"], solvers).values()]
+            assert len(set(colors)) == len(solvers)
+            assert len(solvers) == 8 or not {theme.PALETTE[0], theme.PALETTE[-1]} <= set(colors), "two blues"
 
 
 @pytest.mark.parametrize("palette", [theme.PALETTE, theme.DARK_PALETTE], ids=["light", "dark"])
@@ -97,10 +97,10 @@ def test_style_is_transparent_and_keeps_the_zoom():
 
 def test_more_series_than_colours_still_differ():
     names = [f"solver-{k}" for k in range(16)]
-    looks = set(zip(theme.colours(names).values(), theme.dashes(names).values(), strict=True))
+    looks = set(zip(theme.colors(names).values(), theme.dashes(names).values(), strict=True))
     assert len(looks) == 16
     # A series without a line has only its marker.
-    assert len(set(zip(theme.colours(names).values(), theme.symbols(names).values(), strict=True))) == 16
+    assert len(set(zip(theme.colors(names).values(), theme.symbols(names).values(), strict=True))) == 16
 
 
 def spec_and_trace(**parameters):
@@ -239,7 +239,7 @@ def test_pictures_are_on_the_scale_of_the_truth():
     figure = picture.pictures(truth, [run, recovery.Recovery("waiting")], columns=2)
     exact = np.round(255 * truth / truth.max()).reshape(8, 8)
     np.testing.assert_array_equal(figure.data[0].z, exact)
-    again = picture.grey(aligned(spec, truth)(truth * -2.0), truth)
+    again = picture.gray(aligned(spec, truth)(truth * -2.0), truth)
     np.testing.assert_array_equal(again, exact)
     assert np.ptp(figure.data[2].z) == 0
     frames = recovery.frames(partial(picture.pictures, truth), [run])

@@ -41,11 +41,11 @@ def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart()
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_titles_are_whole_and_differences_say_their_size_or_that_they_are_rounding(noise):
     trace, run = run_of(noise=noise)
-    long = replace(run, title="Alternating minimisation of everything (AltMin-LRROM)")
+    long = replace(run, title="Alternating minimization of everything (AltMin-LRROM)")
     titles = [
         note.text.replace("<br>", " ") for note in factors.matrices(trace.problem.truth, [run, long]).layout.annotations
     ]
-    assert titles == ["truth", "Gauss-Newton", "Alternating minimisation of everything"]
+    assert titles == ["truth", "Gauss-Newton", "Alternating minimization of everything"]
     figure = factors.differences(trace.problem.truth, [run, long])
     for note, z in zip(figure.layout.annotations, [np.array(trace.z) for trace in figure.data], strict=True):
         largest = np.abs(z).max()

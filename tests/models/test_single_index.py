@@ -92,8 +92,8 @@ def png(array, form="PNG"):
 
 @pytest.mark.parametrize("form", ["PNG", "JPEG"])
 def test_an_uploaded_picture_travels_in_the_spec(form):
-    grey = np.add.outer(np.arange(200), np.arange(300)).astype(np.uint8)
-    text = pictures.encode(png(grey, form), 32)
+    gray = np.add.outer(np.arange(200), np.arange(300)).astype(np.uint8)
+    text = pictures.encode(png(gray, form), 32)
     spec = OneBitSensing(p=1024, truth="upload", picture=text)
     assert hash(spec) == hash(spec.replace()) and len(text) < 4096
     assert (spec.build().truth.reshape(32, 32) > 0).mean() > 0.9

@@ -152,8 +152,8 @@ def drawn(held, rule, rng):
         return with_values(held, each(held, lambda own, *_: (rng.random(len(own)) < pool.mean()).astype(float)))
     positive = (pool > 0).all()
     scale = np.log(pool) if positive else pool
-    centre, spread, back = scale.mean(), scale.std(), np.exp if positive else np.asarray
-    return with_values(held, each(held, lambda own, *_: back(rng.normal(centre, spread, len(own)))))
+    center, spread, back = scale.mean(), scale.std(), np.exp if positive else np.asarray
+    return with_values(held, each(held, lambda own, *_: back(rng.normal(center, spread, len(own)))))
 
 
 def around_one_mean(held, rule, rng):
@@ -233,7 +233,7 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
                 # At the end of the range that still counts as about a level.
                 # The tolerance of a slope isn't a factor.
                 within = 1.0 if claim["rule"] == "slope" else claim.get("within", 1.0)
-                centre = np.log(abs(claim.get("level", 1.0)) * within)
+                center = np.log(abs(claim.get("level", 1.0)) * within)
                 if claim["rule"] == "transition":
                     return Samples({s: {x: rng.integers(0, 2, trials).astype(float) for x in places} for s in names})
                 if claim["rule"] == "threshold":
@@ -242,7 +242,7 @@ def test_noise_of_any_number_of_trials_is_rarely_called_reproduced(trials):
                         shares | {s: {x: rng.lognormal(0, 1, trials) for x in places} for s in claim["lower"]}
                     )
                 spread = 2.0 * np.log(within if within > 1.0 else 2.0)
-                return Samples({s: {x: np.exp(rng.normal(centre, spread, trials)) for x in places} for s in names})
+                return Samples({s: {x: np.exp(rng.normal(center, spread, trials)) for x in places} for s in names})
 
             share = share_reproduced(claim, noise)
             assert share <= MOST, f"{claim}: {share:.1%} of noise at {places}"

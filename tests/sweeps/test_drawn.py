@@ -1,4 +1,4 @@
-"""Figures of sweeps: the colours of scores, of successes and of solvers."""
+"""Figures of sweeps: the colors of scores, of successes and of solvers."""
 
 import pandas as pd
 import pytest
@@ -22,7 +22,7 @@ def sweep(axes):
 
 def test_maps_of_scores_have_other_colours_than_maps_of_successes():
     plane = sweep((("noise", [0.1, 0.5]), ("n", [100, 200])))
-    assert drawn.score_of(plane, SHARE).colours != drawn.score_of(plane, "overlap").colours
+    assert drawn.score_of(plane, SHARE).colors != drawn.score_of(plane, "overlap").colors
 
 
 def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
@@ -30,8 +30,8 @@ def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
     expected = styles("one-bit-sensing", SOLVERS).values()
     assert list(drawn.looks(one).items()) == [(look.title, look) for look in expected]
     lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True, False)).figure
-    colours = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
-    assert colours == {title: look.colour for title, look in drawn.looks(one).items()}
+    colors = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
+    assert colors == {title: look.color for title, look in drawn.looks(one).items()}
 
 
 def test_lines_say_how_each_series_begins_and_ends():

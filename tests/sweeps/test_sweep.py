@@ -1,4 +1,4 @@
-"""Sweeps and transitions: what is planned, refused, reproduced, summarised and predicted."""
+"""Sweeps and transitions: what is planned, refused, reproduced, summarized and predicted."""
 
 import math
 
@@ -15,7 +15,7 @@ from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.statistics import summarise, wilson
+from lrlab.sweeps.statistics import summarize, wilson
 from lrlab.sweeps.theory import lines
 from lrlab.theory import spiked
 
@@ -88,7 +88,7 @@ def test_a_summary_counts_what_was_measured():
     rows = pd.DataFrame(
         {"m": [1, 1, 1, 2, 2], "solver": "x", "error": [0.1, 0.2, 0.6, np.nan, 0.4], "refused": ["", "", "", "no", ""]}
     )
-    cells = summarise(rows, ["m", "solver"], "error", below=0.5).set_index("m")
+    cells = summarize(rows, ["m", "solver"], "error", below=0.5).set_index("m")
     assert cells.loc[1, "trials"] == 3 and cells.loc[2, "trials"] == 1
     assert cells.loc[1, "mean"] == pytest.approx(0.3) and cells.loc[1, "successes"] == 2
     assert cells.loc[1, "error"] == pytest.approx(np.std([0.1, 0.2, 0.6], ddof=1) / math.sqrt(3))

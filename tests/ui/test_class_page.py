@@ -134,5 +134,5 @@ def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class(
 
 def test_a_code_that_no_class_has_is_one_sentence():
     assert errors(visit(code="NOPE")) == [
-        "code must be that of a class that is open, got NOPE: ask your teacher; it may have ended"
+        "code must be the code of an open class, got NOPE: ask your teacher; it may have ended"
     ]

@@ -17,7 +17,6 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, cards, more_cards
 from lrlab.ui.sweep.sweep_controls import address, of_sweep_page
-from tests.thorough import a_third
 from tests.ui.driving import PAGES, components, drawn, errors, figure, figures, finished, opened, place, unfold, words
 
 SMALL = {"n": "400", "p": "8"}
@@ -416,7 +415,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert "information-theoretic limit" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
-@pytest.mark.parametrize("name", a_third(library.names()))
+@pytest.mark.parametrize("name", library.names())
 def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
     at.button(key=f"transition-{name}").click().run()

@@ -47,15 +47,15 @@ def alone(figure: Figure, at: float) -> build.Figure:
 def draw(figure: Figure, at: float, values: Sequence[float] = ()) -> build.Figure:
     """Return the numbers along the slider, or at some of its positions, with marks at `at`."""
     drawn, labels, values = build.Figure(), names(figure), values or figure.slider.values
-    colours, symbols, result = theme.colours(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
+    colors, symbols, result = theme.colors(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(
             x=values,
             y=[one[label] for one in result],
             name=label,
             mode="lines+markers",
-            line={"color": colours[label]},
-            marker={"symbol": symbols[label], "size": [13 if v == at else 6 for v in values], "color": colours[label]},
+            line={"color": colors[label]},
+            marker={"symbol": symbols[label], "size": [13 if v == at else 6 for v in values], "color": colors[label]},
         )
     drawn = finished(drawn, figure, "number")
     if figure.get("log_y"):

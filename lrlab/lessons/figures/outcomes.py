@@ -31,7 +31,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return a marker for each draw, on a log axis, and the level of success."""
     drawn, level = build.Figure(), figure.get("level")
-    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
+    colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
         values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))
         drawn.add_scatter(
@@ -39,7 +39,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
             y=values,
             mode="markers",
             name=one.label,
-            marker={"color": colours[one.label], "symbol": symbols[one.label], "size": 9},
+            marker={"color": colors[one.label], "symbol": symbols[one.label], "size": 9},
             hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
         )
     theme.dashed(drawn, [0, figure.trials + 1], [level, level], name=f"success: below {level:g}")

@@ -32,9 +32,9 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float) -> build.Figure:
     """Return the measure against the iteration."""
-    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
+    colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     runs = [
-        Recovery(one.label, colours[one.label], symbol=symbols[one.label], rows=run(job(figure, one, at)).rows)
+        Recovery(one.label, colors[one.label], symbol=symbols[one.label], rows=run(job(figure, one, at)).rows)
         for one in figure.series
     ]
     measure, measures = figure.get("measure", "error"), family(figure.spec.model).measures

@@ -80,15 +80,15 @@ def draw(figure: Figure, at: float) -> build.Figure:
     It begins where the figure began before the question, so that the way from there to its answer is visible.
     """
     drawn, (predicted, limits) = build.Figure(), _lines(figure)
-    for label, colour in theme.colours(figure.labels).items():
+    for label, color in theme.colors(figure.labels).items():
         known = predicted[predicted[f"predicted {label}"].notna()]
         if len(known):
             low, high = (known[f"predicted {label}_{end}"].to_numpy() for end in ("low", "high"))
-            theme.band(drawn, known["at"].to_numpy(), low, high, colour)
-            theme.dashed(drawn, known["at"], known[f"predicted {label}"], colour)
+            theme.band(drawn, known["at"].to_numpy(), low, high, color)
+            theme.dashed(drawn, known["at"], known[f"predicted {label}"], color)
         if limits[f"limit of {label}"].notna().any():
             words = f"asymptotic limit of {label}"
-            theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], colour, words, legend=False)
+            theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], color, words, legend=False)
     values = figure.slider.values
     first, last = sorted((values.index(at), values.index(figure.slider.before or values[0])))
     _means(drawn, figure, values[first : last + 1], at)
@@ -114,9 +114,9 @@ def _finished(drawn: build.Figure, figure: Figure) -> build.Figure:
 
 def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -> None:
     """Add a small mark for each draw, and a large one for their mean, the largest at the slider's position."""
-    colours, symbols = theme.colours(figure.labels), theme.symbols(figure.labels)
+    colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
-        results, colour = [scores(figure, one, place) for place in shown], colours[one.label]
+        results, color = [scores(figure, one, place) for place in shown], colors[one.label]
         if figure.trials > 1:
             drawn.add_scatter(
                 x=[place for place in shown for _ in range(figure.trials)],
@@ -125,7 +125,7 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
                 legendgroup=one.label,
                 showlegend=False,
                 hoverinfo="skip",
-                marker={"size": 4, "color": theme.faint(colour, 0.6), "symbol": symbols[one.label]},
+                marker={"size": 4, "color": theme.faint(color, 0.6), "symbol": symbols[one.label]},
             )
         drawn.add_scatter(
             x=shown,
@@ -133,10 +133,10 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
             name=one.label,
             mode="lines+markers",
             legendgroup=one.label,
-            line={"width": 1, "dash": "dot", "color": colour},
+            line={"width": 1, "dash": "dot", "color": color},
             marker={
                 "symbol": symbols[one.label],
-                "color": colour,
+                "color": color,
                 "size": [13 if place == at else 8 for place in shown],
                 "opacity": 1,
             },

@@ -47,9 +47,9 @@ def gauss_newton(
         str,
         choice(
             "auto",
-            "penalised",
+            "penalized",
             "direct",
-            help="penalised: by way of a fading nuclear norm; auto: for entries of a table, and after 20 slow steps",
+            help="penalized: by way of a fading nuclear norm; auto: for entries of a table, and after 20 slow steps",
             added=True,
         ),
     ] = "auto",
@@ -93,7 +93,7 @@ def gauss_newton(
     if path == "auto" and few and isinstance(A, RankOne) and b.any():
         at = yield from rank_one_steps(A, b, rng, start, steps)
         return (yield from steps(A, b, at))
-    penalized = path == "penalised" or (path == "auto" and isinstance(A, Entries))
+    penalized = path == "penalized" or (path == "auto" and isinstance(A, Entries))
     patience = PATIENCE if path == "auto" and not penalized else 0
     at = point(A, started(A, b, problem.rank, rng, start), b)
     stop = yield from steps(A, b, at, penalized, patience)

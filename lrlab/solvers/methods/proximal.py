@@ -18,7 +18,7 @@ FIRST_GROWTH, GROWTH, SHRINK = 2.0, 1.15, 0.6
 class Split(NamedTuple):
     """The parts of min f(x) + h(x) over arrays x.
 
-    value(x): f(x), and what `gradient` reuses. gradient(that): f's gradient. prox(v, t): the x that minimises h(x) +
+    value(x): f(x), and what `gradient` reuses. gradient(that): f's gradient. prox(v, t): the x that minimizes h(x) +
     ||x - v||^2 / (2t). h may change between iterations, as along a path. x is whatever `dense` turns into an array, so
     that low-rank x can stay factors.
     """
@@ -39,7 +39,7 @@ class FastaState(NamedTuple):
 
 
 def fasta(split: Split, start: Any, step: float) -> Iterator[FastaState]:
-    r"""Minimise f(x) + h(x), f smooth and convex, h convex with a proximal map.
+    r"""Minimize f(x) + h(x), f smooth and convex, h convex with a proximal map.
 
     update      x <- prox(x - t gradient, t)
     line search t is halved until f(x_next) <= max of the last 10 f + <gradient, dx> + ||dx||^2 / (2t)
@@ -86,7 +86,7 @@ def spectral_step(dx: Array, dg: Array, t: float) -> float:
 
 
 def shrink_singular_values(V: Array, level: float) -> LowRank:
-    """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
+    """Return the W that minimizes level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
     U, s, Vt = np.linalg.svd(V, full_matrices=False)
     lowered = soft_threshold(s, level)
     rank = max(int(np.count_nonzero(lowered)), 1)
@@ -135,7 +135,7 @@ class Place(NamedTuple):
 
 
 def accelerated(risk: Risk, start: Place, weight: float, step: float) -> Iterator[tuple[Place, Array]]:
-    r"""Minimise F(W) = f(W) + lambda ||W||_* over W (d, L), f convex with Lipschitz gradient.
+    r"""Minimize F(W) = f(W) + lambda ||W||_* over W (d, L), f convex with Lipschitz gradient.
 
     update      Y = W + beta (W - W_before), W <- S(Y - t f'(Y), t lambda): S lowers all singular values, to 0 at least
     momentum    beta = (theta_before - 1) / theta, theta = (1 + sqrt(1 + 4 theta_before^2 t_before / t)) / 2
@@ -205,7 +205,7 @@ def rounding(f: float) -> float:
 
 
 def shrink(V: Array, level: float) -> LowRank:
-    """Return the W that minimises level ||W||_* + ||W - V||_F^2 / 2, with the smaller Gram matrix if W is narrow."""
+    """Return the W that minimizes level ||W||_* + ||W - V||_F^2 / 2, with the smaller Gram matrix if W is narrow."""
     if V.shape[0] < V.shape[1]:
         W = shrink(V.T, level)
         return LowRank(W.V, W.s, W.U)

@@ -23,10 +23,10 @@ def losses(eta: Array, y: Array) -> Array:
 
 
 class IndexLink(NamedTuple):
-    """Log-odds along z = (<x, b> - centre) / scale, and the data they were fitted to: rows, and their y in +-1."""
+    """Log-odds along z = (<x, b> - center) / scale, and the data they were fitted to: rows, and their y in +-1."""
 
     b: Array
-    centre: float
+    center: float
     scale: float
     link: LogOdds
     rows: Rows
@@ -35,15 +35,15 @@ class IndexLink(NamedTuple):
     def fitted(cls, X: Array, y: Array, b: Array) -> "IndexLink":
         """Return the link that answers y (n,) in +-1 show along b (p,): a line, a parabola or a spline, at a price."""
         index = X @ b
-        centre, scale = float(index.mean()), float(index.std()) or 1.0
-        rows = Rows.of((index - centre) / scale, (y > 0).astype(float), np.zeros(len(y)))
+        center, scale = float(index.mean()), float(index.std()) or 1.0
+        rows = Rows.of((index - center) / scale, (y > 0).astype(float), np.zeros(len(y)))
         kinds = [kind.fitted(rows) for kind in (LINE, *SMOOTH)]
         link = min(kinds, key=lambda one: rows.loss(one) + PRICE * one.parameters)
-        return cls(b, centre, scale, link, rows)
+        return cls(b, center, scale, link, rows)
 
     def log_odds(self, X: Array) -> Array:
         """Return the log-odds of y = 1 at rows X (n, p)."""
-        return self.link((X @ self.b - self.centre) / self.scale)[0]
+        return self.link((X @ self.b - self.center) / self.scale)[0]
 
     @property
     def table(self) -> "pd.DataFrame":
@@ -58,11 +58,11 @@ class IndexLink(NamedTuple):
         at = self.link.functions(z)
         wide = DEVIATIONS * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", at, covariance, at), 0.0))
         columns = {"chance": expit(eta), "low": expit(eta - wide), "high": expit(eta + wide)}
-        return pd.DataFrame({"index": self.centre + self.scale * z, **columns})
+        return pd.DataFrame({"index": self.center + self.scale * z, **columns})
 
     def compared(self, X: Array, y: Array) -> dict[str, float]:
         """Return the mean loss of answers y (n,) in +-1 to X (n, p) under a logistic, a probit and the own link."""
-        z = (X @ self.b - self.centre) / self.scale
+        z = (X @ self.b - self.center) / self.scale
         line = LINE.fitted(self.rows)
         ones, zeros = self.rows.ones, self.rows.number - self.rows.ones
 

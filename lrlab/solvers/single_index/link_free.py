@@ -93,7 +93,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; approximate leave-one-out:
     Rad & Maleki (2020); intervals: see `link_free_intervals`.
     """
-    X = centred(problem.X)
+    X = centered(problem.X)
     data = Data(X, (problem.y + 1.0) / 2.0, min(support_size(problem, kept), X.shape[1]), problem.contrasts)
     for shown in refinement(data, rng):
         iterate = shown.iterate(data)
@@ -112,7 +112,7 @@ def separated(z: Array, answers: Array) -> bool:
     return bool(np.count_nonzero(np.diff(answers[np.argsort(z, kind="stable")])) <= 2)
 
 
-def centred(X: Array) -> Array:
+def centered(X: Array) -> Array:
     """Return X (n, p) less the means of its columns, or X itself if they differ from 0 by no more than chance.
 
     A mean only moves the link, whose knots are for an index around 0.

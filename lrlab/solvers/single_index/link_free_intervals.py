@@ -101,15 +101,15 @@ def intervals(
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
     rows = None if rows is None else rows[:, support]
-    centre, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link, rows)
-    low, high, error = angles(centre, C, freedom, rows)
+    center, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link, rows)
+    low, high, error = angles(center, C, freedom, rows)
     estimate = at.b if rows is None else rows @ at.b
     if np.any((estimate < low - 1e-9) | (estimate > high + 1e-9)):
         return Intervals(none, none, "No intervals: the errors of the direction are too large and too unequal.")
     if rows is not None:
         return Intervals(low, high, "")
     # The largest of p normal numbers has about sqrt(2 log p) standard deviations: smaller ones may be chance.
-    doubtful = (k < len(b)) & (np.abs(centre) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error)
+    doubtful = (k < len(b)) & (np.abs(center) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error)
     low[doubtful] = high[doubtful] = np.nan
     ends = none, none.copy()
     ends[0][support], ends[1][support] = low, high

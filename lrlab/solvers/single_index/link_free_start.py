@@ -6,7 +6,7 @@ with these moments. Then the likelihood of a unit vector b is exp(b^T W b / 2 + 
     W = sum_y (1 - 1 / v_y) S_y,  h = sum_y (m_y / v_y) s_y,    S_y = sum x x^T, s_y = sum x over the responses y
 
 The saddle point s approximates the integral over the sphere, with sum_j 1 / (s - w_j) + h_j^2 / (s - w_j)^2 = 1 (Kume &
-Wood 2005, "Saddlepoint approximations for the Bingham and Fisher-Bingham normalising constants"): there b has the mean
+Wood 2005, "Saddlepoint approximations for the Bingham and Fisher-Bingham normalizing constants"): there b has the mean
 (s - W)^{-1} h and the covariance (s - W)^{-1}. A link has a first or a second moment, of strengths from the noise level
 to the largest possible one; the mean of b b^T averages over all of them.
 """

@@ -61,7 +61,7 @@ class Dragged:
             for k in late:
                 look, before = drawn[k], self._before[over[k].job.solver]
                 title = f"{look.title} (after release)"
-                looks[k] = Recovery(title, theme.pale(look.colour), look.dash, look.symbol, before.trace.rows)
+                looks[k] = Recovery(title, theme.pale(look.color), look.dash, look.symbol, before.trace.rows)
             parts = {**parts, "converge.curves": curves(self._settings.of(measures), spec, looks, False)}
         return {**parts, **measured}
 

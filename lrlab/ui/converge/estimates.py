@@ -45,7 +45,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
         part, plot = "matrices", partial(factors.matrices, truth, height=height)
     elif side := spec.side:
-        words = f"The truth is a picture of {side} x {side} pixels; estimates use the grey levels of the truth."
+        words = f"The truth is a picture of {side} x {side} pixels; estimates use the gray levels of the truth."
         part, plot = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
     else:
         real, signal = real_parts(truth, spec), catalog.family(spec.model).signal
@@ -89,9 +89,9 @@ def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
     aligned = {"nothing": "", "phase": f", each {phase}", "scale": f", each a unit vector {phase}"}[spec.undetermined]
     if stems:
         parts = " The real parts of all entries come first, then the imaginary ones." if is_complex else ""
-        return f"Grey: the truth. Colours: the estimates{aligned}.{parts}"
+        return f"Gray: the truth. Colors: the estimates{aligned}.{parts}"
     mark = "the real or the imaginary part of an entry" if is_complex else "an entry"
-    return f"A mark: {mark}. On the grey line estimates are exact. Colours: the estimates{aligned}."
+    return f"A mark: {mark}. On the gray line estimates are exact. Colors: the estimates{aligned}."
 
 
 def show_values(parts: Parts, known: bool) -> None:
@@ -101,7 +101,7 @@ def show_values(parts: Parts, known: bool) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
-        st.caption(f"{'Grey: the truth. ' * known}Colours: the estimates; open markers: negative eigenvalues.")
+        st.caption(f"{'Grey: the truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
     if "converge.differences" not in parts:
         return
     with right:

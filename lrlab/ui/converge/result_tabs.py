@@ -128,7 +128,7 @@ def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
             # With a true minus sign.
             numbers.append(_number(name, f"{row[name]:.4g}".replace("-", "−"), predicted, measure.meaning))
     return (
-        f'<article class="lr-run" style="--c: {look.colour}"><h2>{escape(look.title)}</h2>'
+        f'<article class="lr-run" style="--c: {look.color}"><h2>{escape(look.title)}</h2>'
         f'<p{mark}>{words}</p><dl class="lr-numbers">{"".join(numbers)}</dl></article>'
     )
 
@@ -155,7 +155,7 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     words += [BEST_ON_AVERAGE] * known("best")
     hard = ", and the limit of polynomial-time methods" * known("limit_best_fast")
     limits = (
-        f"Thin and grey: the information-theoretic limit for large n and p{hard}; small problems may end beyond it."
+        f"Thin and gray: the information-theoretic limit for large n and p{hard}; small problems may end beyond it."
     )
     words += [limits] * known("limit_best")
     return " ".join(words)

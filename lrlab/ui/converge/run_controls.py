@@ -99,7 +99,7 @@ def pin_button(draw: Callable[[], Sequence[Recovery]]) -> None:
 
 def _pin(draw: Callable[[], Sequence[Recovery]]) -> None:
     spec = live.current("converge").runs[0].job.spec
-    kept = [replace(run, title=f"{run.title}, pinned", colour=theme.pale(run.colour), predictions={}) for run in draw()]
+    kept = [replace(run, title=f"{run.title}, pinned", color=theme.pale(run.color), predictions={}) for run in draw()]
     st.session_state[PINNED] = model_entry(spec.model).family.name, tuple(kept)
 
 

@@ -16,7 +16,7 @@ PICTURES = Path(__file__).parents[1] / "assets" / "pictures"
 class Card(NamedTuple):
     """A page, its parameters (`address`), a description (`text`), and the name of its picture.
 
-    badges: short words below the text, each with its colour.
+    badges: short words below the text, each with its color.
     """
 
     page: str
@@ -97,5 +97,5 @@ def _badges(card: Card) -> None:
 
 
 def badge_words(badges: Sequence[tuple[str, str]]) -> str:
-    """Return badges, each with its colour, as Markdown."""
-    return " ".join(f":{colour}-badge[{words}]" for words, colour in badges)
+    """Return badges, each with its color, as Markdown."""
+    return " ".join(f":{color}-badge[{words}]" for words, color in badges)

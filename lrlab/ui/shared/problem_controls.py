@@ -163,7 +163,7 @@ def _settle_picture(link: Permalink, name: str) -> None:
 def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     """Show the upload of a picture and return it as text; InputError if it isn't one."""
     side = math.isqrt(max(p, 0))
-    words = f"PNG or JPEG; it becomes {side} x {side} grey levels (p = {side * side})."
+    words = f"PNG or JPEG; it becomes {side} x {side} gray levels (p = {side * side})."
     file = st.file_uploader("Picture", key=link.key("file"), help=words, max_upload_size=PICTURE_MB)
     text = str(link.value("picture", parameter))
     if file is not None and 4 <= side <= pictures.LARGEST_SIDE:

@@ -37,7 +37,7 @@ MATRICES = (
     "the moment of answers clipped at twice their root mean square (`start=clipped`), which large answers do not rule."
 )
 PHASES = (
-    r"The moment averages $a a^*$ with the weights of the optimal start, which favour large measurements. Its leading "
+    r"The moment averages $a a^*$ with the weights of the optimal start, which favor large measurements. Its leading "
     "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
     "(Lu & Li 2017)."
 )

@@ -31,7 +31,7 @@ LINES = {
     "none is known to be the truth, though one may be near.",
     "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
     "the rank: it cannot be recovered (coupon collector).",
-    "statistical dimension": "At the statistical dimension the convex programme goes from failure to success "
+    "statistical dimension": "At the statistical dimension the convex program goes from failure to success "
     "(Amelunxen et al. 2014).",
 }
 
@@ -131,7 +131,7 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     if not names:
         return ""
     hard = "; dotted: the limit of polynomial-time methods" if len(names) > 1 else ""
-    return f"Grey and dashed: information-theoretic limit for large n and p{hard}. "
+    return f"Gray and dashed: information-theoretic limit for large n and p{hard}. "
 
 
 def said(shown: Lines) -> str:
@@ -191,7 +191,7 @@ def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | No
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     done = "moves the crosshair to it" if crossed else "opens its first trial in Run"
     words.append(f"**A click on a cell {done}.**")
-    st.caption(f"Colour: {score.name}. {' '.join(words)}")
+    st.caption(f"Color: {score.name}. {' '.join(words)}")
 
 
 def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 MARKDOWN = re.compile(
     r"([\\`*\[\]<>$~|]"  # code, emphasis, links, HTML, formulas, tables
     r"|(?<![^\W_])_|_(?![^\W_])"  # emphasis, but not max_iter
-    r"|:(?=\w)"  # colours and badges
+    r"|:(?=\w)"  # colors and badges
     r"|^[#+-])"  # headings and lists
 )
 NUMBERED = re.compile(r"^(\d+)([.)])")
@@ -19,7 +19,7 @@ JOINER = "\u2060"
 
 
 def plain(text: object) -> str:
-    """Return Markdown that shows a text as it is, in one line: without links, pictures, colours or formulas."""
+    """Return Markdown that shows a text as it is, in one line: without links, pictures, colors or formulas."""
     line = ADDRESS.sub(JOINER, " ".join(str(text).split()))
     return NUMBERED.sub(r"\1\\\2", MARKDOWN.sub(r"\\\1", line))
 

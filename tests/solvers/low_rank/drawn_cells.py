@@ -8,7 +8,7 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job, make_job
 
-PENALISED = ("als", "soft-impute", "nuclear-norm")
+PENALIZED = ("als", "soft-impute", "nuclear-norm")
 """Solvers whose minimum is that of another objective; they name the penalty."""
 
 
@@ -41,7 +41,7 @@ def drawn(rng: np.random.Generator, scale: float = 1.0) -> Job | None:
         m = max(1, round(np.exp(rng.uniform(np.log(0.9), np.log(5))) * spec.degrees_of_freedom))
         n1, n2 = spec.table
         spec = spec.replace(observed=min(1.0, m / (n1 * n2))) if n1 else spec.replace(m=m)
-        entry = rng.choice([one.name for one in catalog.solvers_for(model) if one.name not in PENALISED])
+        entry = rng.choice([one.name for one in catalog.solvers_for(model) if one.name not in PENALIZED])
         return make_job(spec, str(entry), max_seconds=5.0)
     except InputError:
         return None

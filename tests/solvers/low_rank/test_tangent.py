@@ -73,7 +73,7 @@ def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_e
     rest = problem.operator(trace.estimate) - problem.b
     assert trace.stop is Stop.CONVERGED and np.linalg.norm(pulled(rest)) < 1e-6 * np.linalg.norm(pulled(problem.b))
     monkeypatch.setattr("lrlab.solvers.low_rank.gauss_newton.moved", lambda A, at, *given: at)
-    for path in ("direct", "penalised"):
+    for path in ("direct", "penalized"):
         trace = lrlab.solve(spec, "gauss-newton", path=path)
         assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
 

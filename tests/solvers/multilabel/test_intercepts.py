@@ -105,7 +105,7 @@ def test_a_shift_of_the_features_changes_nothing(solver):
     assert far == pytest.approx(near, abs=1e-2 if solver in ("svm",) else 1e-6)
 
 
-# Sparse rows are not centred for WSABIE, whose steps touch few features, nor for LIBLINEAR, which cannot do so.
+# Sparse rows are not centered for WSABIE, whose steps touch few features, nor for LIBLINEAR, which cannot do so.
 @pytest.mark.parametrize("solver", [name for name in ALL if name not in ("wsabie", "svm")])
 def test_sparse_features_give_what_dense_ones_give(solver):
     X, Y, known = tables(sparse=True, observed=1.0 if solver in COMPLETE else 0.7)

@@ -30,7 +30,7 @@ def expanded(content):
 
 
 def size_of(content):
-    """Return width and height of the page of a PDF, in millimetres."""
+    """Return width and height of the page of a PDF, in millimeters."""
     box = re.search(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", expanded(content))
     return [float(points) / 72 * 25.4 for points in box.groups()]
 

@@ -1,5 +1,5 @@
 // One Plotly figure that stays where it is: every update goes through Plotly.react on the same node, so that zoom,
-// hidden series and the place of the slider are kept. Colours of text follow the page.
+// hidden series and the place of the slider are kept. Colors of text follow the page.
 
 const NARROW = 560;
 // Plotly says what was clicked so long after the button is up, at most.
@@ -36,29 +36,29 @@ async function load() {
   shared = { template: JSON.parse(template), ...(await arrays) };
 }
 
-function pageColours(node) {
+function pageColors(node) {
   const css = getComputedStyle(node);
   const of = (name, otherwise) => css.getPropertyValue(name).trim() || otherwise;
   return { text: of("--st-text-color", "#7b7f88"), back: of("--st-background-color", "#ffffff"), font: of("--st-font", "") };
 }
 
 function themed(layout, node) {
-  const { text, back, font } = pageColours(node);
+  const { text, back, font } = pageColors(node);
   const label = { ...(layout.hoverlabel ?? {}), bgcolor: back, bordercolor: text, font: { color: text } };
   const own = { ...(layout.font ?? {}), color: text, ...(font && { family: font }) };
   const modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
   return { ...layout, template: shared.template, font: own, hoverlabel: label, modebar };
 }
 
-// The colours of curves on a dark page, by those that figures have.
+// The colors of curves on a dark page, by those that figures have.
 function tonesOf(node) {
   const light = (text) => {
     const hex = text.match(/^#(..)(..)(..)$/)?.slice(1).map((part) => parseInt(part, 16));
     return (hex ?? text.match(/[\d.]+/g) ?? [255]).slice(0, 3).reduce((sum, part) => sum + Number(part), 0);
   };
-  const { text, back } = pageColours(node);
+  const { text, back } = pageColors(node);
   const { colorway, meta } = shared.template.layout;
-  return new Map(light(back) < light(text) ? colorway.map((colour, k) => [colour, meta.dark[k]]) : []);
+  return new Map(light(back) < light(text) ? colorway.map((color, k) => [color, meta.dark[k]]) : []);
 }
 
 function toned(value, tones) {
@@ -148,19 +148,19 @@ async function paint(node, state) {
 }
 
 // A file shows what the page shows: the zoom, without the series that are hidden.
-async function saved(node, format, millimetres) {
+async function saved(node, format, millimeters) {
   const state = node.lrlab;
   const { save, INK, NARROW_FILE, PIXELS } = await import(beside("save.js"));
-  const narrow = millimetres < NARROW_FILE;
+  const narrow = millimeters < NARROW_FILE;
   const chosen = (narrow && state.narrow) || state.figure.layout;
   const layout = { ...chosen, template: shared.template, font: { ...chosen.font, color: INK } };
   for (const [name, axis] of Object.entries(node.layout)) {
     const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
     if (zoomed) layout[name] = { ...layout[name], range: axis.range };
   }
-  const figure = framed(state, layout, state.at, millimetres * PIXELS);
+  const figure = framed(state, layout, state.at, millimeters * PIXELS);
   figure.data = figure.data.map((trace, k) => ({ ...trace, visible: node.data[k]?.visible }));
-  await save(figure, { name: state.name, title: state.title, format, millimetres });
+  await save(figure, { name: state.name, title: state.title, format, millimeters });
 }
 
 // Say which iteration, or second, the figures of a link show; none while there are no frames.
@@ -354,17 +354,17 @@ export default function (component) {
         }
       });
       state.watch.observe(node);
-      // The page may change its colours without a new run; it does so on an element around the figure.
-      state.text = pageColours(node).text;
-      state.colours = new MutationObserver(() => {
-        const text = pageColours(node).text;
+      // The page may change its colors without a new run; it does so on an element around the figure.
+      state.text = pageColors(node).text;
+      state.colors = new MutationObserver(() => {
+        const text = pageColors(node).text;
         if (text !== state.text) {
           state.text = text;
           draw(node);
         }
       });
       for (let around = node; around; around = around.parentElement ?? around.getRootNode().host) {
-        state.colours.observe(around, { attributes: true, attributeFilter: ["class", "style"] });
+        state.colors.observe(around, { attributes: true, attributeFilter: ["class", "style"] });
       }
     })
     .catch((error) => {
@@ -377,7 +377,7 @@ export default function (component) {
       if (node.isConnected) return;
       clearInterval(state.timer);
       state.watch?.disconnect();
-      state.colours?.disconnect();
+      state.colors?.disconnect();
       window.removeEventListener("lrlab-frame", state.follow);
       window.removeEventListener("lrlab-live", state.grow);
       window.removeEventListener("pointerup", state.release);

@@ -1,4 +1,4 @@
-// Saves a figure as SVG, PDF or PNG in a width for print, on white, whatever the colours and the size of the page.
+// Saves a figure as SVG, PDF or PNG in a width for print, on white, whatever the colors and the size of the page.
 
 export const PIXELS = 96 / 25.4;
 export const INK = "#1c2430";
@@ -7,7 +7,7 @@ const FONT = '"Source Sans", "Source Sans Pro", sans-serif';
 // Heights of a figure and of what its axes enclose, over its width.
 const TALLEST = 0.95;
 const LOWEST = 0.6;
-// Millimetres below which a figure has its form for telephones.
+// Millimeters below which a figure has its form for telephones.
 export const NARROW_FILE = 120;
 
 function onWhite(layout, width, height) {
@@ -33,10 +33,10 @@ async function drawn(host, figure, width) {
   return { root: host.firstElementChild, ...size };
 }
 
-async function content(root, { millimetres, width, height }, format, title) {
+async function content(root, { millimeters, width, height }, format, title) {
   root.style.fontFamily = FONT;
-  root.setAttribute("width", `${millimetres}mm`);
-  root.setAttribute("height", `${((millimetres * height) / width).toFixed(2)}mm`);
+  root.setAttribute("width", `${millimeters}mm`);
+  root.setAttribute("height", `${((millimeters * height) / width).toFixed(2)}mm`);
   const svg = new XMLSerializer().serializeToString(root);
   if (format === "svg") return svg;
   return format === "png" ? pixels(svg, width, height) : written(svg, title);
@@ -58,19 +58,19 @@ async function written(body, title) {
   return answer.blob();
 }
 
-// figure: its data and layout. millimetres: the width. name: of the file, without its ending. title: of the document.
-export async function save(figure, { name, title, format, millimetres }) {
+// figure: its data and layout. millimeters: the width. name: of the file, without its ending. title: of the document.
+export async function save(figure, { name, title, format, millimeters }) {
   const host = document.createElement("div");
   host.style.cssText = "position: absolute; left: -9999px; top: 0";
   host.ariaHidden = "true";
   document.body.append(host);
   try {
-    const width = Math.round(millimetres * PIXELS);
+    const width = Math.round(millimeters * PIXELS);
     const { root, ...size } = await drawn(host, figure, width);
-    const parts = [await content(root, { ...size, millimetres }, format, title)];
+    const parts = [await content(root, { ...size, millimeters }, format, title)];
     const link = document.createElement("a");
     link.href = URL.createObjectURL(new Blob(parts));
-    link.download = `${name}-${millimetres}mm.${format}`;
+    link.download = `${name}-${millimeters}mm.${format}`;
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   } finally {
