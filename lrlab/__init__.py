@@ -55,7 +55,7 @@ __all__ = [
     "spec",
     "sweep",
 ]
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _HOMES = {
     "BilinearRegressor": "lrlab.data.estimators",

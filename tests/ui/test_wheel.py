@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+import lrlab
 from tests.ui.browsing import opened
 from tests.ui.conftest import wait_for
 
@@ -31,7 +32,7 @@ def bare(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bare")
     done(sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT)
     files = sorted((folder / "dist").iterdir())
-    assert [file.name.removeprefix("lrlab-0.2.0") for file in files] == ["-py3-none-any.whl", ".tar.gz"]
+    assert [file.name.removeprefix(f"lrlab-{lrlab.__version__}") for file in files] == ["-py3-none-any.whl", ".tar.gz"]
     done(sys.executable, "-m", "twine", "check", "--strict", *files)
     venv.create(folder / "venv", with_pip=True)
     programs = folder / "venv" / "bin"
