@@ -264,7 +264,7 @@ def given(names: Iterable[str], model: str) -> str:
     """Return the oracle information of the solvers of a comparison, as a sentence; nothing if there is none."""
     entries = [solver(name, model) for name in names]
     known = [f"{', '.join(entry.oracle)} ({entry.title})" for entry in entries if entry.oracle]
-    return f"Given beyond the data: {'; '.join(known)}." if known else ""
+    return f"Oracle information: {'; '.join(known)}." if known else ""
 
 
 def positions(model: str, name: str) -> tuple[float, ...]:

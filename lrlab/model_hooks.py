@@ -27,7 +27,7 @@ class ModelHooks:
     undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"
     """The part of a vector that measurements cannot determine: nothing, its phase (or sign), or its scale and phase."""
 
-    view_words: ClassVar[str] = "The truth and the estimates as pictures."
+    view_words: ClassVar[str] = "The ground truth and the estimates as images."
     """The caption of the pictures of `view`."""
 
     @property

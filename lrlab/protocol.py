@@ -198,13 +198,23 @@ class Stop(Enum):
     """
 
     CONVERGED = "Converged: the residual fell below the tolerance, or as far as rounding lets it."
-    LOCAL_MINIMUM = "Local minimum: the truth fits the data better; take another start, seed or solver, or more data."
-    NOT_UNIQUE = "Not unique: this fits all data, yet is not the truth; take more data, or for matrices a smaller rank."
-    SETTLED = "Settled: the update stands still at a fixed point of the method, which need not minimize the misfit."
+    LOCAL_MINIMUM = (
+        "Local minimum: the ground truth fits the data better; take another initialization, seed or solver, "
+        "or more data."
+    )
+    NOT_UNIQUE = (
+        "Not unique: this fits all data, yet is not the ground truth; take more data, or for matrices a smaller rank."
+    )
+    SETTLED = (
+        "Settled: the update stands still at a fixed point of the method, which need not minimize the residual norm."
+    )
     NO_MINIMUM = "No minimum: the objective falls for ever while the estimate grows; only its direction has a meaning."
     FINISHED = "Finished: the method is complete."
     EXHAUSTED = "Exhausted: every batch of fresh samples is used; raise the number of measurements, or reuse samples."
-    STALLED = "Stalled: no step improves the estimate, which is not optimal; take another start or seed, or more data."
+    STALLED = (
+        "Stalled: no step improves the estimate, which is not optimal; take another initialization or seed, "
+        "or more data."
+    )
     MAX_ITER = "Stopped at the iteration limit before the tolerance was reached: raise max_iter or loosen tol."
     TIMEOUT = "Stopped at the time limit: raise max_seconds, or make the problem smaller."
     DIVERGED = "Diverged: the objective grew a millionfold; take a smaller step or more measurements."

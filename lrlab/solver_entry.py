@@ -52,7 +52,7 @@ class Settings(NamedTuple):
 
 def given_words(oracle: Sequence[str]) -> str:
     """Return the oracle information of a solver as a sentence; nothing if it has only the data."""
-    return f"Given beyond the data: {', '.join(oracle)}." if oracle else ""
+    return f"Oracle information: {', '.join(oracle)}." if oracle else ""
 
 
 def docstring(function: Callable[..., Any]) -> str:

@@ -52,7 +52,7 @@ else:
             page.heading("Eigengaps")
             live.buttons("spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan)
             if is_pairwise(model):
-                meaning = "the moment of pairs with different answers (M) or with equal answers (M')"
+                meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
         if ready and is_pairwise(model):
             histogram_view.show(plan, moment)

@@ -193,16 +193,16 @@ def test_every_model_has_solvers_that_accept_its_defaults(model):
 
 def test_a_comparison_names_what_each_solver_knows_beyond_the_data():
     title = catalog.solver("altmin", "rank-one-sensing").title
-    assert catalog.given(["altmin", "nuclear-norm"], "rank-one-sensing") == f"Given beyond the data: rank ({title})."
+    assert catalog.given(["altmin", "nuclear-norm"], "rank-one-sensing") == f"Oracle information: rank ({title})."
     assert catalog.given(["wirtinger-flow"], "phase-retrieval") == ""
 
 
 def test_a_job_says_what_its_options_give_the_solver():
     spec = catalog.spec("one-bit-phase-retrieval")
     words = {weights: make_job(spec, "spectral-optimal", weights=weights).given for weights in ("counts", "link")}
-    assert words == {"counts": "", "link": "Given beyond the data: link."}
-    assert make_job(spec.replace(sparsity=3), "gamp").given == "Given beyond the data: link, sparsity."
-    assert make_job(spec, "gamp").given == "Given beyond the data: link."
+    assert words == {"counts": "", "link": "Oracle information: link."}
+    assert make_job(spec.replace(sparsity=3), "gamp").given == "Oracle information: link, sparsity."
+    assert make_job(spec, "gamp").given == "Oracle information: link."
 
 
 def test_public_names():

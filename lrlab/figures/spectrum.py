@@ -33,7 +33,7 @@ def eigenvalues(
     """
     figure = Figure()
     for name, words, _, color, _ in SERIES:
-        _band(figure, bands, name, f"{words}, 90% of draws at this n and p", color)
+        _band(figure, bands, name, f"{words}, 90% of samples at this n and p", color)
     for name, words, population, color, symbol in SERIES:
         # There is none for other designs than Gaussian.
         if curve[population].notna().any():
@@ -72,8 +72,8 @@ def overlaps(
 ) -> Figure:
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
     figure, (color, symbol) = Figure(), SERIES[0][3:]
-    _band(figure, bands, "overlap", "90% of draws at this n and p", color)
-    name, hover = "theory at this n/p", "limit for large n and p: %{y:.3f}"
+    _band(figure, bands, "overlap", "90% of samples at this n and p", color)
+    name, hover = "theory at this n/p", "asymptotic limit: %{y:.3f}"
     if curve["overlap"].notna().any():
         theme.dashed(figure, curve["at"], curve["overlap"], color, name=name, hover=hover)
     legend = f"simulated ({_counted('mean', points)})"
@@ -141,9 +141,9 @@ def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: st
     """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
     figure, color = Figure(), theme.PALETTE[0]
     theme.dashed(figure, curve["at"], curve["overlap"], color, hover="theory: %{y:.3f}")
-    theme.dots(figure, points, "overlap", "overlap of the start with the truth", color, "circle")
+    theme.dots(figure, points, "overlap", "overlap of the initialization with the ground truth", color, "circle")
     if "mean_clipped_overlap" in points:
-        theme.dots(figure, points, "clipped_overlap", "the same with clipped answers", color, "circle-open")
+        theme.dots(figure, points, "clipped_overlap", "the same with truncated responses", color, "circle-open")
     if not (curve["edge"] <= 0).any():
         # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))

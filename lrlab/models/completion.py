@@ -143,10 +143,10 @@ class MultilabelRegression(TableSpec):
     _column_name = "labels"
 
     def check(self) -> None:
-        """Reject a condition number for Gaussian weights, whose condition is random."""
+        """Reject a condition number for Gaussian weights, whose condition number is random."""
         super().check()
         if self.weights == "gaussian" and self.condition != 1:
-            expected = "1 if weights=gaussian, whose condition is random"
+            expected = "1 if weights=gaussian, whose condition number is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
     def factors(self) -> LowRank:
@@ -167,7 +167,7 @@ class MultilabelRegression(TableSpec):
         """Warn if the points do not determine W."""
         if self.n >= self.d:
             return super().remark
-        return f"Fewer points (n = {self.n}) than features (d = {self.d}): their answers do not decide W."
+        return f"Fewer points (n = {self.n}) than features (d = {self.d}): their responses do not identify W."
 
     @property
     def table(self) -> tuple[int, int]:  # noqa: D102

@@ -181,7 +181,7 @@ FAMILY = Family(
         "error": Measure(
             "relative error  ‖x̂ − x‖ / ‖x‖", "relative distance from the truth; with one bit, of directions"
         ),
-        "overlap": Measure("squared overlap", "squared cosine with the truth: 1 is exact", rising=True),
+        "overlap": Measure("squared overlap", "squared cosine with the ground truth: 1 is exact", rising=True),
         "support": Measure(
             "fraction of the support", "fraction of the s largest entries that are other than 0", rising=True
         ),

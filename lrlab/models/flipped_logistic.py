@@ -16,7 +16,7 @@ class FlippedLogistic(SingleIndexSpec):
 
     model = "flipped-logistic"
     title = "Flipped logistic regression"
-    summary = "P(y = 1) is logistic in ⟨x, b⟩ + intercept; each answer is then flipped with a fixed probability."
+    summary = "P(y = 1) is logistic in ⟨x, b⟩ + intercept; each response is then flipped with a fixed probability."
     equation = (
         r"\mathbb P(y_i = 1) = \frac{1}{1 + e^{-z_i}}, \quad z_i = \langle x_i, b\rangle + \zeta + \sigma e_i,"
         r" \quad \text{then flipped with probability } p_e"

@@ -12,7 +12,7 @@ FAMILY = Family(
         ),
         "overlap": Measure(
             "squared overlap  ⟨b̂, b⟩²",
-            "squared cosine with the truth: 1 is exact, 1/p is a random guess",
+            "squared cosine with the ground truth: 1 is exact, 1/p is a random guess",
             rising=True,
         ),
         "share_of_best": Measure(

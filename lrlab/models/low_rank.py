@@ -41,7 +41,7 @@ class LowRankSpec(Spec):
     rank_guess: Annotated[
         str, choice("none", "gap", "held-out", help="rank given to solvers: the true one, or an estimate", added=True)
     ] = "none"
-    outliers: Annotated[float, number(0, 0.5, "fraction of gross errors of 10 times the signal", added=True)] = 0.0
+    outliers: Annotated[float, number(0, 0.5, "fraction of outliers of 10 times the signal", added=True)] = 0.0
 
     @property
     @abstractmethod

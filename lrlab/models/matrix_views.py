@@ -33,7 +33,7 @@ def measured_matrix(spec: Any) -> Measured:
             return Measured(words)
         problem = spec.build()
         return Measured(words, [corner(problem.operator, problem.b, "observed")])
-    words = f"{unknowns}, {spec.measurements:,} numbers; the picture shows one of them."
+    words = f"{unknowns}, {spec.measurements:,} values; the image shows one of them."
     one = spec.replace(m=1)
     return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else ())
 

@@ -175,12 +175,12 @@ FAMILY = Family(
         ),
         "ndcg_3": Measure(
             "nDCG@3",
-            "gain 1 / log2(1 + place) of the relevant labels among the first three, relative to the best order",
+            "gain 1 / log2(1 + position) of the relevant labels among the first three, relative to the best order",
             rising=True,
         ),
         "ndcg_5": Measure(
             "nDCG@5",
-            "gain 1 / log2(1 + place) of the relevant labels among the first five, relative to the best order",
+            "gain 1 / log2(1 + position) of the relevant labels among the first five, relative to the best order",
             rising=True,
         ),
         "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),

@@ -80,7 +80,7 @@ class PolynomialNetwork(LowRankSpec):
         if self.weights == "digits":
             views.digits(self.p, self.r)
         if self.weights == "gaussian" and self.condition != 1:
-            expected = "1 if weights=gaussian, whose condition is random"
+            expected = "1 if weights=gaussian, whose condition number is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
     @property

@@ -16,7 +16,7 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
 
     model = "one-bit-phase-retrieval"
     title = "One-bit phase retrieval"
-    summary = "Each answer tells only whether |⟨x, b⟩ + σe| exceeds the threshold θ: sign and size are lost."
+    summary = "Each response tells only whether |⟨x, b⟩ + σe| exceeds the threshold θ: sign and size are lost."
     equation = (
         r"y_i = \operatorname{sign}\bigl(|\langle x_i, b\rangle + \sigma e_i| - \theta\bigr),"
         r" \qquad x_i \sim \mathcal N(0, I_p),\ \|b\| = 1"

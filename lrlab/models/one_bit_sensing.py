@@ -14,7 +14,7 @@ class OneBitSensing(SingleIndexSpec):
 
     model = "one-bit-sensing"
     title = "One-bit compressed sensing"
-    summary = "Only the sign of each noisy projection is kept: y = sign(⟨x, b⟩ + σe)."
+    summary = "Only the sign of each noisy projection is observed: y = sign(⟨x, b⟩ + σe)."
     equation = (
         r"y_i = \operatorname{sign}(\langle x_i, b\rangle + \sigma e_i), \qquad x_i \sim \mathcal N(0, I_p),\ \|b\| = 1"
     )

@@ -49,7 +49,7 @@ class PhaseRetrieval(PhaseSpec, PicturedSpec):
 
     model = "phase-retrieval"
     title = "Phase retrieval"
-    summary = "Only the magnitude of each projection is kept, y = |⟨a, x⟩| + σe or its square: phases are lost."
+    summary = "Only the magnitude of each projection is observed, y = |⟨a, x⟩| + σe or its square: phases are lost."
     equation = (
         r"y_i = |\langle a_i, x\rangle|^q + \sigma e_i,"
         r" \quad q = 1 \text{ (magnitude) or } 2 \text{ (intensity)}, \quad \|x\| = 1"
@@ -205,7 +205,7 @@ FAMILY = Family(
     measures={
         "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the truth under the best phase"),
         "overlap": Measure(
-            "squared overlap", "squared cosine with the truth: 1 is exact, 1/p is a random guess", rising=True
+            "squared overlap", "squared cosine with the ground truth: 1 is exact, 1/p is a random guess", rising=True
         ),
         "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
         **COMMON_MEASURES,

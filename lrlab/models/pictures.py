@@ -38,7 +38,7 @@ Truth = Annotated[str, choice("random", *NAMES, help="the signal: random, or an 
 Entries = Annotated[
     str, choice("gaussian", "equal", help="non-zero entries: Gaussian, or equal up to sign", added=True)
 ]
-Picture = Annotated[str, Parameter(meaning="an uploaded picture's gray levels, packed", hidden=True)]
+Picture = Annotated[str, Parameter(meaning="an uploaded image's gray levels, packed", hidden=True)]
 
 
 class PicturedSpec(Spec):
@@ -58,8 +58,8 @@ class PicturedSpec(Spec):
         side = self.side
         if side and (side * side != self.p or not 4 <= side <= LARGEST_SIDE):
             good = min(max(side, 4), LARGEST_SIDE) ** 2
-            expected = "the square of a side in 4..64 if the truth is an image"
-            raise InputError("p", expected, self.p, f"take p = {good}, or a random truth")
+            expected = "the square of a side in 4..64 if the signal is an image"
+            raise InputError("p", expected, self.p, f"take p = {good}, or a random signal")
         if self.truth == "upload":
             decode(self.picture, side)
 
@@ -117,25 +117,25 @@ def encode(content: bytes, side: int) -> str:
         ):
             if image.width * image.height > LARGEST_UPLOAD_PIXELS:
                 size = f"{image.width} x {image.height} pixels"
-                raise InputError("picture", "at most 50 megapixels", size, "reduce the picture first")
+                raise InputError("picture", "at most 50 megapixels", size, "reduce the image first")
             gray = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))
     except Image.DecompressionBombError:
-        raise InputError("picture", "at most 50 megapixels", "far more", "reduce the picture first") from None
+        raise InputError("picture", "at most 50 megapixels", "far more", "reduce the image first") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
         if isinstance(error, InputError):
             raise
         got = "a file that cannot be read as one"
-        raise InputError("picture", "a PNG or JPEG", got, "save the picture as PNG or JPEG and try again") from error
+        raise InputError("picture", "a PNG or JPEG", got, "save the image as PNG or JPEG and try again") from error
     if not gray.any():
-        raise InputError("picture", "not black all over", "only black pixels", "choose a picture with some light in it")
+        raise InputError("picture", "not black all over", "only black pixels", "choose an image with some light in it")
     return base64.b64encode(zlib.compress(gray.tobytes(), 9)).decode()
 
 
 def decode(text: str, side: int) -> Array:
     """Return the gray levels (side, side) in 0..1 of a text made by `encode`."""
-    remedy = "upload the picture again"
+    remedy = "upload the image again"
     if not text:
-        raise InputError("picture", "an uploaded PNG or JPEG", "none", "upload one, or choose another truth")
+        raise InputError("picture", "an uploaded PNG or JPEG", "none", "upload one, or choose another signal")
     try:
         # The length is capped, so that a short text cannot unpack into all of memory.
         raw = zlib.decompressobj().decompress(base64.b64decode(text, validate=True), LARGEST_SIDE**2 + 1)
@@ -144,5 +144,5 @@ def decode(text: str, side: int) -> Array:
     if len(raw) != side * side:
         raise InputError("picture", f"of {side} x {side} pixels (p = {side * side})", f"{len(raw)} pixels", remedy)
     if not any(raw):
-        raise InputError("picture", "not black all over", "only black pixels", "choose a picture with some light in it")
+        raise InputError("picture", "not black all over", "only black pixels", "choose an image with some light in it")
     return np.frombuffer(raw, dtype=np.uint8).reshape(side, side) / 255.0

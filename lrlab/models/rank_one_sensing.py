@@ -59,8 +59,8 @@ class RankOneSensing(LowRankSpec):
         super().check()
         if self.truth != "random":
             if self.condition != 1:
-                expected = "1 if the truth is an image"
-                raise InputError("condition", expected, self.condition, "take a random truth to choose it")
+                expected = "1 if the signal is an image"
+                raise InputError("condition", expected, self.condition, "take a random signal to choose it")
             self.factors()
 
     def factors(self) -> LowRank:

@@ -62,7 +62,7 @@ def prediction_words(numbers: Mapping[str, float]) -> str:
     """Return the predicted error of a solver: at this n and p, or else asymptotically."""
     if "predicted_error" in numbers:
         low, high = numbers["predicted_error_low"], numbers["predicted_error_high"]
-        return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of draws)"
+        return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of trials)"
     if "limit_overlap" in numbers:
         return f"Error for large n and p {error_of(numbers['limit_overlap']):.2g}"
     return ""

@@ -64,8 +64,8 @@ class SingleIndexSpec(PicturedSpec):
             return ""
         if self.design == "correlated":
             few = "only for methods that linear changes of x leave as they are: sir, phd, glm"
-            return f"On correlated Gaussian designs there are limits for large n and p {few}."
-        return f"No limits for large n and p: they are for Gaussian designs, this one is {self.design}."
+            return f"On correlated Gaussian designs there are asymptotic limits {few}."
+        return f"No asymptotic limits: they hold for Gaussian designs, this one is {self.design}."
 
     @property
     def data_bytes(self) -> int:
@@ -78,8 +78,8 @@ class SingleIndexSpec(PicturedSpec):
             raise InputError("sparsity", f"in 0..p = {self.p}", self.sparsity, "lower the sparsity or raise p")
         super().check()
         if self.side and self.sparsity:
-            remedy = "set it to 0, or take a random truth"
-            raise InputError("sparsity", "0 if the truth is an image", self.sparsity, remedy)
+            remedy = "set it to 0, or take a random signal"
+            raise InputError("sparsity", "0 if the signal is an image", self.sparsity, remedy)
 
     def build(self, checkpoint: Checkpoint = proceed) -> "SingleIndexProblem":
         """Draw the truth; the first access draws the measurements."""

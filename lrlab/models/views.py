@@ -50,7 +50,7 @@ def grey_matrix(name: str, size: tuple[int, int], rank: int) -> LowRank:
     """Return the rank-k matrix nearest to an image, of Frobenius norm 1; InputError if the image has a smaller rank."""
     rows, columns = size
     if rows != columns or rows < 4:
-        raise InputError("d2", f"d1 = {rows}, 4 or more, if the truth is an image", columns, "take d1 = d2")
+        raise InputError("d2", f"d1 = {rows}, 4 or more, if the signal is an image", columns, "take d1 = d2")
     W = lowrank.from_dense(picture(name, rows), rank)
     if W.s[-1] < 1e-6 * W.s[0]:
         raise InputError("rank", "at most the rank of the image", rank, "lower the rank, or choose another image")

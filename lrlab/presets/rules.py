@@ -177,7 +177,7 @@ def _similar(rule: Table, samples: Samples) -> Judged:
     room = math.log(rule["within"])
     statements = _compared(rule, samples, list(combinations(rule["series"], 2)), (-room, room))
     if len({one.place for one in statements}) < 2:
-        return Judged(None, "fewer than two common places")
+        return Judged(None, "fewer than two common points")
     return concluded(statements, f"within a factor of {rule['within']:g}: {places_words(statements)}")
 
 
@@ -233,7 +233,7 @@ def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
         chance = ordered_by_chance(sign * np.array([samples.center(name, place) for place in places]))
         holds = False if against else True if ahead and chance <= CHANCE else None
         statements.append(Statement(name, holds))
-        more = "" if chance <= CHANCE or against else ", places too few or out of order"
+        more = "" if chance <= CHANCE or against else ", points too few or out of order"
         last = number(samples.center(name, places[-1]))
         words.append(f"{shown(samples, [name], places[0])} at first, {last} at last{more}")
     return concluded(statements, "; ".join(words))
@@ -273,7 +273,7 @@ def half_words(halves: Mapping[str, Interval]) -> str:
         for name, interval in halves.items()
     }
     words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())
-    return f"half of the trials succeed at places {words}"
+    return f"the success rate is 50% at {words}"
 
 
 def half(samples: Samples, series: str) -> Interval:

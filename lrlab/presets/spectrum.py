@@ -62,7 +62,7 @@ def _panel(
     if overlaps := _overlaps_at_the_threshold(spec, axis, curve):
         summary["threshold_overlap"] = max(overlaps)
         words = " and ".join(f"{overlap:.2f}" for overlap in overlaps)
-        caption += " At the ends of the gap between the dashed curves, draws at this n and p have a mean overlap of "
+        caption += " At the ends of the gap between the dashed curves, samples at this n and p have a mean overlap of "
         caption += f"{words}, not 0."
     judged = claims.verdicts(preset, title, _samples(points, rows))
     table = panel_table(title, spec.model, points, [summary, *claims.rows(judged)])

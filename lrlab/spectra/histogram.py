@@ -27,7 +27,7 @@ class Eigenvalues(NamedTuple):
 
 @lru_cache(maxsize=256)
 def eigenvalues(spec: SingleIndexSpec, moment: str) -> Eigenvalues:
-    """Compute all eigenvalues of one draw."""
+    """Compute all eigenvalues of one sample."""
     problem: Any = spec.build()
     values, vectors = np.linalg.eigh(pair_moments(problem, "consecutive")[MOMENTS.index(moment)])
     return Eigenvalues(values, float(vectors[:, -1] @ problem.truth) ** 2)

@@ -20,9 +20,9 @@ from lrlab.runs.job import Job, job_maker
 from lrlab.runs.memory import memory_limit
 from lrlab.sweeps.definition_parts import Span, Success, first_look
 
-COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each cell", low=1, high=1_000_000)
+COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each grid point", low=1, high=1_000_000)
 TOLERANCE = Parameter(
-    name="tolerance", kind=int, default=1, meaning="precision of the contour, in cells", low=1, high=100
+    name="tolerance", kind=int, default=1, meaning="precision of the contour, in grid points", low=1, high=100
 )
 BUDGET = Parameter(
     name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
@@ -235,7 +235,7 @@ def _cells(spec: Spec, grid: Grid, settings: Settings, memory_limit: int) -> tup
             there = error
         cells += [_cell(point, solver, make, there) for solver, make in makers.items()]
     if not any(cell.job for cell in cells):
-        raise InputError("axes", "such that a solver accepts some cell", "none", cells[0].refused)
+        raise InputError("axes", "such that a solver accepts some grid point", "none", cells[0].refused)
     return tuple(cells)
 
 

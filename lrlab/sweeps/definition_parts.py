@@ -12,7 +12,7 @@ from lrlab.parameters import InputError, Parameter, require_known
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
 LARGEST = 1e100
-LEVEL = Parameter(name="level", default=0.05, meaning="level of a measure")
+LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Scores(NamedTuple):
 def why_no_best(spec: Any) -> str:
     """Return why no bound is given; "" if there is one."""
     if spec.truth != "random":
-        return "the truth is an image, not a random signal"
+        return "the signal is an image, not a random one"
     if not spec.theory_holds:
         return f"the design is {spec.design}, not Gaussian with independent entries"
     if 1 < spec.sparsity < spec.p:

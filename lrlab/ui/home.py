@@ -23,7 +23,7 @@ EXPLORE = (
     Card(
         "converge",
         "Recover a digit from single bits",
-        "A handwritten 3, from the signs of 6,000 projections. The picture sharpens while the solvers run; afterwards "
+        "A handwritten 3, from the signs of 6,000 projections. The image sharpens while the solvers run; afterwards "
         "a slider shows the iterates.",
         {**RUN, "truth": "digit-3", "p": "64", "n": "6000"},
         "converge-digit",
@@ -70,17 +70,17 @@ EXPLORE = (
     ),
     Card(
         "converge",
-        "Fill a table of films from yes and no",
-        "Half of 10,000 answers that invented persons give on invented films. Two genres make a table of rank 2: nine "
-        "in ten of the likelier answers come out right.",
+        "Complete a matrix of movie ratings from yes and no",
+        "Half of 10,000 ratings that simulated users give to simulated movies. Two genres make a matrix of rank 2: "
+        "nine in ten of the likelier ratings come out right.",
         {**RUN, "model": "one-bit-completion", "truth": "films", "rank": "2", "solvers": "one-bit-trace-norm"},
         "converge-films",
     ),
     Card(
         "converge",
-        "Recover a picture from magnitudes",
-        "A phantom from the magnitudes of 1,536 projections. Gradient flows and Gauss-Newton recover the picture; the "
-        "star is the predicted error of their start.",
+        "Recover an image from magnitudes",
+        "A phantom from the magnitudes of 1,536 projections. Gradient flows and Gauss-Newton recover the image; the "
+        "star is the predicted error of their initialization.",
         {**RUN, "model": "phase-retrieval", "truth": "phantom", "p": "256", "m": "1536"},
         "converge-phantom",
     ),

@@ -135,8 +135,8 @@ def test_a_black_picture_has_no_direction():
         ({"n": 1e12}, r"n must be a whole number in 2\.\.1000000, got 1e\+12: lower n to 1000000 or less"),
         ({"noise": float("nan")}, r"noise must be a number in 0\.\.10, got nan"),
         ({"sparsity": 21}, r"sparsity must be in 0\.\.p = 20, got 21: lower the sparsity or raise p"),
-        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 20: take p = 16, or a random truth"),
-        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 if the truth is an image"),
+        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 20: take p = 16, or a random"),
+        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 if the signal is an image"),
         ({"treshold": 1}, 'did you mean "threshold"?'),
     ],
 )  # fmt: skip

@@ -53,8 +53,8 @@ def test_a_table_of_films_has_names_and_films_of_a_genre_are_alike():
 @pytest.mark.parametrize(
     ("model", "settings", "message"),
     [
-        ("rank-one-sensing", {"truth": "phantom", "d1": 20}, "d2 must be d1 = 20, 4 or more, if the truth"),
-        ("rank-one-sensing", {"truth": "phantom", "condition": 2}, "condition must be 1 if the truth is an image"),
+        ("rank-one-sensing", {"truth": "phantom", "d1": 20}, "d2 must be d1 = 20, 4 or more, if the signal"),
+        ("rank-one-sensing", {"truth": "phantom", "condition": 2}, "condition must be 1 if the signal is an image"),
         ("rank-one-sensing", {"truth": "digit-0", "rank": 30}, None),
         ("rank-one-sensing", {"truth": "digit-1", "d1": 8, "d2": 8, "rank": 8}, "rank must be at most the rank of"),
         ("polynomial-network", {"weights": "digits"}, None),

@@ -41,7 +41,7 @@ def test_a_figure_of_successes_tells_where_half_of_them_succeed():
     points = points_of(result).dropna(subset=["trials"])
     assert points["trials"].eq(4).all(), "trials that diverged are counted"
     assert points[points["series"] == "tangent"].set_index("m")["share"][600] == 1
-    assert "half of the trials succeed at places tangent: above 20 and up to" in result.panels[0].caption.lower()
+    assert "the success rate is 50% at tangent: above 20 and up to" in result.panels[0].caption.lower()
     assert any("degrees of freedom (39)" in (trace.name or "") for trace in result.panels[0].figure.data)
 
 

@@ -26,7 +26,7 @@ def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
         bands = [trace for trace in panel.figure.data if trace.fill == "toself"]
         assert [trace.name.partition(",")[0] for trace in bands] == ["largest", "second"]
     logistic, sensing, phase = first_figure.panels
-    assert all("draws at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
+    assert all("samples at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
     assert "dashed curves" not in sensing.caption, "they do not meet for variances up to 2"
 
 

@@ -58,7 +58,7 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert "--set noise" in text
     for name, known in {"tangent-descent": "rank", "gamp": "link, sparsity", "biht": "sparsity"}.items():
         [line, *_] = [line for line in text.splitlines() if f"--solver {name} " in line]
-        assert line.endswith(f"Given beyond the data: {known}.")
+        assert line.endswith(f"Oracle information: {known}.")
     assert "Given" not in next(line for line in text.splitlines() if "--solver pairwise-moment " in line)
 
 

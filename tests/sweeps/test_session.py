@@ -173,7 +173,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     monkeypatch.setattr(Store, "add", lambda self, batch: 1 / 0)
     run.go_on(LocalResults)
     assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
-    with pytest.raises(InputError, match="axes must be such that a solver accepts some cell"):
+    with pytest.raises(InputError, match="axes must be such that a solver accepts some grid point"):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
 
 

@@ -130,7 +130,7 @@ def test_matrices_and_complex_signals_are_recovered_on_converge(model):
     assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
     assert figure(at, "converge-curves")["data"][0]["name"] == "Gauss-Newton"
     if model != "phase-retrieval":
-        assert "Given beyond the data: rank." in words(at, "converge.cards")
+        assert "Oracle information: rank." in words(at, "converge.cards")
         assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == ["truth", "Gauss-Newton"]
 
 
@@ -480,7 +480,7 @@ def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
         (
             "transition",
             ONE_BIT | {"y-from": "0.01", "y-to": "0.02"},
-            "axes must be such that a solver accepts some cell",
+            "axes must be such that a solver accepts some grid point",
         ),
         ("transition", ONE_BIT | {"solvers": "sirr"}, 'did you mean "sir"?'),
         ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),

@@ -53,7 +53,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
         name=f"means of all {spec.n:,} answers",
         marker={"size": 9, "color": theme.PALETTE[1]},
     )
-    theme.dashed(drawn, z, spec.link_function(z), name="link f, the expected answer")
+    theme.dashed(drawn, z, spec.link_function(z), name="link f, the expected response")
     drawn.update_xaxes(range=[-REACH, REACH])
     drawn.update_yaxes(range=[-1.25, 1.25], tickvals=[-1, 0, 1])
     return theme.style(drawn, "projection ⟨x, b⟩", "answer y", height=HEIGHT)

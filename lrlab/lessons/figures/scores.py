@@ -171,5 +171,5 @@ def sentence(figure: Figure, at: float) -> str:
         words = f" (predicted {rounded(predicted)})" if predicted else ""
         words = f" (asymptotic limit {rounded(limit)})" if limit and not words else words
         parts.append(f"{one.label}: {rounded(result[one.label])}{words}")
-    draws = f", mean of {figure.trials} draws (the small marks)" if figure.trials > 1 else ""
+    draws = f", mean of {figure.trials} trials (the small marks)" if figure.trials > 1 else ""
     return f"{name[0].upper()}{name[1:]}{draws}. " + "; ".join(parts) + "."

@@ -35,7 +35,7 @@ def wsabie(
     margin: Annotated[float, number(0, 1e3, "lead of a positive label over negative ones")] = 1.0,
     norm: Annotated[float, number(1e-3, 1e4, "largest length of an embedding", symbol="C", scale="log")] = 10.0,
     batch: Annotated[int, number(1, 100_000, "positive labels per step", scale="log")] = 64,
-    trials: Annotated[int, number(1, 100_000, "most draws for a negative label in the way", scale="log")] = 1000,
+    trials: Annotated[int, number(1, 100_000, "most samples for a negative label in the way", scale="log")] = 1000,
     fitted_rank: FittedRank = 0,
     rng: Generator,
 ) -> Iterates:

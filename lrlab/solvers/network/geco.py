@@ -32,7 +32,7 @@ def geco(
             help="direction added at full rank: the best rotation of the units, the gradient's, or none",
         ),
     ] = "rotation",
-    blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its start")] = 3,
+    blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its initialization")] = 3,
     oversampling: Annotated[int, number(0, 100, "columns of a Krylov block beyond the first")] = 5,
     rng: Generator,
 ) -> Iterates:

@@ -35,7 +35,7 @@ def one_bit_power(
     *,
     step: Annotated[float, number(0, 2, "weight of the moment; 0: 1 on fresh batches, 1/2 on one table")] = 0.0,
     batch_share: Annotated[
-        float, number(0, 1, "fraction of a table's signs per iteration, as the paper draws; 0 takes all", added=True)
+        float, number(0, 1, "fraction of a table's signs per iteration, as in the paper; 0 takes all", added=True)
     ] = 0.0,
     moment: Annotated[
         str,

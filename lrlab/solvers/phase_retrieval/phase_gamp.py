@@ -94,7 +94,7 @@ def gamp(
     A, (m, p), field = problem.A, problem.shape, "complex" if np.iscomplexobj(problem.A) else "real"
     channel, c = Magnitudes(field, problem.noise, problem.data), float(problem.intensity.mean())
     if c <= 0:
-        yield Iterate(np.zeros(p, A.dtype), residual=0.0, note="All answers are 0.")
+        yield Iterate(np.zeros(p, A.dtype), residual=0.0, note="All responses are 0.")
         return Stop.FINISHED
     # Less the intensity of noise that is added before squaring.
     c = max(c - problem.noise**2, 0.01 * c) if channel.power == 1 else c

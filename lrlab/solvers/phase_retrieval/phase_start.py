@@ -16,7 +16,7 @@ from lrlab.solver_entry import Options, solver
 from lrlab.theory.phase import LEFT_OUT, STARTS, softening, start_overlap, weigh
 
 Start = Annotated[
-    str, choice(*STARTS, help="weights of the second moment whose leading eigenvector is the start; or random")
+    str, choice(*STARTS, help="weights of the second moment whose leading eigenvector is the initialization; or random")
 ]
 KRYLOV, ACCURACY = 40, 1e-5
 

@@ -22,15 +22,15 @@ from lrlab.solvers.single_index.simulated import seconds, simulated
 from lrlab.theory.hermite import HIGHEST, answers_needed, information_exponent, is_constant
 
 SupportSize = Annotated[
-    int, number(0, 10_000, "non-zero entries kept; 0 for the signal's own number, p for all", symbol="ŝ")
+    int, number(0, 10_000, "number of non-zero entries; 0 for the signal's own number, p for all", symbol="ŝ")
 ]
 VANISHING = 1e-9
 """Size of a moment of the link below which responses carry no direction for a method built on it."""
 ONE_KIND = (
-    "All answers are the same: they carry no direction. Raise n, or move the intercept or the threshold so that both"
-    " answers occur."
+    "All responses are equal: they carry no direction. Raise n, or move the intercept or the threshold so that both"
+    " responses occur."
 )
-SAME_ANSWERS = " All answers are the same: the estimate is the direction of the mean of x, which may be chance."
+SAME_ANSWERS = " All responses are equal: the estimate is the direction of the mean of x, which may be random."
 """Sentence for methods without an intercept."""
 
 
@@ -132,7 +132,7 @@ def needs_varying_link(spec: Any, options: Options) -> None:
         remedy = (
             "lower the flip below 0.5, raise the threshold above 0, or change the formula: such a link carries nothing"
         )
-        raise InputError("link", "one whose answers depend on <x, b>", f"a constant on {spec.model}", remedy)
+        raise InputError("link", "one whose responses depend on <x, b>", f"a constant on {spec.model}", remedy)
 
 
 def needs_some_moment(spec: Any, options: Options) -> None:

@@ -178,7 +178,7 @@ def refinement(data: Data, rng: Generator) -> Iterator[Shown]:
     if not data.sparse and not candidates[0].clear:
         best = yield from turning(data, best)
         if not wins(data, best.round, first, BY_REFINEMENT):
-            words = f"{start.note} No refinement predicts held-out answers better."
+            words = f"{start.note} No refinement predicts held-out responses better."
             yield Shown(first._replace(choosing=False), words, refined=least(data, best.round))
             return
     for last in last_rounds(data, best.round):

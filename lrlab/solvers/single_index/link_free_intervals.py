@@ -113,7 +113,7 @@ def intervals(
     low[doubtful] = high[doubtful] = np.nan
     ends = none, none.copy()
     ends[0][support], ends[1][support] = low, high
-    left = "Intervals: only for entries that are clearly not chosen by chance." if k < len(b) else ""
+    left = "Intervals: only for entries that are clearly not chosen at random." if k < len(b) else ""
     return Intervals(*ends, left)
 
 
@@ -125,14 +125,15 @@ def too_small(k: int, answers: Array, held_out: float) -> str:
     if k > MOST_ENTRIES:
         return f"they are for at most {MOST_ENTRIES} entries, this has {k}"
     if n < max(FEWEST_ANSWERS, k + 3):
-        return f"{n} answers are too few for {k} entries, at least max({FEWEST_ANSWERS}, {k} + 3) are needed"
+        return f"{n} responses are too few for {k} entries, at least max({FEWEST_ANSWERS}, {k} + 3) are needed"
     if rare < RARE * n and rare < RARE_PER_ENTRY * k:
-        return f"only {rare} answers belong to the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
+        return f"only {rare} responses belong to the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
     rate = rare / n
     entropy = -(rate * np.log(max(rate, TINY)) + (1.0 - rate) * np.log1p(-rate))
     if n < WEAK_PER_ENTRY * k and held_out > WEAK * entropy:
-        words = f"the link predicts {max(0.0, 1.0 - held_out / max(entropy, TINY)):.0%} of what unseen answers tell"
-        return f"{words}, which takes at least {WEAK_PER_ENTRY} answers an entry, this has {n / k:.3g}"
+        fraction = max(0.0, 1.0 - held_out / max(entropy, TINY))
+        words = f"the link predicts {fraction:.0%} of the information in unseen responses"
+        return f"{words}, which takes at least {WEAK_PER_ENTRY} responses per entry, this has {n / k:.3g}"
     return ""
 
 
@@ -140,10 +141,10 @@ def unfit(at: Scores) -> tuple[str, bool]:
     """Return the reason to refuse intervals, or nothing; and whether the columns pass for normal ones."""
     (n, k), h = at.rows.shape, at.h
     if float(h.sum()) < 1e-12:
-        return "the link is flat at all answers", True
+        return "the link is flat at all responses", True
     deciding = effective(np.square(at.psi))
     if deciding < FEWEST_SCORES:
-        return f"about {deciding:.0f} answers decide the direction, too few to tell its error", True
+        return f"about {deciding:.0f} responses determine the direction, too few to tell its error", True
     sizes = np.linalg.norm(at.rows, axis=0)
     values = np.linalg.eigvalsh((at.rows.T @ at.rows) / np.outer(sizes, sizes)) if sizes.all() else np.zeros(1)
     if not values[-1] < MOST_CONDITION * values[0]:
@@ -163,7 +164,7 @@ def unfit(at: Scores) -> tuple[str, bool]:
     informative = min(effective(h), deciding)
     if informative < DECIDING_PER_ENTRY * k:
         words = f"columns are far from normal (excess kurtosis {kurtosis:.2g})"
-        return f"{words}, and only about {informative:.0f} answers decide the direction", False
+        return f"{words}, and only about {informative:.0f} responses determine the direction", False
     return "", False
 
 

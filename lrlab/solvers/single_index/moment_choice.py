@@ -51,7 +51,7 @@ class Choice(NamedTuple):
         most, least = sorted((max(self.differ, 0.0), max(self.agree, 0.0)), reverse=True)
         sizes = f"{format_size(most)} standard deviations above pure noise, in {other} {format_size(least)}"
         words = f"{one} chosen: its largest eigenvalue stands out more, {sizes}."
-        return words if most - least >= CLEAR else f"{words} The choice is uncertain: more answers would settle it."
+        return words if most - least >= CLEAR else f"{words} The choice is uncertain: more responses would settle it."
 
 
 def choose(moments: ClassMoments) -> Choice:

@@ -90,7 +90,7 @@ def refuse_save(spec: Any, options: Options) -> None:
     # 1 - Var(z | y = +-1), for each answer that is ever given.
     changes = [1 - (1 + a * mu2) / (1 + a * mu0) + (mu1 / (1 + a * mu0)) ** 2 for a in (1, -1) if 1 + a * mu0 > 0]
     if max(map(abs, changes)) < VANISHING:
-        expected = "one whose answers change the variance of <x, b> for this solver"
+        expected = "one whose responses change the variance of <x, b> for this solver"
         raise InputError("link", expected, f"none on {spec.model}", "lower the noise or flip, or move the threshold")
 
 

@@ -82,7 +82,7 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     else:
         estimate = leading_by_counts(moments, n, p)
     if estimate is None:
-        yield Iterate(np.zeros(p), note="With so few answers no link of either sign could be recovered: raise n.")
+        yield Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
         return
     yield Iterate(estimate.b, objective=-estimate.value, residual=0.0, note=estimate.note)
 

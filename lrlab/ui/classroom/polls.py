@@ -101,7 +101,7 @@ class PlacePoll:
         side = "below" if goal.below is not None else "above"
         self.text = (
             f"A trial succeeds when its {display_name(goal.measure)} ends {side} {level:g}. "
-            f"From where on do half of the trials? Place it on the axis: {self.axis}."
+            f"From which point on is the success rate 50%? Place it on the axis: {self.axis}."
         )
         self.options = [f"{value:,g}" for value in self._axis.values]
         settings: dict[str, Value] = {**dict(job.options), **job.limits._asdict()}
@@ -123,7 +123,7 @@ class PlacePoll:
             return Truth(-1, "", shares)
         right = next((at for at, share in shares.items() if share >= 0.5), -1)
         words = f"Half of the trials succeed from {self.options[right]} on." if right >= 0 else ""
-        return Truth(right, words or "Nowhere on this axis do half of the trials succeed.", shares)
+        return Truth(right, words or "The success rate stays below 50% on this axis.", shares)
 
 
 def axis_of(model: str) -> Place:

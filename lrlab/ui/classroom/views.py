@@ -50,7 +50,7 @@ def _follow(room: Room, draw: Callable[[], None], view: Callable[[], Parts] | No
 
 
 def _enter(link: Permalink) -> None:
-    page.heading("Class", "Predict, then see the result. No names, and nothing is kept.")
+    page.heading("Class", "Predict, then see the result. No names, and lrlab stores nothing.")
     given = st.session_state[link.key("code")]
     if given:
         show_error(InputError("code", "the code of an open class", given, "ask your teacher; it may have ended"))

@@ -45,7 +45,7 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
         part, plot = "matrices", partial(factors.matrices, truth, height=height)
     elif side := spec.side:
-        words = f"The truth is a picture of {side} x {side} pixels; estimates use the gray levels of the truth."
+        words = f"The ground truth is an image of {side} x {side} pixels; estimates use its gray levels."
         part, plot = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
     else:
         real, signal = real_parts(truth, spec), catalog.family(spec.model).signal
@@ -85,11 +85,11 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
 
 def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
     """Return the text of the figure of a vector: entry by entry, or estimates against the truth."""
-    phase = f"with the {'phase' if is_complex else 'sign'} that is closest to the truth"
+    phase = f"with the {'phase' if is_complex else 'sign'} that is closest to the ground truth"
     aligned = {"nothing": "", "phase": f", each {phase}", "scale": f", each a unit vector {phase}"}[spec.undetermined]
     if stems:
         parts = " The real parts of all entries come first, then the imaginary ones." if is_complex else ""
-        return f"Gray: the truth. Colors: the estimates{aligned}.{parts}"
+        return f"Gray: the ground truth. Colors: the estimates{aligned}.{parts}"
     mark = "the real or the imaginary part of an entry" if is_complex else "an entry"
     return f"A mark: {mark}. On the gray line estimates are exact. Colors: the estimates{aligned}."
 
@@ -101,11 +101,11 @@ def show_values(parts: Parts, known: bool) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
-        st.caption(f"{'Grey: the truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
+        st.caption(f"{'Gray: the ground truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
     if "converge.differences" not in parts:
         return
     with right:
-        plot.show(parts["converge.differences"], key="converge.differences", label="differences from the truth")
+        plot.show(parts["converge.differences"], key="converge.differences", label="differences from the ground truth")
         st.caption(
-            "Estimate less truth, each on its own scale: red above, blue below; a title names its largest entry."
+            "Estimate minus ground truth, each on its own scale: red above, blue below. A title has the largest entry."
         )

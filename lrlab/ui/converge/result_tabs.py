@@ -146,7 +146,7 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
     def known(prefix: str, of: str = measure) -> bool:
         return any(convergence.prediction(run.predictions, of, prefix) is not None for run in drawn)
 
-    words = ["Star: the prediction of the start, for large m and p."] * known("predicted", f"start_{measure}")
+    words = ["Star: the asymptotic prediction of the initialization."] * known("predicted", f"start_{measure}")
     words += [AT_THIS_SIZE] * known("predicted")
     words += ["Thin and dotted: the asymptotic limit of a solver at this n/p."] * known("limit")
     iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]

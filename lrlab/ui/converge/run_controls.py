@@ -79,7 +79,7 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
         "axes",
         {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"},
         "log-y",
-        "which axes are logarithmic; shares, and an objective that is not positive, stay linear",
+        "which axes are logarithmic; fractions, and an objective that is not positive, stay linear",
         "axes",
     )
     time, pinned = choose_time(link, RACE), st.session_state.get(PINNED, ("", ()))

@@ -1,4 +1,4 @@
-"""Shows all eigenvalues of one draw at a place of the axis: the bulk, its edge, the spike, and what follows."""
+"""Shows all eigenvalues of one sample at a place of the axis: the bulk, its edge, the spike, and what follows."""
 
 from collections.abc import Sequence
 from html import escape
@@ -83,5 +83,5 @@ def show(plan: SpectrumPlan, moment: str) -> None:
     texts = [format_value(value) + sigma(plan, value) for value in values]
     slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     shown = parts(specs, at, moment)
-    plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one draw")
+    plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)

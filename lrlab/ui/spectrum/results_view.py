@@ -33,12 +33,12 @@ MATRICES = (
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
     "only while their values stay above the rest. Dashed: the limit for large matrices and independent normal noise, "
     "drawn if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
-    "fewer, equal singular values split, and large answers widen the bulk. Open symbols: "
-    "the moment of answers clipped at twice their root mean square (`start=clipped`), which large answers do not rule."
+    "fewer, equal singular values split, and large responses widen the bulk. Open symbols: "
+    "the moment of responses truncated at twice their root mean square (`start=clipped`)."
 )
 PHASES = (
-    r"The moment averages $a a^*$ with the weights of the optimal start, which favor large measurements. Its leading "
-    "eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
+    r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
+    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
     "(Lu & Li 2017)."
 )
 BAND_POINTS, BAND_DRAWS = 24, 100
@@ -130,7 +130,7 @@ def view(moment: str) -> View | None:
 
 
 def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
-    """Have the sliders of the problem show theory and all eigenvalues of one draw while they are dragged."""
+    """Have the sliders of the problem show theory and all eigenvalues of one sample while they are dragged."""
     at = histogram_view.chosen_place(plan) if is_pairwise(plan.spec.model) else None
 
     def dragged(spec: Spec) -> Parts:

@@ -27,7 +27,7 @@ from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
-MEANING = "two sliders, or a click, choose a cell; its first trial appears next to the diagram"
+MEANING = "two sliders, or a click, choose a grid point; its first trial appears next to the diagram"
 HEIGHT = 290
 """Height of a figure of the grid point, in pixels."""
 
@@ -118,7 +118,7 @@ def show(page: str, sweep: Sweep, data: SweepData | None, view: View) -> None:
         slider.show(titles.get(axis, axis), texts, at[side], drag, key=f"{page}.crosshair.{axis}", on_rest=rest)
     jobs = jobs_at(sweep, at)
     if not jobs:
-        st.caption("No solver can be run on this cell.")
+        st.caption("No solver can run at this grid point.")
         return
     cell = live.once(f"{page}:cell", jobs, lambda: begun(page, jobs))
     drawn, parts = results_view.shown(settings, cell.runs, alive=cell.alive)

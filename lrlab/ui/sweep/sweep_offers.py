@@ -18,8 +18,8 @@ from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import format_exact
 
 NOTE = (
-    "One row per cell and solver. successes, share, low, high: trials that succeed, and the 95% interval of the "
-    "share. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
+    "One row per grid point and solver. successes, share, low, high: successful trials, the success rate and its 95% "
+    "interval. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
     "title: of the solver. Last: the fixed parameters."
 )
 

@@ -28,7 +28,7 @@ LINES = {
     "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
     "large problems.",
     "degrees of freedom": "With fewer measurements than degrees of freedom infinitely many solutions fit exactly: "
-    "none is known to be the truth, though one may be near.",
+    "none is known to be the ground truth, though one may be near.",
     "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
     "the rank: it cannot be recovered (coupon collector).",
     "statistical dimension": "At the statistical dimension the convex program goes from failure to success "
@@ -36,7 +36,7 @@ LINES = {
 }
 
 REGIONS = {
-    "impossible": "Impossible: no method exceeds {level} in large problems, and hardly any trial does at this size.",
+    "impossible": "Impossible: no method exceeds {level} in large problems, and hardly any trial does at this n and p.",
     "hard": "Hard: some method can, but no polynomial-time method is known to.",
 }
 
@@ -119,7 +119,7 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     plot.words(said(shown), key=f"{page}.said")
     band = "95% intervals of the success rates" if view.show == SHARE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
-    theory = "Dashed: theory at each size, the median of its draws; the palest bands hold 80% of them. "
+    theory = "Dashed: theory at each size, the median of its samples; the palest bands hold 80% of them. "
     own = "Pale and dotted: a solver's own asymptotic limit. " * shown.own_limit
     words = f"{theory if view.theory and view.show != SHARE else ''}{own}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
@@ -190,7 +190,7 @@ def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | No
     level = sweep.contour.at.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     done = "moves the crosshair to it" if crossed else "opens its first trial in Run"
-    words.append(f"**A click on a cell {done}.**")
+    words.append(f"**A click on a grid point {done}.**")
     st.caption(f"Color: {score.name}. {' '.join(words)}")
 
 

@@ -11,7 +11,7 @@ from lrlab.parameters import Parameter, Value
 from lrlab.ui.widgets.permalink import Permalink
 
 TRIALS = Parameter(
-    meaning="draws of the data at each point; a mean and its spread need several",
+    meaning="simulated datasets at each point; a mean and its spread need several",
     name="trials",
     symbol="trials",
     kind=int,

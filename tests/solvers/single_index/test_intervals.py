@@ -76,17 +76,17 @@ def test_intervals_say_why_there_are_none():
     sparse = unit(np.where(np.arange(8) < 3, b, 0.0))
     low, high, note = intervals(X, answers, sparse, line(2.0), HELD_OUT)
     assert np.isfinite(low[:3]).any() and np.isnan(low[3:]).all() and (np.isnan(low) == np.isnan(high)).all()
-    assert note == "Intervals: only for entries that are clearly not chosen by chance."
+    assert note == "Intervals: only for entries that are clearly not chosen at random."
     wide = np.ones((4, MOST_ENTRIES + 1))
     signs = np.sign(X)
     rare = (X @ b > 3.5).astype(float)
     for rows, y, direction, link, words in (
         (X, answers, np.eye(8)[0], line(2.0), "a single entry is 1 or -1"),
         (wide, np.ones(4), unit(wide[0]), line(2.0), "at most 500 entries, this has 501"),
-        (X[:90], answers[:90], b, line(2.0), "90 answers are too few"),
-        (X, rare, b, line(2.0), f"only {rare.sum():.0f} answers belong to the rarer kind"),
-        (X, answers, b, line(0.0), "the link is flat at all answers"),
-        (X, (X @ b > 0).astype(float), b, line(2000.0), "answers decide the direction, too few"),
+        (X[:90], answers[:90], b, line(2.0), "90 responses are too few"),
+        (X, rare, b, line(2.0), f"only {rare.sum():.0f} responses belong to the rarer kind"),
+        (X, answers, b, line(0.0), "the link is flat at all responses"),
+        (X, (X @ b > 0).astype(float), b, line(2000.0), "responses determine the direction, too few"),
         (signs, answers, unit(sparse != 0), line(2.0), "the index has 4 values only"),
         (np.column_stack([X[:, :7], 2.0 * X[:, 0] + 1.0]), answers, b, line(2.0), "a combination of others"),
         (np.sinh(2.0 * X), answers, b, line(200.0), "columns are far from normal"),
