@@ -79,7 +79,9 @@ def require_time(sweep: Sweep, seconds: float) -> None:
         raise InputError(name, f"at most {fitting} within {hours}", words, f"lower {name}, or set LRLAB_SWEEP_HOURS")
     fitting = math.floor(len(sweep.cells) * limit / seconds * sweep.trials)
     words = f"{len(sweep.cells)}; one trial for each takes longer"
-    raise InputError("cells", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem")
+    raise InputError(
+        "grid points", f"at most {fitting} within {hours}", words, "take fewer values, or a smaller problem"
+    )
 
 
 def size_words(sweep: Sweep) -> str:

@@ -81,7 +81,9 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
         require_time(SWEEP, 3 * 3600.0)
     with pytest.raises(InputError, match="budget must be at most 50 within 2 hours, got 100, which take about 4"):
         require_time(replace(SWEEP, adaptive=True, budget=100), 4 * 3600.0)
-    with pytest.raises(InputError, match="cells must be at most 2 within 2 hours, got 24, of which one trial each"):
+    with pytest.raises(
+        InputError, match="grid points must be at most 2 within 2 hours, got 24; one trial for each takes longer"
+    ):
         require_time(SWEEP, 24 * 6 * 3600.0)
     for bad in ("soon", "0", "-1", "nan"):
         monkeypatch.setenv("LRLAB_SWEEP_HOURS", bad)

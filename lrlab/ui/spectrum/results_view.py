@@ -38,8 +38,8 @@ MATRICES = (
 )
 PHASES = (
     r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
-    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and $p$ "
-    "(Lu & Li 2017)."
+    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and "
+    "$p$ (Lu & Li 2017)."
 )
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Points of a band along the axis, and simulations per point."""
