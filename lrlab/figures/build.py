@@ -143,9 +143,8 @@ class Figure:
 
     def mimebundle(self, *words: str) -> dict[str, Any]:
         """Return the MIME bundle of a notebook: plotly's own figure below lines of words."""
-        lines = [
-            line for text in words for line in wrap(escape(text, quote=False, break_on_hyphens=False), TITLE_CHARACTERS)
-        ]
+        texts = [escape(text, quote=False) for text in words]
+        lines = [line for text in texts for line in wrap(text, TITLE_CHARACTERS, break_on_hyphens=False)]
         place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
         drawn, room = self.plotly(), 18 * len(lines)
         drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + room)

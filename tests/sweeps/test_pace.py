@@ -118,7 +118,7 @@ def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, ca
     captured = capsys.readouterr()
     assert (
         captured.out == ""
-        and captured.err.startswith("cells must be at most 0 within 1e-12 hours")
+        and captured.err.startswith("grid points must be at most 0 within 1e-12 hours")
         and captured.err.count("\n") == 1
     )
     with Store(store_file) as store:
