@@ -21,7 +21,7 @@ def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, param
         assert trace.stop is not lrlab.Stop.LOCAL_MINIMUM or trace.metrics["error"] > 1e-3
     beaten = [trace for trace in traces if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
     assert beaten
-    assert "the truth fits the data better" in beaten[0].summary()["message"]
+    assert "the ground truth fits the data better" in beaten[0].summary()["message"]
 
 
 def test_a_network_without_its_weakest_unit_is_not_called_converged():
