@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -112,7 +113,16 @@ def connect(path: Path | None, create: bool, timeout_seconds: float) -> sqlite3.
     if (form := pragma(connection, "user_version")) != FORMAT:
         remedy = f"another version of lrlab wrote it (format {form}): name another file"
         raise InputError("store", f"of format {FORMAT}", path, remedy)
-    pragma(connection, "journal_mode = WAL")
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        # SQLite does not wait for a lock when it changes the journal of a store that others open at the same time.
+        try:
+            pragma(connection, "journal_mode = WAL")
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
