@@ -30,7 +30,7 @@ def version_of(*things: Any) -> str:
 
 
 def current(model: str, solver: str, stored: str) -> bool:
-    """Return whether a stored version is that of today's code."""
+    """Return whether a stored version belongs to today's code."""
     exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.with_aliases(model, [solver])}
     return exists and version(model, solver) == stored
 

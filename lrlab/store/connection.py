@@ -100,7 +100,7 @@ class Connection:
 
 
 def connect(path: Path | None, create: bool, timeout_seconds: float) -> sqlite3.Connection:
-    """Return a connection to a store; the parameters are those of `Connection`.
+    """Return a connection to a store, with the parameters of `Connection`.
 
     SQLite rolls back what a killed writer left half-written. A commit is on the disk when it returns.
     """
@@ -119,8 +119,8 @@ def connect(path: Path | None, create: bool, timeout_seconds: float) -> sqlite3.
         try:
             pragma(connection, "journal_mode = WAL")
             break
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
     connection.execute("PRAGMA synchronous = FULL")
