@@ -94,7 +94,7 @@ _lock = threading.RLock()
 
 PLUGINS: tuple[Plugin, ...] = ()
 LEFT_OUT: tuple[str, ...] = ()
-"""Sentences on the plugins that are left out."""
+"""Sentences on broken plugins."""
 FAMILIES: tuple[Family, ...]
 MODEL_ENTRIES: Mapping[str, ModelEntry]
 MODELS: Mapping[str, type[Spec]]
@@ -151,7 +151,7 @@ def _configured(failed: list[CatalogError]) -> Iterator[Plugin]:
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
-    """Add plugins, and return an error for each that is left out.
+    """Add plugins, and return an error for each broken one.
 
     They replace earlier plugins that have a name in common or come from the same file.
     """

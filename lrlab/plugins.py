@@ -141,7 +141,7 @@ def _pickled(given: tuple[Entry, ...], module: Any, label: str) -> bytes | str:
 
 
 def sources() -> Sequence[Source]:
-    """Return the sources from which a worker makes the plugins of this process."""
+    """Return the sources of this process's plugins, for a worker."""
     return [plugin.source for plugin in catalog.PLUGINS if plugin.source is not None]
 
 

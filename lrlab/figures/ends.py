@@ -55,7 +55,7 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
 
 
 def short_name(title: str) -> str:
-    """Return a name that fits beside a figure; "Approximate message passing (GAMP)" is GAMP."""
+    """Return a name that fits next to a figure: GAMP for "Approximate message passing (GAMP)"."""
     name, _, abbreviation = title.rstrip(")").partition(" (")
     if len(name) > LONGEST and abbreviation and " " not in abbreviation:
         return abbreviation

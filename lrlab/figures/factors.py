@@ -91,7 +91,7 @@ def _title(run: Recovery) -> str:
 
 
 def _reach(reach: float, true: float) -> str:
-    """Return the largest difference of an estimate in words; a rounding error is called one."""
+    """Return the largest difference of an estimate in words; or call it a rounding error."""
     if not reach >= 0:
         return "waiting"
     return f"at rounding: {reach:.0e}" if reach < AT_ROUNDING * true else f"up to {reach:.1g}"

@@ -188,5 +188,5 @@ def _changing(one: Node) -> Node:
     """Return the values of a trace that change from frame to frame."""
     if one.type == "heatmap":
         return trace("heatmap", z=one.z)
-    # A frame without intervals hides those of the figure.
+    # A frame without intervals hides the figure's intervals.
     return trace("scatter", y=one.y, error_y=one.error_y or {"visible": False})

@@ -45,6 +45,6 @@ ENTRY = ModelEntry(
     main=("n", "p", "link"),
     plane=("flip", "ratio"),
     along="flip",
-    # For some links, noise reveals the index at which responses change.
+    # For some links, noise reveals the threshold of the responses.
     turns=("noise",),
 )

@@ -224,7 +224,7 @@ def rows_of_paper(preset: Preset, files: Sets) -> list[dict[str, Any]]:
 
 
 def panels_of(preset: Preset, files: Sets) -> list[Toml]:
-    """Return the panels; if the folder has none of the paper's sets, the same panels of its own sets."""
+    """Return the panels; if the folder has none of the paper's sets, the same panels for the sets in the folder."""
     own = [name for name in files if name not in preset.data]
     if len(own) < len(files) or not own:
         return list(preset.panels)

@@ -77,7 +77,7 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
     columns = [[sides(float(x), float(y)) for y in ys] for x in xs]
     drawn: dict[str, Points] = {}
     for name in dict.fromkeys(name for column in columns for side in column for name in side):
-        # If theory does not know one side, the line is left out.
+        # If theory does not know one side, there is nothing to draw.
         crossed = [
             [
                 crossing(name, float(x), float(ys[k]), float(ys[k + 1]))

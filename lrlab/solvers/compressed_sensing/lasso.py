@@ -12,7 +12,7 @@ from lrlab.solvers.compressed_sensing.steps import SparseData, residual, sparse_
 from lrlab.theory.sparse_limits import lasso_limits, soft
 
 GROWTH, ROUNDING = 1.5, 1e-24
-"""Growth of a curvature L that is too small, and squared rounding errors of a residual over those of y."""
+"""Growth of a curvature L that is too small, and squared rounding error of a residual, relative to y."""
 Choice = Annotated[str, choice("universal", "given", "cross-validation", help="rule for the regularization strength")]
 Strength = Annotated[float, number(0, 1e3, "regularization strength λ, if it is given", symbol="λ", scale="log")]
 
