@@ -4,7 +4,7 @@
 
 // After somebody has left for another page: its script has begun before that, or it never came.
 const LEAVE_MS = 15_000;
-const TYPED_MS = 150;
+const TYPED_MS = 2000;
 // After a click or a key: Streamlit forgets a click where another request comes before its script has begun.
 const ACT_MS = 500;
 const RETRY_MS = [250, 500, 1000, 2000, 4000];
@@ -16,17 +16,32 @@ for (const kind of ["pointerdown", "click", "keydown"]) {
   addEventListener(kind, () => live.send({ act: (live.actedAt = performance.now()) }), true);
 }
 // A field sends its value when it loses the focus, and the server answers the last request: a link that is followed in
-// the same moment would be forgotten.
-let typed = false;
-addEventListener("pointerdown", () => (typed = document.activeElement?.matches("input, textarea")), true);
-addEventListener("click", (event) => {
+// the same moment would be forgotten, or the value. So the link waits for the script that takes the value.
+const FIELD = "input:not([type=range]), textarea";
+let typed = false, left = false;
+addEventListener("input", ({ target }) => (typed = target.matches(FIELD)), true);
+addEventListener("keydown", ({ key }) => (typed &&= key !== "Enter"), true);
+addEventListener("pointerdown", ({ target }) => {
+  left = typed && target !== document.activeElement;
+  typed &&= !left;
+}, true);
+addEventListener("click", async (event) => {
   const link = event.composedPath().find(({ tagName }) => tagName === "A");
-  if (!link || !typed || event.ctrlKey || event.metaKey) return;
-  typed = false;
+  if (!link || !left || event.ctrlKey || event.metaKey) return;
+  left = false;
   event.preventDefault();
   event.stopImmediatePropagation();
-  setTimeout(() => link.click(), TYPED_MS);
+  await until(running);
+  await until(() => !running());
+  link.click();
 }, true);
+
+// Waits at most TYPED_MS: a value that is typed as it was begins no script.
+async function until(condition) {
+  for (const start = performance.now(); !condition() && performance.now() < start + TYPED_MS; ) {
+    await new Promise((done) => setTimeout(done, 20));
+  }
+}
 
 // As a link does; the page is Streamlit's to show.
 function go(address, step) {
