@@ -11,37 +11,34 @@ import inspect
 import os
 import pickle
 import random
-import re
 import sys
 import uuid
-from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
+from inspect import getattr_static
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 PACKAGE = "lrlab"
 EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
 """Modules that all solvers and models use; `store.code_version.EDITION` stands for a change of numbers there."""
+DECLARED = EXCLUDED | {"typing", "types", "collections.abc"}
+"""Modules whose objects are declarations, or names of types."""
 DESCRIPTIONS = frozenset(
     {"title", "summary", "equation", "memory_advice", "data_bytes", "undetermined", "remark", "judgement", "ending"}
     | {"data_metrics", "view", "view_words"}
 )
 """Members of a spec that describe it and compute no numbers of a trial."""
-PLAIN = int, float, complex, str, bytes, type(None), type(...), np.generic, slice, range, Path
+PLAIN = int, float, complex, str, bytes, type(None), type(...), slice, range, Path
 RANDOM = np.random.Generator, np.random.RandomState, random.Random
 """Objects whose next numbers differ from the previous ones."""
 GENERATED = "<string>"
 """The file of methods that dataclasses and named tuples generate."""
-PADDING = frozenset({"CACHE", "EXTENDED_ARG", "MAKE_CELL", "NOP", "PRECALL", "PUSH_NULL", "RESUME", "COPY_FREE_VARS"})
-"""Instructions that compute nothing."""
-ATTRIBUTES = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
 
 _versions: dict[Any, str] = {}
 
@@ -100,56 +97,40 @@ class _Reader:
 
     def value(self, value: Any) -> str:
         """Return a value as text; a function or class of lrlab or of your files by its number."""
-        if isinstance(value, np.generic):
-            return f"{value.dtype}({value})"
-        if isinstance(value, PLAIN):
-            return repr(value)
-        if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            return f"Array({value.dtype}, {value.shape}, {hashlib.blake2b(value.tobytes()).hexdigest()})"
-        if isinstance(value, Mapping):
-            return f"Mapping({', '.join(f'{self.value(key)}: {self.value(one)}' for key, one in value.items())})"
-        if isinstance(value, set | frozenset):
-            return f"Set({', '.join(sorted(map(self.value, value)))})"
-        if isinstance(value, tuple | list) and not (hasattr(value, "_fields") and self._own(type(value).__module__)):
-            return f"{type(value).__name__}({', '.join(map(self.value, value))})"
-        if isinstance(value, re.Pattern):
-            return f"Pattern({value.pattern!r}, {value.flags})"
-        if isinstance(value, partial):
-            return f"Partial({self.value((value.func, value.args, value.keywords))})"
-        if isinstance(value, MethodType):
-            return f"Method({self.value((value.__func__, value.__self__))})"
-        return self._object(value)
-
-    def _object(self, value: Any) -> str:
         while hasattr(value, "__wrapped__") and not (isinstance(value, FunctionType) and self._own(value.__module__)):
             # A decorator of a library, such as `cache`. A decorator of yours is read with the wrapped function.
             value = value.__wrapped__
-        if isinstance(value, ModuleType):
-            if value.__name__ == PACKAGE or not self._own(value.__name__):
+        kind = type(value)
+        match value:
+            case np.generic() | np.ndarray() if not value.dtype.hasobject:
+                return f"Array({value.dtype}, {value.shape}, {hashlib.blake2b(value.tobytes()).hexdigest()})"
+            case Mapping():
+                return f"Mapping({', '.join(f'{self.value(key)}: {self.value(one)}' for key, one in value.items())})"
+            case set() | frozenset():
+                return f"Set({', '.join(sorted(map(self.value, value)))})"
+            case tuple() | list() if not (hasattr(value, "_fields") and self._own(kind.__module__)):
+                return f"{kind.__name__}({', '.join(map(self.value, value))})"
+            case partial():
+                return f"Partial({self.value((value.func, value.args, value.keywords))})"
+            case MethodType():
+                return f"Method({self.value((value.__func__, value.__self__))})"
+            case ModuleType() if value.__name__ == PACKAGE or not self._own(value.__name__):
                 return f"Module({value.__name__})"
-            return self.value([one for one in vars(value).values() if getattr(one, "__module__", "") == value.__name__])
-        if isinstance(value, FunctionType | type):
-            if not self._own(value.__module__):
-                return value.__qualname__
-            return f"#{self.numbers.setdefault(value, len(self.numbers))}"
-        if type(value).__module__ in EXCLUDED | {"typing", "types", "collections.abc"}:
-            # Declarations, and names of types.
-            return type(value).__name__
-        if self._own(type(value).__module__):
-            names = getattr(value, "_fields", ())
-            if is_dataclass(value):
-                names = tuple(field.name for field in fields(value))
-            elif not names and hasattr(value, "__dict__"):
-                computed = {
-                    name for name, one in inspect.getmembers_static(type(value)) if isinstance(one, cached_property)
-                }
-                names = tuple(sorted(vars(value).keys() - computed))
-            return f"{self.value(type(value))}({self.value([getattr(value, name) for name in names])})"
+            case ModuleType():
+                members = vars(value).values()
+                return self.value([one for one in members if getattr(one, "__module__", "") == value.__name__])
+            case FunctionType() | type():
+                own = self._own(value.__module__)
+                return f"#{self.numbers.setdefault(value, len(self.numbers))}" if own else value.__qualname__
+        if isinstance(value, PLAIN):
+            return repr(value)
+        if kind.__module__ in DECLARED:
+            return kind.__name__
+        if self._own(kind.__module__):
+            return f"{self.value(kind)}({self.value(_state(value))})"
         if callable(value) and (named := getattr(value, "__name__", None)):
             return str(named)
-        if isinstance(value, RANDOM):
-            return str(uuid.uuid4())
-        return digest(pickle.dumps(value).hex())
+        return str(uuid.uuid4()) if isinstance(value, RANDOM) else digest(pickle.dumps(value).hex())
 
     def _own(self, module: str | None) -> bool:
         module = module or ""
@@ -158,91 +139,74 @@ class _Reader:
     def _definition(self, thing: Any) -> str:
         if isinstance(thing, type):
             return f"{self.value(thing.__bases__)} {self.value(_members(thing))}"
-        cells = zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True)
-        around = {name: cell.cell_contents for name, cell in cells if _is_filled(cell)}
-        defaults = self.value((thing.__defaults__, thing.__kwdefaults__))
-        return f"{self._code(thing.__code__, thing.__globals__, around)} {defaults}"
+        known = dict(thing.__globals__)
+        for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
+            # ValueError: the name is not set yet.
+            with suppress(ValueError):
+                known[name] = cell.cell_contents
+        return f"{self._code(thing.__code__, known)} {self.value((thing.__defaults__, thing.__kwdefaults__))}"
 
-    def _code(self, code: CodeType, known: Mapping[str, Any], around: Mapping[str, Any]) -> str:
-        """Return instructions as text, with the values of names from outside: global names and closures."""
-        around = {name: value for name, value in around.items() if name not in code.co_cellvars}
-        every = list(dis.get_instructions(code))
-        targets = [step.offset for step in every if step.is_jump_target]
-        steps = [step for step in every if step.opname not in PADDING]
-        arguments = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        texts = [str(arguments), str(code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS))]
-        texts.append(code.co_exceptiontable.hex())
-        outside: tuple[Any] | None = None
+    def _code(self, code: CodeType, known: Mapping[str, Any]) -> str:
+        """Return instructions as text, with the values of `known` names from outside: global names and closures."""
+        known = {name: value for name, value in known.items() if name not in code.co_cellvars}
+        steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
+        flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+        parts: list[Any] = [(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], flags)]
         for k, step in enumerate(steps):
-            if step.is_jump_target:
-                texts.append(f":{bisect_left(targets, step.offset)}")
-            outside = self._outside(steps, k, outside, known, around)
-            if outside is not None:
-                attribute = k + 1 < len(steps) and steps[k + 1].opname in ATTRIBUTES
-                if not (attribute and self._is_own_module(outside[0])):
-                    texts.append(self.value(outside[0]))
-            elif isinstance(step.argval, CodeType):
-                texts.append(self._code(step.argval, known, around))
-            elif step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-                texts.append(f"{step.opname} {bisect_left(targets, step.argval)}")
+            name, kind = step.argval, step.opname
+            module = parts[-1].value if isinstance(parts[-1], _Outside) else None
+            own = isinstance(module, ModuleType) and self._own(module.__name__)
+            if own and kind in ("LOAD_ATTR", "LOAD_METHOD") and hasattr(module, name):
+                parts[-1] = _Outside(getattr(module, name))
+            elif kind.startswith("LOAD_") and kind.endswith(("GLOBAL", "NAME", "DEREF")) and name in known:
+                parts.append(_Outside(known[name]))
+            elif kind == "IMPORT_NAME":
+                level, names = (one.argval for one in steps[k - 2 : k])
+                parts.append(self._imported("." * level + name, names, known.get("__package__")))
+            elif isinstance(name, CodeType):
+                parts.append(self._code(name, known))
             else:
-                # Python 3.11 doesn't give the names of keywords.
-                value = code.co_consts[step.arg or 0] if step.opname == "KW_NAMES" else step.argval
-                texts.append(f"{step.opname} {self.value(value)}")
-        return "\n".join(texts)
+                # A target is relative. Python 3.11 doesn't give the names of keywords.
+                jump = step.opcode in dis.hasjrel or step.opcode in dis.hasjabs
+                parts.append(
+                    (kind, step.arg if jump else code.co_consts[step.arg or 0] if kind == "KW_NAMES" else name)
+                )
+        texts = [self.value(part.value if isinstance(part, _Outside) else part) for part in parts]
+        return "\n".join([code.co_exceptiontable.hex(), *texts])
 
-    def _outside(
-        self,
-        steps: list[dis.Instruction],
-        k: int,
-        owner: tuple[Any] | None,
-        known: Mapping[str, Any],
-        around: Mapping[str, Any],
-    ) -> tuple[Any] | None:
-        """Return the value that instruction k loads from outside; None if it loads none.
+    def _imported(self, name: str, names: Sequence[str] | None, package: str | None) -> Any:
+        """Return what an import inside a function brings: from other libraries, the name of the module."""
+        name = importlib.util.resolve_name(name, package or "")
+        if not self._own(name):
+            return name
+        module = import_module(name)
+        return _Outside([getattr(module, one) for one in names or ()] or module)
 
-        owner: the value that instruction k - 1 loads, such as a module with the attribute that instruction k reads.
-        """
-        name, kind = steps[k].argval, steps[k].opname
-        if kind in ATTRIBUTES and owner and self._is_own_module(owner[0]) and hasattr(owner[0], name):
-            return (getattr(owner[0], name),)
-        if kind in ("LOAD_GLOBAL", "LOAD_NAME") and name in known:
-            return (known[name],)
-        if kind.startswith("LOAD_") and kind.endswith("DEREF") and name in around:
-            return (around[name],)
-        if kind == "IMPORT_NAME":
-            level, names = steps[k - 2].argval, steps[k - 1].argval
-            name = importlib.util.resolve_name("." * level + name, known.get("__package__") or "")
-            if self._own(name):
-                module = import_module(name)
-                return ([getattr(module, one) for one in names or ()] or module,)
-        return None
 
-    def _is_own_module(self, value: Any) -> bool:
-        return isinstance(value, ModuleType) and self._own(value.__name__)
+class _Outside(NamedTuple):
+    """A value that a function takes from outside."""
+
+    value: Any
+
+
+def _state(value: Any) -> list[Any]:
+    """Return the parts of an instance, without what its cached properties have computed."""
+    if isinstance(value, tuple):
+        return list(value)
+    kind, names = type(value), getattr(value, "__dataclass_fields__", None) or sorted(vars(value))
+    return [getattr(value, one) for one in names if not isinstance(getattr_static(kind, one, None), cached_property)]
 
 
 def _members(kind: type) -> dict[str, Any]:
     """Return the members of a class that may compute numbers, by name: its functions, values, and fields in order."""
-    members: dict[str, Any] = {
-        "_fields": getattr(kind, "_fields", ()) or list(getattr(kind, "__dataclass_fields__", ()))
-    }
+    fields = getattr(kind, "_fields", ()) or list(getattr(kind, "__dataclass_fields__", ()))
+    members: dict[str, Any] = {"_fields": fields}
     for name, member in sorted(vars(kind).items()):
-        if isinstance(member, property):
-            member = [function for function in (member.fget, member.fset) if function]
-        elif isinstance(member, cached_property):
-            member = member.func
-        elif isinstance(member, staticmethod | classmethod):
-            member = member.__func__
+        if isinstance(member, property | cached_property | staticmethod | classmethod):
+            member = next(one for inside in ("fget", "func", "__func__") if (one := getattr(member, inside, None)))
         code = getattr(inspect.unwrap(member) if callable(member) else None, "__code__", None)
         generated = code is not None and code.co_filename == GENERATED
         machinery = code is None and (name.startswith(("__", "_abc")) or inspect.isdatadescriptor(member))
         if name not in DESCRIPTIONS and not generated and not machinery:
             members[name] = member
     return members
-
-
-def _is_filled(cell: Any) -> bool:
-    with suppress(ValueError):
-        return cell.cell_contents is not cell
-    return False
