@@ -197,7 +197,7 @@ class Stop(Enum):
     FINISHED: the solver ended by itself, as closed forms do. EXHAUSTED: it has used all batches of fresh samples.
     """
 
-    CONVERGED = "Converged: the residual fell below the tolerance, or as far as rounding lets it."
+    CONVERGED = "Converged: the estimate is stationary to the tolerance, or as far as rounding lets it."
     LOCAL_MINIMUM = (
         "Local minimum: the ground truth fits the data better; take another initialization, seed or solver, "
         "or more data."
@@ -238,7 +238,7 @@ class Limits(NamedTuple):
     """When a run ends at the latest."""
 
     tol: Annotated[
-        float, Parameter(meaning="stop when the solver's residual is at most this", low=0, high=1, scale="log")
+        float, Parameter(meaning="largest stationarity at which a run has converged", low=0, high=1, scale="log")
     ] = 1e-8
     max_iter: Annotated[
         int, Parameter(meaning="most iterations; some solvers: 1,000 by default", low=1, high=1_000_000, scale="log")

@@ -32,7 +32,7 @@ TEXTS = {
     "LRLAB_STORE": "the file of stored trials",
     "LRLAB_PLUGINS": "Python files with your solvers and models, separated as in PATH",
     "LRLAB_SCHEDULER": "the address of a dask scheduler that runs the jobs",
-    "LRLAB_PRELOAD": "modules that all workers have from the start; none: the engine starts a second sooner",
+    "LRLAB_PRELOAD": "modules that workers import before their first job; none: the engine is ready a second sooner",
     "LRLAB_DATA": "the folder of data sets",
     "LRLAB_EMBED": "sites that may show pages in a frame, as https://course.example, separated by spaces",
 }

@@ -22,7 +22,7 @@ from lrlab.protocol import Checkpoint, proceed
 METRICS = {
     "held_out_misfit": Measure("relative error of held-out measurements", "1 for a zero estimate"),
     "misfit": Measure(
-        "misfit  ‖A(Ŵ) − b‖ / ‖b‖", "relative distance between the measurements of the estimate and yours"
+        "residual norm  ‖A(Ŵ) − b‖ / ‖b‖", "relative distance between the measurements of the estimate and yours"
     ),
     "guessed_rank": Measure("rank", "rank that solvers get", constant=True),
 }

@@ -178,7 +178,7 @@ def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float
     level = shown(run.predictions, measure, "predicted")
     if level is not None:
         _add_band(figure, extent, run.predictions, f"predicted_{measure}", color, log_y)
-        hover = f"theory of {run.title} at this size: mean %{{y:.4g}}"
+        hover = f"theory of {run.title} at this n and p: mean %{{y:.4g}}"
         look: dict[str, Any] = {"hover": hover, "showlegend": False, "legendgroup": "theory"}
         theme.dashed(figure, extent, [level, level], color, name=f"theory: {run.title}", **look)
     limit = shown(run.predictions, measure, "limit")
@@ -236,7 +236,7 @@ def _add_bounds(
             mode="lines",
             name=words,
             line={**theme.POPULATION, "width": 2.5},
-            hovertemplate=f"{words}, at this size: %{{y:.4g}}<extra></extra>",
+            hovertemplate=f"{words}, finite-size prediction: %{{y:.4g}}<extra></extra>",
         )
     for prefix, words in LIMITS.items():
         limit = _level(predictions, measure, prefix, log_y)

@@ -154,7 +154,7 @@ class Layers:
                     error_y={"type": "data", "symmetric": False, "thickness": width, "width": 3, **bars},
                     name=f"fitted half, {solver}",
                     showlegend=shade == color,
-                    hovertemplate=f"half of the trials of {solver} succeed at %{{y:.4g}}<br>"
+                    hovertemplate=f"50% success contour of {solver} at %{{y:.4g}}<br>"
                     "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>",
                 ),
                 place,

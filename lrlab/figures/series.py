@@ -77,7 +77,7 @@ def _add_theory(figure: Figure, theory: pd.DataFrame, name: str, color: str) -> 
     line, words = theory[theory["kind"] == "predicted"], f"theory, {name}"
     banded = line.dropna()
     # Draws of problems of this size have a band; a formula has none, and may be one for large sizes.
-    hover = f"{words}{', at this size' if len(banded) else ''}<br>%{{x:.5g}}: %{{y:.3g}}"
+    hover = f"{words}{', finite-size prediction' if len(banded) else ''}<br>%{{x:.5g}}: %{{y:.3g}}"
     theme.dashed(figure, line["x"], line["y"], color, name=words, hover=hover, showlegend=len(line) > 0)
     if len(banded):
         theme.band(figure, banded["x"].to_numpy(), banded["low"].to_numpy(), banded["high"].to_numpy(), color)

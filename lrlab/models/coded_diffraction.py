@@ -120,7 +120,7 @@ def measured(spec: CodedDiffraction) -> Measured:
     low = max(0, (wide - SHOWN) // 2)
     pattern = pattern[low : low + SHOWN, low : low + SHOWN]
     counts = f"counts, {spec.photons:g} a pixel on average," if spec.photons else "numbers"
-    words = f"{spec.m:,} {counts} for {spec.degrees_of_freedom:,} real unknowns; brighter is larger."
+    words = f"{spec.m:,} {counts} for {spec.degrees_of_freedom:,} real degrees of freedom; brighter is larger."
     return Measured(words, [Panel("first pattern, roots of its counts", pattern, "sizes")])
 
 

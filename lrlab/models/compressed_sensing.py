@@ -42,7 +42,7 @@ class CompressedSensing(Spec):
     model = "compressed-sensing"
     title = "Compressed sensing"
     summary = (
-        "A sparse signal from fewer linear measurements than unknowns: y = Ax + σe, quantized to a few bits or not."
+        "A sparse signal from fewer linear measurements than entries: y = Ax + σe, quantized to a few bits or not."
     )
     equation = r"y = Q_b(A x + \sigma e), \quad A_{ij} \sim N(0, 1/n), \quad \|x\|_0 = s, \quad \|x\|^2 = s"
 
@@ -179,7 +179,7 @@ FAMILY = Family(
     name="compressed-sensing",
     measures={
         "error": Measure(
-            "relative error  ‖x̂ − x‖ / ‖x‖", "relative distance from the truth; with one bit, of directions"
+            "relative error  ‖x̂ − x‖ / ‖x‖", "relative distance from the signal; with one bit, of directions"
         ),
         "overlap": Measure("squared overlap", "squared cosine with the ground truth: 1 is exact", rising=True),
         "support": Measure(

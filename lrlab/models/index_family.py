@@ -8,7 +8,7 @@ FAMILY = Family(
     name="single-index",
     measures={
         "error": Measure(
-            "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the truth"
+            "error  ‖b̂ − b‖", "sign-free distance of the unit vectors: 0 is exact, √2 is orthogonal to the signal"
         ),
         "overlap": Measure(
             "squared overlap  ⟨b̂, b⟩²",
@@ -21,7 +21,7 @@ FAMILY = Family(
             quotient=("overlap", "best_overlap"),
             rising=True,
         ),
-        "misfit": Measure("misfit  mean (y − f(⟨x, b̂⟩))²", "squared loss of the responses under the true link f"),
+        "misfit": Measure("squared loss  mean (y − f(⟨x, b̂⟩))²", "squared loss of the responses under the true link"),
         **COMMON_MEASURES,
         "support": Measure(
             "support recall",
@@ -30,7 +30,7 @@ FAMILY = Family(
         ),
         "coverage": Measure(
             "coverage of 95% intervals",
-            "fraction of entries whose 95% interval contains the truth",
+            "fraction of entries whose 95% interval contains the true entry",
             rising=True,
         ),
         "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),

@@ -96,7 +96,7 @@ class LowRankSpec(Spec):
         if m >= unknowns:
             wrong = self.rank_guess == "none" and self.given_rank != self.true_rank
             return f"Solvers are given the rank {self.given_rank}; the true one is {self.true_rank}." if wrong else ""
-        return f"Fewer measurements ({m}) than unknowns ({unknowns}): infinitely many matrices fit them."
+        return f"Fewer measurements ({m}) than degrees of freedom ({unknowns}): infinitely many matrices fit them."
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """State the estimated rank, and whether the residual norm shows that an assumed rank is too small."""
@@ -172,7 +172,7 @@ class LowRankSpec(Spec):
 FAMILY = Family(
     name="low-rank",
     measures={
-        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth: 0 is exact"),
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the ground truth: 0 is exact"),
         "error_over_bound": Measure(
             "error / Cramér-Rao bound",
             "mean error over the least of estimates without bias at this noise: 1 is efficient; bias may go below",
@@ -187,7 +187,7 @@ FAMILY = Family(
             "singular directions recovered",
             "number of the k singular directions with an error below a tenth of their singular value",
         ),
-        "misfit": Measure("misfit  ‖A(Ŵ) − b‖ / ‖b‖", "relative residual norm of the measurements"),
+        "misfit": Measure("residual norm  ‖A(Ŵ) − b‖ / ‖b‖", "residual norm relative to the measurements"),
         "test_error": Measure(
             "test error", "relative error of noiseless responses on 1,000 fresh inputs", common=False
         ),

@@ -30,7 +30,7 @@ def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) 
         lines["all entries"] = spec.measurements >= spec.entries
     if entry.name == "complete-then-regress":
         (n1, n2), k = spec.table, spec.true_rank
-        lines["unknowns of the table"] = spec.measurements >= k * (n1 + n2 - k)
+        lines["degrees of freedom of the table"] = spec.measurements >= k * (n1 + n2 - k)
     exact = not spec.outliers and not spec.values()["noise"]
     if entry.name == "nuclear-norm" and exact and spec.values().get("operator") == "dense":
         lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)

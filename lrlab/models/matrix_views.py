@@ -25,10 +25,10 @@ MOST_BYTES = 128 * 2**20
 
 def measured_matrix(spec: Any) -> Measured:
     """Return the first measurement of a spec, or a corner of a partially observed matrix."""
-    unknowns = f"{spec.degrees_of_freedom:,} unknowns"
+    unknowns = f"{spec.degrees_of_freedom:,} degrees of freedom"
     if any(spec.table):
         (rows, columns), m = spec.table, spec.measurements
-        words = f"{unknowns}, {m:,} numbers: {m / (rows * columns):.2g} of the {rows:,} × {columns:,} entries."
+        words = f"{unknowns}, {m:,} values: {m / (rows * columns):.2g} of the {rows:,} × {columns:,} entries."
         if spec.data_bytes > MOST_BYTES:
             return Measured(words)
         problem = spec.build()
@@ -70,7 +70,7 @@ GOAL = Goal("weakest_error", RECOVERED, noises=3.0)
 def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover W, and the number of measurements per degree of freedom."""
     m, unknowns = spec.measurements, spec.degrees_of_freedom
-    counted = f"{m:,} numbers for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom"
+    counted = f"{m:,} measurements for {unknowns:,} degrees of freedom, {m / unknowns:.3g} for each"
     if m < unknowns:
         counted += ", too few to determine it"
     level = GOAL.level(float(getattr(spec, "noise", 0.0))) or RECOVERED
@@ -81,7 +81,9 @@ def measured_rows(spec: Any) -> Measured:
     """Return the labels of the first rows: 1, 0, or nan if unobserved."""
     entries = min(spec.observed_entries, spec.n * spec.labels)
     share = entries / (spec.n * spec.labels)
-    words = f"{_unknowns(spec)} unknowns, {entries:,} labels: {'all' if share == 1 else f'{share:.2g} of all'}."
+    words = (
+        f"{_unknowns(spec)} degrees of freedom, {entries:,} labels: {'all' if share == 1 else f'{share:.2g} of all'}."
+    )
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
     values, _ = _first_look(spec)
@@ -91,7 +93,7 @@ def measured_rows(spec: Any) -> Measured:
 def measured_signs(spec: Any) -> Measured:
     """Return the signs of the first samples."""
     signs = round(spec.signs_per_label * spec.d2)
-    words = f"{_unknowns(spec)} unknowns, {signs:,} signs in a batch. Blue: 1, orange: −1."
+    words = f"{_unknowns(spec)} degrees of freedom, {signs:,} signs in a batch. Blue: 1, orange: −1."
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
     block = next(spec.build().blocks(0))

@@ -181,7 +181,7 @@ def measured(spec: OneBitCompletion) -> Measured:
     """Return a corner of the table of bits."""
     problem = spec.build()
     m, unknowns = spec.measurements, spec.degrees_of_freedom
-    words = f"{m:,} bits for {unknowns:,} unknowns, {m / unknowns:.3g} times the degrees of freedom. Blue: 1."
+    words = f"{m:,} bits for {unknowns:,} degrees of freedom, {m / unknowns:.3g} bits for each. Blue: 1."
     return Measured(words, [matrix_views.corner(problem.operator, problem.y, "bits", "bits")])
 
 

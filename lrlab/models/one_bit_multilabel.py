@@ -92,7 +92,7 @@ class OneBitMultilabel(Spec):
 FAMILY = Family(
     name="one-bit-multilabel",
     measures={
-        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the truth, columns normalized"),
+        "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from W, columns normalized"),
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
         "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
         "auc": Measure(

@@ -38,9 +38,7 @@ class PhaseSpec(Spec):
         """Warn if other signals have the same magnitudes."""
         if self.m > self.degrees_of_freedom:
             return ""
-        return (
-            f"Only {self.m:,} measurements for {self.degrees_of_freedom:,} real unknowns: other signals fit them, too."
-        )
+        return f"Only {self.m:,} measurements for {self.degrees_of_freedom:,} real degrees of freedom: others fit, too."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,11 +201,11 @@ def align_phase(estimate: Vector, truth: Vector) -> Vector:
 FAMILY = Family(
     name="phase-retrieval",
     measures={
-        "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the truth under the best phase"),
+        "error": Measure("error  min ‖eⁱᵗ x̂ − x‖ / ‖x‖", "relative distance from the signal under the best phase"),
         "overlap": Measure(
             "squared overlap", "squared cosine with the ground truth: 1 is exact, 1/p is a random guess", rising=True
         ),
-        "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
+        "misfit": Measure("residual norm of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
         **COMMON_MEASURES,
     },
     goal=signals.PHASE_GOAL,

@@ -42,9 +42,9 @@ def index_measured(spec: Any) -> Measured:
     # Of the data itself: with fewer rows another part of the random numbers would be the noise.
     answers = spec.build().first_answers(SHOWN)
     unknowns = f"{spec.sparsity} non-zero of {spec.p:,}" if spec.sparsity else f"{spec.p:,}"
-    flipped = f"; a share of {spec.flip:g} is flipped" if spec.flip else ""
-    words = f"{spec.n:,} bits for {unknowns} unknowns{flipped}. Blue: yᵢ = 1, orange: −1."
-    return Measured(words, [Panel(f"the first {len(answers)} answers", strip(answers), "bits")])
+    flipped = f"; a fraction of {spec.flip:g} is flipped" if spec.flip else ""
+    words = f"{spec.n:,} bits for {unknowns} entries{flipped}. Blue: yᵢ = 1, orange: −1."
+    return Measured(words, [Panel(f"the first {len(answers)} responses", strip(answers), "bits")])
 
 
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
@@ -64,7 +64,7 @@ def prediction_words(numbers: Mapping[str, float]) -> str:
         low, high = numbers["predicted_error_low"], numbers["predicted_error_high"]
         return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of trials)"
     if "limit_overlap" in numbers:
-        return f"Error for large n and p {error_of(numbers['limit_overlap']):.2g}"
+        return f"Asymptotic error {error_of(numbers['limit_overlap']):.2g}"
     return ""
 
 
@@ -73,7 +73,7 @@ def bound_words(numbers: Mapping[str, float]) -> list[str]:
     if "best_error" in numbers:
         return [f"Bayes-optimal {numbers['best_error']:.2g}"]
     if "limit_best_overlap" in numbers:
-        return [f"information-theoretic limit for large n and p {error_of(numbers['limit_best_overlap']):.2g}"]
+        return [f"asymptotic information-theoretic limit {error_of(numbers['limit_best_overlap']):.2g}"]
     return []
 
 
@@ -90,14 +90,14 @@ def _beside_theory(spec: Any, outcome: Outcome) -> str:
     if not np.isfinite(threshold):
         return f"{words}: this moment has no gap, whatever n/p"
     side = "above" if ratio > threshold else "below"
-    return f"{words}: n/p = {ratio:.4g} is {side} its threshold for large n and p, {threshold:.3g}"
+    return f"{words}: n/p = {ratio:.4g} is {side} its asymptotic threshold {threshold:.3g}"
 
 
 def phase_measured(spec: Any) -> Measured:
     """Return the first measurements of a spec."""
     few = min(spec.m, SHOWN)
     name = "magnitudes" if spec.data == "magnitude" else "intensities"
-    words = f"{spec.m:,} {name} for {spec.degrees_of_freedom:,} real unknowns; brighter is larger."
+    words = f"{spec.m:,} {name} for {spec.degrees_of_freedom:,} real degrees of freedom; brighter is larger."
     return Measured(words, [Panel(f"the first {few} {name}", strip(spec.replace(m=few).build().y), "sizes")])
 
 

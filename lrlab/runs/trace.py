@@ -127,7 +127,7 @@ class Trace:
         of_sizes = theory.predictions(self.job, draw=False) if limited else {}
         if of_sizes.get("limit_overlap") == 0.0:
             # Small problems are often recovered far below the threshold of large ones.
-            here = f"; at this size it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""
+            here = f"; at this n and p it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""
             words = f"in large problems, where the overlap of this method tends to 0 at this n/p{here}"
             return f"Stopped at the iteration limit. More iterations do not help {words}."
         if limited and self.job.spec.measurements < unknowns:

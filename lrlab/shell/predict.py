@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
     add_format(option)
     option("--labels", metavar="FILE", help="as for `fit`, if the rows come with labels")
     option("--top", default=5, type=int, metavar="K", help="labels of a row (default: 5)")
-    option("--out", type=Path, metavar="FILE", help="write them as CSV: row, place, label, score, predicted")
+    option("--out", type=Path, metavar="FILE", help="write them as CSV: row, position, label, score, predicted")
     add_json(command)
 
 

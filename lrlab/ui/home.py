@@ -47,7 +47,7 @@ EXPLORE = (
     Card(
         "converge",
         "Recover a matrix from rank-one measurements",
-        r"700 numbers $x^\top W y$ of a 50 x 50 matrix $W$ of rank 5, 1.5 times its number of unknowns. Heat maps of "
+        r"700 numbers $x^\top W y$ of a 50 x 50 matrix $W$ of rank 5, 1.5 times its degrees of freedom. Heat maps of "
         "the estimates, their singular values, and errors down to rounding.",
         {**RUN, "model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,tangent-descent,altmin"},
         "converge-rank-one",

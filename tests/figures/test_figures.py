@@ -341,7 +341,7 @@ def test_series_have_bands_and_theory():
         "asymptotic limit of a",
     }
     hovers = {trace.name: trace.hovertemplate for trace in figure.data if trace.name}
-    assert "at this size" in hovers["theory, a"] and "size" not in hovers["theory, b"], "a formula has no draws"
+    assert "finite-size" in hovers["theory, a"] and "size" not in hovers["theory, b"], "a formula has no draws"
     line = next(trace for trace in figure.data if trace.name == "a")
     assert line.error_y is None and line.customdata[0][3] == "a"
     assert any(trace.fill == "toself" for trace in figure.data)

@@ -43,7 +43,7 @@ def test_pictures_have_no_limits():
 def test_captions_say_what_dots_and_curves_are():
     limited = Recovery("gamp", predictions={"limit_overlap": 0.5, "limit_best_overlap": 0.8}, expected=[0.2, 0.4])
     words = theory_caption([limited], "overlap")
-    assert "information-theoretic limit for large n and p; small problems may end beyond it." in words
+    assert "asymptotic information-theoretic limit; small problems may end beyond it." in words
     assert "each iterate of gamp" in words and "on average" not in words and "polynomial-time methods" not in words
     hard = Recovery("sir", predictions={"limit_best_overlap": 0.8, "limit_best_fast_overlap": 0.5})
     assert "and the limit of polynomial-time methods" in theory_caption([hard], "error")

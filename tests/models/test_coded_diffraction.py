@@ -106,7 +106,7 @@ def test_images_are_recovered_from_exact_patterns(name, code):
 def test_what_is_said_of_a_run():
     family, spec = catalog.family("coded-diffraction"), CodedDiffraction(side=16, photons=100.0)
     shown = family.measured(spec)
-    assert "2,048 counts, 100 a pixel on average, for 511 real unknowns" in shown.words
+    assert "2,048 counts, 100 a pixel on average, for 511 real degrees of freedom" in shown.words
     theory.cache(spec, theory.exact(spec))
     trace = lrlab.solve(spec, "gauss-newton")
     known = theory.predictions(trace.job)
@@ -117,7 +117,7 @@ def test_what_is_said_of_a_run():
     exact = family.verdict(spec.replace(photons=0.0), [outcome])
     assert exact.startswith("The image is recovered by 0 of 1 solvers")
     assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
-    assert CodedDiffraction(masks=1).remark.startswith("Only 4,096 measurements for 8,191 real unknowns")
+    assert CodedDiffraction(masks=1).remark.startswith("Only 4,096 measurements for 8,191 real degrees of freedom")
     assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}
     for values, sentence in (({"side": 4}, "side must be"), ({"truth": "upload"}, "truth must be one of phantom")):
         with pytest.raises(InputError, match=sentence):

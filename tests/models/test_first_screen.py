@@ -66,19 +66,19 @@ def test_a_verdict_names_prediction_threshold_and_limit():
     )
     assert predicted == pytest.approx(simulated, rel=0.15)
     assert (
-        "n/p = 150 is above its threshold for large n and p, 11.9" in sentence
+        "n/p = 150 is above its asymptotic threshold 11.9" in sentence
         and "lowest here" in sentence
         and "probit" in sentence
     )
     below = verdict(catalog.spec("one-bit-sensing", n=400, p=50), "pairwise-moment")
-    assert "n/p = 8 is below its threshold for large n and p, 10.1" in below
+    assert "n/p = 8 is below its asymptotic threshold 10.1" in below
 
 
 def test_a_verdict_counts_unknowns_and_says_who_recovers():
     spec = catalog.spec("rank-one-sensing", m=300, d1=12, d2=10, rank=2)
     assert "recovered by 1 of 1 solvers" in verdict(spec, "gauss-newton")
     few = verdict(spec.replace(m=30), "gauss-newton", max_iter=5)
-    assert "recovered by 0 of 1" in few and "30 numbers for 40 unknowns" in few and "too few to determine it" in few
+    assert "recovered by 0 of 1" in few and "for 40 degrees of freedom, 0.75 for each, too few to determine it" in few
     phase = verdict(catalog.spec("phase-retrieval", m=120, p=12), "gauss-newton")
     assert "recovered by 1 of 1 solvers" in phase
     assert "polynomial-time methods succeed from 2.03 and any method from 2" in phase

@@ -109,8 +109,8 @@ def test_a_cancelled_run_ends_before_its_next_product_with_the_data(model, name,
 @pytest.mark.parametrize(
     ("model", "few", "enough", "sentence"),
     [
-        ("rank-one-sensing", {"m": 474}, {"m": 475}, r"Fewer measurements \(474\) than unknowns \(475\)"),
-        ("polynomial-network", {"m": 489}, {"m": 490}, r"Fewer measurements \(489\) than unknowns \(490\)"),
+        ("rank-one-sensing", {"m": 474}, {"m": 475}, r"Fewer measurements \(474\) than degrees of freedom \(475\)"),
+        ("polynomial-network", {"m": 489}, {"m": 490}, r"Fewer measurements \(489\) than degrees of freedom \(490\)"),
         ("multilabel-regression", {"n": 19, "observed": 1.0}, {"n": 20, "observed": 1.0}, "Fewer points .n = 19"),
         ("multilabel", {"n": 99}, {"n": 100}, r"Fewer rows \(n = 99\) than features \(d = 100\)"),
     ],

@@ -62,7 +62,7 @@ def test_the_bound_is_that_of_the_information_of_bits():
 def test_what_is_said_of_a_run():
     family = catalog.family("one-bit-completion")
     shown = family.measured(SMALL)
-    assert shown.words.startswith("600 bits for 69 unknowns, 8.7 times the degrees of freedom")
+    assert shown.words.startswith("600 bits for 69 degrees of freedom, 8.7 bits for each")
     problem = SMALL.build()
     assert (shown.panels[0].values[problem.operator.rows, problem.operator.columns] == problem.y).all()
     with pytest.raises(InputError, match=r"rank must be in 1\.\.min\(40, 30\) = 30, got 31"):

@@ -33,7 +33,7 @@ def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
 def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
     trace = solve(spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
     expected = theory.exact_predictions(trace.job)["predicted_overlap"]
-    assert expected > 0.3 and f"tends to 0 at this n/p; at this size it is {expected:.2g} on average" in trace.ending
+    assert expected > 0.3 and f"tends to 0 at this n/p; at this n and p it is {expected:.2g} on average" in trace.ending
 
 
 def test_excess_risk_is_offered_where_it_exists():

@@ -55,11 +55,11 @@ def draw(figure: Figure, at: float) -> build.Figure:
 def sentence(figure: Figure, at: float) -> str:
     """Return overlap, ratio and threshold."""
     result = numbers(figure, at)
-    overlap = f"Squared overlap {rounded(result['overlap'])}, for large n and p {rounded(result['limit of overlap'])}"
+    overlap = f"Squared overlap {rounded(result['overlap'])}, asymptotically {rounded(result['limit of overlap'])}"
     if result["threshold"] > MOST_RATIO:
         return f"{overlap}: this matrix has no gap here, whatever n/p."
     side = "above" if result["ratio"] > result["threshold"] else "below"
-    threshold = f"the threshold for large n and p, {rounded(result['threshold'])}"
+    threshold = f"the asymptotic threshold {rounded(result['threshold'])}"
     return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} {threshold}."
 
 

@@ -46,7 +46,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
     drawn.update_yaxes(type="log", range=[-16.5, 1.5])
     drawn.update_xaxes(range=[0, figure.trials + 1])
     measure = family(figure.spec.model).measures[figure.get("measure", "error")].title
-    return theme.style(drawn, "draws, the best first", measure, height=HEIGHT)
+    return theme.style(drawn, "trials, the best first", measure, height=HEIGHT)
 
 
 def sentence(figure: Figure, at: float) -> str:

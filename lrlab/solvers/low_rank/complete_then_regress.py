@@ -59,7 +59,8 @@ def complete_then_regress(
     n1, n2 = A.table
     white, left, right = A.whitened()
     unknowns = problem.rank * (n1 + n2 - problem.rank)
-    note = "" if len(b) >= unknowns else f"The table has {unknowns} unknowns, its {len(b)} entries do not decide it."
+    few = f"{len(b)} observed entries do not determine a matrix with {unknowns} degrees of freedom."
+    note = "" if len(b) >= unknowns else few
     plain: Any = SimpleNamespace(operator=A.without_features(), b=b, rank=problem.rank)
     for state in COMPLETIONS[completion](plain, rng=rng):
         R: LowRank = state.estimate

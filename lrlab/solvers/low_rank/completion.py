@@ -13,7 +13,7 @@ def penalty_note(option: str, weight: float, unit: str, rest: Array, b: Array) -
     """Return one sentence on a penalty and the residual norm that it leaves, rest = A(W) - b."""
     left = np.linalg.norm(rest) / (np.linalg.norm(b) or 1.0)
     words = f"This is the minimum with the penalty {option} = {weight:g}{unit}"
-    return f"{words}: it leaves a misfit of {left:.2g}, noise among it; a smaller {option} leaves less."
+    return f"{words}: it leaves a relative residual norm of {left:.2g}, noise among it; a smaller {option} leaves less."
 
 
 def refuse_features(spec: Any, options: Options) -> None:

@@ -218,7 +218,7 @@ def turning(data: Data, best: Shown) -> abc.Generator[Shown, None, Shown]:
         return best
     ends = list[tuple[Round, Start]]()
     for start in other_starts(data):
-        yield best._replace(trying="splines from other starts")
+        yield best._replace(trying="splines from other initializations")
         ends.append((next(islice(rounds(data, start.at, SPLINE), SPLINE_ROUNDS, None)), start))
     end, start = min(ends, key=lambda pair: pair[0].held_out(data).sum())
     if wins(data, end, best.round, BY_OTHERS):

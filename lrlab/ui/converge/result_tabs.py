@@ -154,9 +154,7 @@ def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
         words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
     words += [BEST_ON_AVERAGE] * known("best")
     hard = ", and the limit of polynomial-time methods" * known("limit_best_fast")
-    limits = (
-        f"Thin and gray: the information-theoretic limit for large n and p{hard}; small problems may end beyond it."
-    )
+    limits = f"Thin and gray: the asymptotic information-theoretic limit{hard}; small problems may end beyond it."
     words += [limits] * known("limit_best")
     return " ".join(words)
 

@@ -36,7 +36,7 @@ def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> Parts:
     own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
     drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
     words = (
-        f"Squared overlap {drawn.overlap:.2f}, for large n and p {limit.overlap:.2f}; a random guess has "
+        f"Squared overlap {drawn.overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
         f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
         f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
         "gradual."

@@ -32,7 +32,7 @@ MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
     "only while their values stay above the rest. Dashed: the limit for large matrices and independent normal noise, "
-    "drawn if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
+    "shown if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
     "fewer, equal singular values split, and large responses widen the bulk. Open symbols: "
     "the moment of responses truncated at twice their root mean square (`start=clipped`)."
 )
@@ -44,7 +44,7 @@ PHASES = (
 BAND_POINTS, BAND_DRAWS = 24, 100
 """Points of a band along the axis, and simulations per point."""
 PAIRS = (
-    "Dashed: the limit at this $n/p$ for large $n$ and $p$; of eigenvalues of noise the mean at this $p$ "
+    "Dashed: the limit at this $n/p$ as $n$ and $p$ grow; of eigenvalues of noise the mean at this $p$ "
     "(Tracy-Widom). Bands: the range of 90% of simulations at this $n$ and $p$ (up to $p = 200$); where the "
     "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
     "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
@@ -52,7 +52,7 @@ PAIRS = (
 )
 PAIRS_ALONE = (
     "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
-    "Theory is known only for uncorrelated Gaussian rows: none is drawn."
+    "Theory is known only for uncorrelated Gaussian rows: none is shown."
 )
 
 

@@ -185,7 +185,7 @@ def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -
 
 
 def _adaptive(link: Permalink, plane: bool) -> dict[str, Any]:
-    meaning = "measure the whole plane coarsely first, then where half of the trials succeed; infer the rest"
+    meaning = "measure the whole plane coarsely first, then near the 50% success contour; infer the rest"
     wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
     parts = [TOLERANCE, BUDGET]
     link.accept(part.name for part in parts)

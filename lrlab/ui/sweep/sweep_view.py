@@ -131,7 +131,7 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     if not names:
         return ""
     hard = "; dotted: the limit of polynomial-time methods" if len(names) > 1 else ""
-    return f"Gray and dashed: information-theoretic limit for large n and p{hard}. "
+    return f"Gray and dashed: asymptotic information-theoretic limit{hard}. "
 
 
 def said(shown: Lines) -> str:

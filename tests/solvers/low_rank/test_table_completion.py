@@ -130,4 +130,4 @@ def test_a_penalised_minimum_names_its_penalty_and_what_it_leaves(solver, option
     trace = lrlab.solve(spec, solver, max_iter=1000)
     message, misfit = trace.summary()["message"], trace.metrics["misfit"]
     assert trace.stop is lrlab.Stop.CONVERGED and misfit > 1e-3
-    assert f"penalty {option}" in message and f"misfit of {misfit:.2g}" in message
+    assert f"penalty {option}" in message and f"residual norm of {misfit:.2g}" in message
