@@ -77,6 +77,12 @@ def from_product(A: Array, B: Array, rank: int = 0) -> LowRank:
     return LowRank(Qa @ U, s, Qb @ Vt.T).truncated(rank or len(s))
 
 
+def from_square(U: Array, s: Array) -> LowRank:
+    """Return the symmetric U diag(s) U^T, U (p, k), as factors."""
+    Q, R = np.linalg.qr(U)
+    return from_core(Q, (R * s) @ R.T, len(s))
+
+
 def from_core(Q: Array, C: Array, rank: int) -> LowRank:
     """Return the nearest matrix of a rank to the symmetric Q C Q^T, Q (p, k) orthonormal, C (k, k)."""
     values, vectors = np.linalg.eigh((C + C.T) / 2)

@@ -137,8 +137,7 @@ class FormProblem(LowRankData):
         if len(self.bases) == 2:
             left, right = self.bases
             return lowrank.from_product(left @ (estimate.left * self.unit), right @ estimate.V)
-        Q, R = np.linalg.qr(self.bases[0] @ estimate.U)
-        return lowrank.from_core(Q, (R * (estimate.s * self.unit)) @ R.T, len(estimate.s))
+        return lowrank.from_square(self.bases[0] @ estimate.U, estimate.s * self.unit)
 
     def compared(self, W: LowRank) -> Comparison:
         """Return the root mean squared error on held-out measurements, with their mean as the baseline."""

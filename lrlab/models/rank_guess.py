@@ -88,10 +88,7 @@ def extended(A: Operator, b: Array, W: LowRank, rng: Generator) -> LowRank:
     """Return W and the leading term of the moment of its residual."""
     term = nearest(A.moment(b - A(W)), 1, rng, ROUGH)
     left, s, right = (np.concatenate(parts, axis=-1) for parts in zip(W, term, strict=True))
-    if not A.symmetric:
-        return lowrank.from_product(left * s, right)
-    Q, R = np.linalg.qr(left)
-    return lowrank.from_core(Q, (R * s) @ R.T, len(s))
+    return lowrank.from_square(left, s) if A.symmetric else lowrank.from_product(left * s, right)
 
 
 def fitted(A: Operator, b: Array, W: LowRank, exact: float, steps: int, settled: float) -> LowRank:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.lowrank import LowRank, from_core, from_product
+from lrlab.lowrank import LowRank, from_product, from_square
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import SETTLED
 from lrlab.operators.operator import Operator
@@ -91,8 +91,7 @@ def in_single(A: Operator) -> Operator | None:
 def orthonormalized(W: LowRank) -> LowRank:
     """Return W with factors that are orthonormal to double precision."""
     if W.U is W.V:
-        Q, R = np.linalg.qr(W.U.astype(float))
-        return from_core(Q, (R * W.s) @ R.T, len(W.s))
+        return from_square(W.U.astype(float), W.s)
     return from_product(W.left.astype(float), W.V.astype(float), len(W.s))
 
 
