@@ -10,13 +10,13 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ import numpy as np
 import lrlab.models
 import lrlab.solvers
 from lrlab import aliases
-from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served, sound
+from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served
 from lrlab.model_entry import Family, ModelEntry, Range
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
 from lrlab.protocol import Spec
@@ -82,11 +82,7 @@ def _built_in(package: ModuleType) -> list[Plugin]:
     files = sorted((file, root) for root in map(Path, package.__path__) for file in root.rglob("*.py"))
     parts = [file.relative_to(root).with_suffix("").parts for file, root in files if file.name != "__init__.py"]
     modules = [import_module(".".join((package.__name__, *own))) for own in parts]
-    return [
-        Plugin(one.__name__, entries_of(one, one.__name__))
-        for one in modules
-        if {"ENTRY", "ENTRIES"} & vars(one).keys() or declared_in(one)
-    ]
+    return [Plugin(one.__name__, tuple(own)) for one in modules if (own := declared_in(one, one.__name__))]
 
 
 BUILT_IN: tuple[Plugin, ...] = (*_built_in(lrlab.models), *_built_in(lrlab.solvers))
@@ -131,23 +127,27 @@ def from_text(path: str, text: bytes) -> Plugin:
     return Plugin(label, entries_of(sys.modules[name], label), (path, text))
 
 
-def _configured(failed: list[CatalogError]) -> Iterator[Plugin]:
-    """Yield the plugins of installed packages and of the setting LRLAB_PLUGINS; `failed` gets those that have none."""
-    for path in filter(None, os.environ.get(SETTING, "").split(os.pathsep)):
+def _of_package(point: EntryPoint) -> Plugin:
+    """Return the plugin of an entry point of an installed package, which names a module or an entry."""
+    label = f"{point.value} of {point.dist.name}" if point.dist else point.value
+    try:
+        loaded = point.load()
+    except FAILURES as error:
+        raise failure(label, error) from error
+    module = loaded if isinstance(loaded, ModuleType) else SimpleNamespace(ENTRY=loaded)
+    return Plugin(label, entries(loaded) or entries_of(module, label))
+
+
+def add_all(makers: Iterable[Callable[[], Plugin]]) -> None:
+    """Make plugins and add them; `LEFT_OUT` names the broken ones."""
+    global LEFT_OUT
+    plugins, wrong = list[Plugin](), list[CatalogError]()
+    for make in makers:
         try:
-            yield from_file(path)
+            plugins.append(make())
         except CatalogError as error:
-            failed.append(error)
-    for point in [point for group in GROUPS for point in entry_points(group=group)]:
-        label = f"{point.value} of {point.dist.name}" if point.dist else point.value
-        try:
-            loaded = point.load()
-            module = loaded if isinstance(loaded, ModuleType) else type("Module", (), {"ENTRY": loaded})
-            yield Plugin(label, sound(own, label) if (own := entries(loaded)) else entries_of(module, label))
-        except CatalogError as error:
-            failed.append(error)
-        except FAILURES as error:
-            failed.append(failure(label, error))
+            wrong.append(error)
+    LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, (*wrong, *add(plugins))))))
 
 
 def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
@@ -157,25 +157,21 @@ def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
     """
     global PLUGINS
     with _lock:
-        sound, wrong = list(plugins), list[CatalogError]()
-        while True:
-            names = frozenset[str]().union(*(plugin.names for plugin in sound))
-            files = {plugin.file for plugin in sound if plugin.file}
-            held = [one for one in PLUGINS if not one.names & names and one.file not in files]
-            known = [(one.label, entry) for one in (*BUILT_IN, *held, *sound) for entry in one.entries]
+        names = frozenset[str]().union(*(plugin.names for plugin in plugins))
+        files = {plugin.file for plugin in plugins if plugin.file}
+        held = [one for one in PLUGINS if not one.names & names and one.file not in files]
+        known = [(one.label, entry) for one in (*BUILT_IN, *held, *plugins) for entry in one.entries]
+        for plugin in plugins:
             try:
-                for plugin in sound:
-                    # Models need solvers that are sound.
-                    for entry in sorted(plugin.entries, key=lambda one: isinstance(one, ModelEntry)):
-                        check(plugin.label, entry, known)
-                break
+                # Models need solvers that are sound.
+                for entry in sorted(plugin.entries, key=lambda one: isinstance(one, ModelEntry)):
+                    check(plugin.label, entry, known)
             except CatalogError as error:
                 # Others may need its entries, so lrlab checks them again.
-                sound.remove(plugin)
-                wrong.append(error)
-        PLUGINS = (*held, *sound)
+                return [error, *add([one for one in plugins if one is not plugin])]
+        PLUGINS = (*held, *plugins)
         _publish([entry for _, entry in known])
-    return wrong
+    return []
 
 
 def _publish(entries: Sequence[Entry]) -> None:
@@ -192,20 +188,12 @@ def _publish(entries: Sequence[Entry]) -> None:
     FAMILIES = tuple({entry.family.name: entry.family for entry in models}.values())
     MODEL_ENTRIES = {entry.spec.model: entry for entry in models}
     MODELS = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
-    SOLVERS = {
-        name: tuple(
-            sorted((one for one in solvers if name in one.models), key=lambda one: place(entry.family.order, one.name))
-        )
-        for name, entry in MODEL_ENTRIES.items()
-    }
+    SOLVERS = {}
+    for name, entry in MODEL_ENTRIES.items():
+        made = (one for one in solvers if name in one.models)
+        SOLVERS[name] = tuple(sorted(made, key=lambda one: place(entry.family.order, one.name)))
     ENTRIES = tuple({id(entry): entry for made_for in SOLVERS.values() for entry in made_for}.values())
     NAMES = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
-
-
-def leave_out(errors: Iterable[CatalogError]) -> None:
-    """Add errors of plugins to `LEFT_OUT`."""
-    global LEFT_OUT
-    LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, errors))))
 
 
 def spec(model: str, **parameters: object) -> Spec:
@@ -296,7 +284,11 @@ def compatible(spec: Spec, name: str) -> SolverEntry:
     return entry
 
 
-_failed: list[CatalogError] = []
-leave_out([*add(list(_configured(_failed))), *_failed])
+add_all(
+    [
+        *(partial(from_file, path) for path in os.environ.get(SETTING, "").split(os.pathsep) if path),
+        *(partial(_of_package, point) for group in GROUPS for point in entry_points(group=group)),
+    ]
+)
 for mistake in LEFT_OUT:
     warnings.warn(f"{mistake} (left out)", stacklevel=2)

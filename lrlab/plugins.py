@@ -5,6 +5,7 @@ import pickle
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ UNPUBLISHED = "Not published."
 """Reference of a function without a docstring of a solver."""
 
 
-def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Sequence[str] = ()) -> tuple[str, ...]:
+def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Iterable[str] = ()) -> tuple[str, ...]:
     """Add your solvers and models to the catalogue of this process, and return their names.
 
     plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
@@ -47,7 +48,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 
 
-def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry:
+def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry:
     """Return an entry for a function without one: for these models, with as much memory as the data."""
     words = docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
@@ -60,7 +61,7 @@ def entry_of(function: Callable[..., Any], models: Sequence[str]) -> SolverEntry
         update=r"\text{as its code says}",
         reference=UNPUBLISHED,
         run=function,
-        models=tuple(models),
+        models=tuple(sorted(models)),
     )
 
 
@@ -77,11 +78,7 @@ def named(solver: AnySolver, model: str) -> str:
     if known is not None and known.reference != UNPUBLISHED:
         return known.name
     # Again each time: the code that the function uses in a notebook may have changed.
-    if own := entries(solver):
-        register(solver)
-        return own[0].name
-    register(solver, models=tuple(dict.fromkeys((*(known.models if known else ()), model))))
-    return entry_of(solver, ()).name
+    return register(solver, models=() if entries(solver) else {*(known.models if known else ()), model})[0]
 
 
 def load(paths: Iterable[str | os.PathLike[str]]) -> None:
@@ -95,19 +92,7 @@ def load(paths: Iterable[str | os.PathLike[str]]) -> None:
             raise InputError("with", "a Python file that is there", file, "correct the path")
     before = os.environ.get(SETTING, "").split(os.pathsep)
     os.environ[SETTING] = os.pathsep.join(dict.fromkeys(filter(None, [*before, *map(str, files)])))
-    _add_all(catalog.from_file, files)
-
-
-def _add_all(make: Callable[[Any], Plugin], things: Iterable[Any]) -> None:
-    """Make plugins of things and add them; `catalog.LEFT_OUT` names the broken ones."""
-    plugins, failed = list[Plugin](), list[CatalogError]()
-    for thing in things:
-        try:
-            plugins.append(make(thing))
-        except CatalogError as error:
-            failed.append(error)
-    if plugins or failed:
-        catalog.leave_out([*failed, *catalog.add(plugins)])
+    catalog.add_all(partial(catalog.from_file, file) for file in files)
 
 
 def _thing(entry: Entry) -> Any:
@@ -152,7 +137,8 @@ def install(sent: Sequence[Source]) -> None:
     """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names the broken ones."""
     new = [source for source in dict.fromkeys(sent) if source not in _installed]
     _installed.update(new)
-    _add_all(_received, new)
+    if new:
+        catalog.add_all(partial(_received, source) for source in new)
 
 
 def _received(source: Source) -> Plugin:
