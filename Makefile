@@ -45,7 +45,7 @@ soak: $(VENV)/.test chromium
 	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_random_specs.py
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
-	$(BIN)/python -m tests.faults --workers 100 --servers 20
+	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_kills.py
 	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
 	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
 	$(BIN)/python -m tests.load --sessions --beside

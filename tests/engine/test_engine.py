@@ -336,6 +336,10 @@ def test_an_item_that_fails_does_not_lose_the_others(engine):
         collect(engine.map(math.sqrt, [-1.0]))
 
 
+def test_workers_have_imported_what_solvers_need(engine):
+    assert collect(engine.map(lambda name: name in sys.modules, ["sklearn.linear_model"])) == [True]
+
+
 def test_a_function_that_cannot_be_pickled_is_refused(engine):
     with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
         collect(engine.map(threading.Lock().__enter__, [1]))

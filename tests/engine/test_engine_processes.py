@@ -27,12 +27,11 @@ def endless(**limits: int) -> Job:
     return make_job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
 
 
-def test_jobs_of_a_lost_engine_fail_with_a_sentence(monkeypatch):
-    monkeypatch.delenv("LRLAB_PRELOAD")
+@pytest.mark.attempt("`kill -9` of the scheduler", "runs and sweeps end in a sentence")
+def test_jobs_of_a_lost_engine_fail_with_a_sentence():
     before = set(psutil.Process().children())
     engine = Engine(workers=1)
     engine.warm()
-    assert collect(engine.map(lambda name: name in sys.modules, ["sklearn.linear_model"])) == [True]
     following = engine.follow([endless()])
     until(lambda: following.refresh() and following.runs[0].state == "running")
     (host,) = set(psutil.Process().children()) - before

@@ -1,10 +1,7 @@
 """Stores that other processes remove, replace, lock, or use for the same sweep."""
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +19,8 @@ from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
-from lrlab.sweeps.toml import parse, to_toml
-from tests.store.test_store import LARGE
-from tests.waiting import stored_trials, until
+from lrlab.sweeps.toml import to_toml
+from tests.waiting import stored_trials
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -182,31 +178,3 @@ def test_a_trial_that_failed_elsewhere_is_tried_here(path):
     first, second = together(path, failing, slow)
     assert second.computed + second.reused == TOTAL and not second.failures
     assert len(first.failures) + first.computed + first.reused >= TOTAL
-
-
-@pytest.mark.attempt(
-    "`SIGTERM` and `kill -9` of shells that share a store, while a sweep runs",
-    "no trial lost or stored twice; the others finish it",
-)
-@pytest.mark.slow
-@pytest.mark.soak
-def test_shells_share_a_store_and_one_finishes_what_another_leaves(path, tmp_path):
-    definition = tmp_path / "sweep.toml"
-    definition.write_text(LARGE.replace("trials = 10", "trials = 40"))
-    total = parse(definition.read_text()).total
-    command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
-    shells = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    until(lambda: stored_trials(path) > total // 10)
-    shells[0].kill()
-    shells[1].terminate()
-    _, message = shells[1].communicate()
-    words = f"trials of this sweep are stored in {path}: the same command resumes.\n"
-    assert shells[1].returncode == 143 and message.startswith("Terminated. ") and message.endswith(words)
-    document = json.loads(shells[2].communicate()[0])
-    shells[0].communicate()
-    assert shells[2].returncode == 0 and document["trials_run"] + document["trials_reused"] == total
-    assert stored_trials(path) == total
-    assert os.listdir(tmp_path) == [definition.name, path.name] or {*os.listdir(tmp_path)} == {
-        definition.name,
-        path.name,
-    }

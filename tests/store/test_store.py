@@ -4,13 +4,8 @@ import csv
 import json
 import math
 import os
-import random
-import re
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -33,7 +28,6 @@ from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import missing, run
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import parse, to_toml
-from tests.waiting import stored_trials, until
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -315,50 +309,6 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
         assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
         assert sentence in (message := capsys.readouterr().err) and message.count("\n") == 1
-
-
-LARGE = """
-model = "one-bit-sensing"
-solvers = ["pairwise-moment", "sir"]
-trials = 10
-success = { metric = "overlap", above = 0.9 }
-[spec]
-p = 40
-[axes]
-noise = { from = 0.0, to = 1.5, steps = 6 }
-ratio = { from = 10, to = 100, steps = 5, spacing = "log" }
-"""
-
-
-@pytest.mark.attempt("`kill -9` of a sweep, again and again", "the same table")
-@pytest.mark.slow
-@pytest.mark.soak
-def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(tmp_path, path):
-    definition, chance = tmp_path / "sweep.toml", random.Random(0)
-    definition.write_text(LARGE)
-    total = parse(LARGE).total
-    command = [sys.executable, "-m", "lrlab", "sweep", str(definition), "--store", str(path), "--json"]
-    for kill, end in enumerate([signal.SIGKILL, signal.SIGKILL, signal.SIGINT, signal.SIGKILL]):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        number = int(total * (kill + chance.random()) / 5) + 1
-        until(lambda number=number, process=process: stored_trials(path) >= number or process.poll() is not None)
-        assert process.poll() is None, "it was over before it was killed"
-        process.send_signal(end)
-        message = process.communicate()[1]
-        resume = rf"Interrupted. \d+ trials of this sweep are stored in {path}: the same command resumes.\n"
-        assert process.returncode == (130 if end == signal.SIGINT else -end)
-        assert re.fullmatch(resume if end == signal.SIGINT else "", message)
-    with Store(path) as store:
-        before = sum(group.trials for group in store.groups())
-    done = subprocess.run(command, capture_output=True, text=True)
-    document = json.loads(done.stdout)
-    assert done.stderr == "" and 0 < before < total
-    assert (document["trials_run"], document["trials_reused"]) == (total - before, before)
-    with Store() as whole:
-        results = run(parse(LARGE), whole, LocalResults)
-        assert (results.computed, results.reused) == (total, 0)
-        expected = cell_rows(results)
-    assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
 
 
 def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():

@@ -4,13 +4,14 @@ import os
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from lrlab import InputError, spec
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import LocalResults
-from lrlab.store import location
+from lrlab.store import connection, location
 from lrlab.store.location import SharedStore, default_path, get_shared_store
 from lrlab.store.store import Store
 from lrlab.sweeps import session
@@ -175,6 +176,33 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     assert run.wait(PATIENCE) and "ZeroDivisionError" in run.error
     with pytest.raises(InputError, match="axes must be such that a solver accepts some grid point"):
         get_run(replace(SWEEP, axes={"n": [2]}, solvers=["pairwise-moment"]), home, "me")
+
+
+@pytest.mark.attempt("a disk that is full during a sweep", "one sentence, and what is stored is used again")
+@pytest.mark.parametrize(
+    ("pragma", "sentence"),
+    [("max_page_count = 1", "database or disk is full"), ("query_only = ON", "attempt to write a readonly database")],
+)
+def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, monkeypatch, pragma, sentence):
+    whole, often = connection.connect, partial(LocalResults, batch_seconds=0.01)
+
+    def limited(*given):
+        opened = whole(*given)
+        opened.execute(f"PRAGMA {pragma}")
+        return opened
+
+    run = SweepRun(replace(SWEEP, trials=60), home, session="me")
+    with monkeypatch.context() as fault:
+        fault.setattr(connection, "connect", limited)
+        run.go_on(often)
+        assert run.wait(PATIENCE) and run.state == "failed" and not run.alive
+        assert run.error == f"The store {home.path} failed: {sentence}."
+    with home.open() as store:
+        kept = sum(group.trials for group in store.groups())
+    assert kept == run.results.done < run.total
+    run.go_on(often)
+    assert run.wait(PATIENCE) and (run.state, run.done, run.error) == ("done", run.total, "")
+    assert (run.results.reused, run.results.computed) == (kept, run.total - kept)
 
 
 @pytest.mark.attempt("`SIGTERM` of the server during a sweep", "*interrupted*, with Resume")
