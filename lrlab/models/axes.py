@@ -95,9 +95,7 @@ TITLES = {
     "d": "features",
     "side": "pixels along a side",
     "freedom": "degrees of freedom",
-    "popularity": "popularity exponent",
     "coherence": "coherence exponent",
-    "block": "unobserved block",
 }
 """Short titles of parameters with longer meanings."""
 ZERO_ALLOWED = ("variance", "missing")

@@ -12,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models.completion_problem import FRESH, CompletionProblem, RegressionProblem
 from lrlab.models.low_rank import FAMILY
-from lrlab.models.table_spec import Observed, TableSpec, leverage
+from lrlab.models.table_spec import Observed, TableSpec
 from lrlab.parameters import InputError, choice, number
 from lrlab.theory.spiked import BlockNoise
 
@@ -41,11 +41,6 @@ class InductiveCompletion(TableSpec):
     coherence: Annotated[
         float, number(0, 2, "rows of the singular vectors have sizes of about i^-α", symbol="α", added=True)
     ] = 0.0
-    places: Annotated[
-        str, choice("alike", "leverage", help="entries sampled uniformly, or by the table's leverages", added=True)
-    ] = "alike"
-
-    usual_places = {**TableSpec.usual_places, "places": "alike"}
 
     @property
     def table(self) -> tuple[int, int]:  # noqa: D102
@@ -68,15 +63,14 @@ class InductiveCompletion(TableSpec):
     def data_bytes(self) -> int:
         """Memory of features, indices and observed entries."""
         features = 0 if self.features == "canonical" else self.n1 * self.d1 + self.n2 * self.d2
-        return 8 * (features + 6 * self.measurements + self.n1 + self.n2) + self.drawn_bytes
+        return 8 * (features + 6 * self.measurements + self.n1 + self.n2)
 
     def check(self) -> None:
         """Reject more features than rows or columns, which no measurement could tell apart."""
         super().check()
-        for name, usual in (("coherence", 0), ("places", "alike")):
-            if self.features != "canonical" and (value := self.values()[name]) != usual:
-                expected = f"{usual} if there are features"
-                raise InputError(name, expected, value, f"set it to {usual}, or take features=canonical")
+        if self.features != "canonical" and self.coherence:
+            remedy = "set it to 0, or take features=canonical"
+            raise InputError("coherence", "0 if there are features", self.coherence, remedy)
         for features, n in (("d1", "n1"), ("d2", "n2")):
             d, rows = getattr(self, features), getattr(self, n)
             if d > rows and self.features != "canonical":
@@ -94,12 +88,6 @@ class InductiveCompletion(TableSpec):
         sides = (np.arange(1.0, side + 1.0)[:, None] ** -self.coherence for side in self.table)
         U, V = (np.linalg.qr(D * rng.standard_normal((len(D), self.rank)))[0] for D in sides)
         return LowRank(U, self.singular_values, V)
-
-    @property
-    def place_weights(self) -> Array:
-        """The sampling weights (n1, n2) of entries."""
-        weights = super().place_weights
-        return weights if self.places == "alike" else weights * leverage(self.factors())
 
     @property
     def norm(self) -> float:
@@ -185,7 +173,7 @@ class MultilabelRegression(TableSpec):
     def data_bytes(self) -> int:
         """Memory of features, indices, observed entries and fresh points."""
         fresh = FRESH * (self.d + 3 * self.labels)
-        return 8 * (self.n * self.d + fresh + 6 * self.measurements + self.n + self.labels) + self.drawn_bytes
+        return 8 * (self.n * self.d + fresh + 6 * self.measurements + self.n + self.labels)
 
     @property
     def norm(self) -> float:

@@ -7,7 +7,6 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
-from lrlab.models import table_spec
 from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.protocol import child
@@ -18,7 +17,7 @@ CORRELATION = 0.9
 
 
 class TableProblem(LowRankProblem):
-    """Observed entries of a matrix, sampled without replacement, uniformly or by weight.
+    """Observed entries of a matrix, sampled uniformly without replacement.
 
     Attributes in addition to LowRankProblem: X (n1, d1) or None, Y (n2, d2) or None for the identity, as solvers see
     them; cold, the rows without any observed entry.
@@ -32,10 +31,7 @@ class TableProblem(LowRankProblem):
         """Return the measurement operator."""
         spec, (n1, n2) = self.spec, self.spec.table
         rng = child(spec.streams().data.spawn(3)[2], 0)
-        if spec.uneven:
-            places = table_spec.places(rng, spec.place_weights, spec.measurements)
-        else:
-            places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
+        places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
         rows, columns = np.divmod(places, n2)
         free = (n1 if self.X is None else 1) * (n2 if self.Y is None else 1)
         return Entries(self.X, self.Y, (n1, n2), rows, columns, free / len(places))

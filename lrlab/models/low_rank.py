@@ -39,7 +39,7 @@ class LowRankSpec(Spec):
 
     assumed_rank: Annotated[int, number(0, 1000, "largest rank that solvers try; 0: the true rank", added=True)] = 0
     rank_guess: Annotated[
-        str, choice("none", "gap", "held-out", help="rank given to solvers: the true one, or an estimate", added=True)
+        str, choice("none", "held-out", help="rank given to solvers: the true one, or an estimate", added=True)
     ] = "none"
     outliers: Annotated[float, number(0, 0.5, "fraction of outliers of 10 times the signal", added=True)] = 0.0
 

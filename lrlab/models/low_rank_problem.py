@@ -70,9 +70,8 @@ class LowRankProblem(Problem, ABC):
         spec = self.spec
         if spec.rank_guess == "none" and not spec.assumed_rank:
             return int(spec.true_rank)
-        guess = {"none": rank_guess.by_growth, "gap": rank_guess.by_gap, "held-out": rank_guess.by_held_out}
-        rng = child(spec.streams().solver, 0)
-        return guess[spec.rank_guess](self.operator, self.b, spec.largest_guess, rng)
+        given = self.operator, self.b, spec.largest_guess, child(spec.streams().solver, 0)
+        return rank_guess.by_growth(*given) if spec.rank_guess == "none" else rank_guess.held_out(*given)[0]
 
     @cached_property
     def operator(self) -> Operator:

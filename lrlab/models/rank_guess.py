@@ -1,4 +1,4 @@
-"""The rank of a matrix from linear measurements: by the gap of their moment, held-out measurements, or growing fits."""
+"""The rank of a matrix from linear measurements: by held-out measurements, or by growing fits."""
 
 import math
 
@@ -23,22 +23,10 @@ ROUGH = 0.1
 """Accuracy of the term that is added to a fit before it is refined."""
 
 
-def by_gap(A: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the k <= most with the largest s_k / s_(k+1), s the singular values of the moment of b.
-
-    Right if the singular values of W are equal and the measurements many, as noise of the moment hides small ones.
-    """
-    s = np.abs(nearest(A.moment(b), min(most + 1, *A.shape), rng).s)
-    return int(np.argmax(s[:-1] / np.maximum(s[1:], 1e-300))) + 1 if len(s) > 1 else 1
-
-
-def by_held_out(A: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the k <= most whose fit to nine tenths of the measurements predicts the others best."""
-    return held_out(A, b, most, rng)[0]
-
-
 def held_out(A: Operator, b: Array, most: int, rng: Generator) -> tuple[int, float]:
-    """Return the guess of `by_held_out`, and the least relative residual norm of the held-out measurements.
+    """Return the k <= most whose fit to nine tenths of the measurements predicts the others best.
+
+    Also return the least relative residual norm of the held-out measurements.
 
     Ranks 1, 2, ... are fitted by Gauss-Newton, each from the fit before and the leading term of the moment of its
     residual. Terms that noise hides are not worth their unknowns: the guess is then smaller than the rank.
@@ -58,7 +46,7 @@ def held_out(A: Operator, b: Array, most: int, rng: Generator) -> tuple[int, flo
 
 
 def by_growth(A: Operator, b: Array, most: int, rng: Generator) -> int:
-    """Return the smallest k <= most with a matrix that fits all measurements; else the result of `by_held_out`.
+    """Return the smallest k <= most with a matrix that fits all measurements; else the result of `held_out`.
 
     A direction is added while the residual exceeds rounding; directions are dropped again if a fit exists without them.
     If noise leaves a residual at any rank, held-out measurements decide if they are predicted; else the rank is `most`.

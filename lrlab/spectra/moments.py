@@ -12,7 +12,6 @@ from lrlab.models.low_rank import LowRankSpec
 from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
-from lrlab.models.table_spec import TableSpec
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped
@@ -88,8 +87,8 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 
 def _prediction(spec: LowRankSpec) -> Row:
     nothing = dict.fromkeys(COLUMNS, np.nan)
-    if (isinstance(spec, TableSpec) and spec.uneven) or spec.outliers:
-        # With non-uniform sampling the moment has another mean, and gross errors are not Gaussian noise.
+    if spec.outliers:
+        # Gross errors are not Gaussian noise.
         return nothing
     (rows, columns), noise, sizes = spec.size, spec.moment_noise, np.abs(spec.singular_values)
     endless = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}

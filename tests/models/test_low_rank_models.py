@@ -69,6 +69,7 @@ def test_unobserved_rows_are_predicted_from_features():
         ("inductive-completion", {"d1": 501}, r"d1 must be in 1..n1 = 500, got 501"),
         ("inductive-completion", {"n1": 100_000, "n2": 100_000}, "n2 must be at most 1000"),
         ("inductive-completion", {"observed": 0}, "observed must be a number in 0.0001..1, got 0"),
+        ("inductive-completion", {"coherence": 1.0}, "coherence must be 0 if there are features, got 1"),
     ],
 )
 def test_what_no_matrix_can_fulfil_is_refused(model, values, sentence):

@@ -21,13 +21,6 @@ def test_numbers_held_out_find_the_rank(spec):
     assert spec.replace(rank_guess="held-out").build().rank == spec.true_rank
 
 
-@pytest.mark.parametrize("formed", [True, False])
-@pytest.mark.parametrize("spec", [SENSING.replace(m=4000), SPECS[3].replace(m=4000, condition=1)])
-def test_the_gap_finds_the_rank_if_singular_values_are_equal(spec, formed, monkeypatch):
-    monkeypatch.setattr("lrlab.operators.krylov.FORMED", 10**6 if formed else 0)
-    assert spec.replace(rank_guess="gap").build().rank == spec.true_rank
-
-
 def test_the_result_says_what_was_guessed_and_solvers_without_a_rank_guess_nothing():
     spec = SENSING.replace(rank_guess="held-out")
     trace = lrlab.solve(spec, "gauss-newton")
