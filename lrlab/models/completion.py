@@ -1,20 +1,194 @@
 """Entries of X W Y^T: inductive and plain completion, multi-label regression (Jain & Dhillon 2013, sections 4, 5)."""
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
+from scipy.special import bdtr
 
 from lrlab import lowrank
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.models.completion_problem import FRESH, CompletionProblem, RegressionProblem
-from lrlab.models.low_rank import FAMILY
-from lrlab.models.table_spec import Observed, TableSpec
+from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
+from lrlab.models.low_rank_problem import LowRankProblem, relative
+from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, choice, number
+from lrlab.protocol import child
 from lrlab.theory.spiked import BlockNoise
+
+FRESH, SUMMED = 1000, 100
+"""Test points of a regression, and the number of points in the sum `test_squares`."""
+CORRELATION = 0.9
+LARGEST_TABLE = 10**8
+WORTH_SAYING = 0.1
+"""Expected number of rows with fewer entries than the rank that triggers a warning."""
+
+Observed = Annotated[float, number(1e-4, 1, "fraction of the entries that is observed", scale="log")]
+
+
+class TableProblem(LowRankProblem):
+    """Observed entries of a matrix, sampled uniformly without replacement.
+
+    Attributes in addition to LowRankProblem: X (n1, d1) or None, Y (n2, d2) or None for the identity, as solvers see
+    them; cold, the rows without any observed entry.
+    """
+
+    Y: Array | None = None
+    X: Array | None
+    operator: Entries
+
+    def draw(self) -> Entries:
+        """Return the measurement operator."""
+        spec, (n1, n2) = self.spec, self.spec.table
+        rng = child(spec.streams().data.spawn(3)[2], 0)
+        places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
+        rows, columns = np.divmod(places, n2)
+        free = (n1 if self.X is None else 1) * (n2 if self.Y is None else 1)
+        return Entries(self.X, self.Y, (n1, n2), rows, columns, free / len(places))
+
+    @cached_property
+    def cold(self) -> Indices:
+        """Rows without any observed entry."""
+        return np.setdiff1d(np.arange(self.spec.table[0]), self.operator.rows)
+
+
+class CompletionProblem(TableProblem):
+    """Entries of a matrix with features.
+
+    Features are whitened (Lemma 6 of the paper) and scaled to X^T X = n1 I, so that the mean of x x^T is I; W refers to
+    these coordinates. incoherence: largest ||x_i|| / sqrt(d) over both sides, 1 for perfectly spread features.
+    """
+
+    @cached_property
+    def X(self) -> Array | None:  # type: ignore[override]
+        """The whitened features of rows."""
+        return self._features(0)
+
+    @cached_property
+    def Y(self) -> Array | None:  # type: ignore[override]
+        """The whitened features of columns."""
+        return self._features(1)
+
+    def _features(self, side: int) -> Array | None:
+        spec = self.spec
+        if spec.features == "canonical":
+            return None
+        rng = child(spec.streams().data.spawn(3)[side], 0)
+        X = features(rng, spec.table[side], spec.size[side], correlated=spec.features == "correlated")
+        return frozen(np.linalg.qr(X)[0] * np.sqrt(len(X)))
+
+    @cached_property
+    def incoherence(self) -> float:
+        """The largest ||x_i|| / sqrt(d) over both sides."""
+        if self.X is None or self.Y is None:
+            return float(np.sqrt(max(self.spec.table)))
+        return max(float(np.sqrt((X**2).sum(axis=1).max() / X.shape[1])) for X in (self.X, self.Y))
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return the errors of W, `misfit`, `cold_error` on rows without observations, and `incoherence`."""
+        scores = {**super().score(estimate), "incoherence": self.incoherence}
+        if len(self.cold):
+            scores["cold_error"] = relative(self._cold_rows(estimate), self._cold_rows(self.truth))
+        return scores
+
+    def _cold_rows(self, W: LowRank) -> Array:
+        left = W.left[self.cold] if self.X is None else self.X[self.cold] @ W.left
+        return left @ W.V.T
+
+
+class RegressionProblem(TableProblem):
+    """Observed responses at points x ~ N(0, I)."""
+
+    @cached_property
+    def X(self) -> Array:  # type: ignore[override]
+        """The points (n, d)."""
+        return frozen(child(self.spec.streams().data.spawn(3)[0], 0).standard_normal((self.spec.n, self.spec.d)))
+
+    @cached_property
+    def _fresh(self) -> Array:
+        return child(self.spec.streams().data.spawn(3)[1], 0).standard_normal((FRESH, self.spec.d))
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return the errors of W, `misfit`, and errors of all responses at 1,000 fresh points.
+
+        `test_error` is relative; `test_squares` is the mean sum of squared errors over 100 points (Jain & Dhillon 2013,
+        section 6).
+        """
+        fresh, truth = (self._fresh @ W.left @ W.V.T for W in (estimate, self.truth))
+        squares = float(np.square(fresh - truth).sum()) * SUMMED / FRESH
+        return {**super().score(estimate), "test_error": relative(fresh, truth), "test_squares": squares}
+
+
+def features(rng: Generator, n: int, d: int, *, correlated: bool) -> Array:
+    """Return features (n, d), normal; correlated ones follow an autoregression over columns, rows of unequal weight.
+
+    Whitening removes the correlation; the unequal rows stay, as incoherence.
+    """
+    X = rng.standard_normal((n, d))
+    if not correlated:
+        return X
+    lag = np.arange(d)
+    covariance = CORRELATION ** np.abs(lag[:, None] - lag)
+    return (X @ np.linalg.cholesky(covariance).T) * np.exp(rng.standard_normal((n, 1)) / 2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableSpec(LowRankSpec):
+    """Some entries of a matrix R = X W Y^T (n1, n2), scaled so that an entry has mean square 1."""
+
+    rank: Rank = 3
+    observed: Observed = 0.006
+    condition: Condition = 1.0
+    noise: Noise = 0.0
+
+    @property
+    @abstractmethod
+    def table(self) -> tuple[int, int]:
+        """Rows and columns of the table."""
+
+    @property
+    def measurements(self) -> int:  # noqa: D102
+        return max(1, round(self.observed * self.table[0] * self.table[1]))
+
+    def check(self) -> None:
+        """Reject matrices too large to sample."""
+        super().check()
+        if math.prod(self.table) > LARGEST_TABLE:
+            largest = LARGEST_TABLE // self.table[0]
+            raise InputError(self._column_name, f"at most {largest}", self.table[1], "make the table smaller")
+
+    _column_name = "n2"
+
+    @property
+    def bare_sides(self) -> tuple[int, ...]:
+        """Sides of the matrix without features: 0 for rows, 1 for columns."""
+        return ()
+
+    @property
+    def scarce_rows(self) -> float | None:
+        """Expected number of rows and columns without features that have fewer observed entries than the rank.
+
+        Counts per row are nearly binomial; no method recovers such a row (coupon collector). None if all have features.
+        """
+        if not self.bare_sides:
+            return None
+        m, k = self.measurements, self.true_rank
+        rate, sizes = m / math.prod(self.table), [(self.table[side], self.table[1 - side]) for side in self.bare_sides]
+        return sum(rows * float(bdtr(min(k - 1, n), n, rate)) for rows, n in sizes)
+
+    @property
+    def remark(self) -> str:
+        """Warn if no method can recover W, or some of its rows."""
+        scarce = self.scarce_rows or 0.0
+        if scarce < WORTH_SAYING or self.measurements < self.degrees_of_freedom:
+            return super().remark
+        words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
+        return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
 
 
 @dataclass(frozen=True, kw_only=True)

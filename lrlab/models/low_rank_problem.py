@@ -46,6 +46,11 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
     return frozen(X)
 
 
+def relative(estimate: Array, truth: Array) -> float:
+    """Return ||estimate - truth|| / ||truth||."""
+    return float(np.linalg.norm(estimate - truth) / np.linalg.norm(truth))
+
+
 class LowRankProblem(Problem, ABC):
     """Measurements of one spec. Only the score may read the truth.
 
