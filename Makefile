@@ -46,9 +46,7 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
 	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_kills.py
-	$(BIN)/python -m tests.load --sessions 10 20 30 60 --idle 30 --visits 200
-	$(BIN)/python -m tests.load --sessions 30 60 --same-seed
-	$(BIN)/python -m tests.load --sessions --beside
+	$(BIN)/python -m tests.load
 	$(BIN)/python -m benchmarks.soaked
 
 # The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, a thousand

@@ -31,16 +31,6 @@ TRIALS = re.compile(r"([\d,]+) of [\d,]+ trials")
 Rows = dict[str, list[Sequence[float]]]
 
 
-class Counted(Visitor):
-    """A visitor who counts the drawings of the cards of runs."""
-
-    drawings = 0
-
-    def _draw_cards(self, body: str) -> None:
-        super()._draw_cards(body)
-        self.drawings += 1
-
-
 def imported(statement: str) -> tuple[float, float]:
     """Return the clock and processor seconds of a new interpreter with this statement, its start included."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -54,6 +44,11 @@ def used(server: Server) -> float:
     """Return the processor seconds of the server and all its processes."""
     this = psutil.Process(server.process.pid)
     return float(sum(sum(p.cpu_times()[:2]) for p in [this, *this.children(recursive=True)]))
+
+
+def updates(visitor: Visitor) -> int:
+    """Return how many live updates a visitor has received."""
+    return sum(map(len, visitor.live.arrived.values()))
 
 
 async def visit(server: Server, began: float, rows: Rows, sent: list[float]) -> None:
@@ -74,13 +69,13 @@ async def visit(server: Server, began: float, rows: Rows, sent: list[float]) -> 
         await visitor.until(lambda: visitor.over_at, 120.0)
         await visitor.touch("one-bit-sensing.n", 3001)
     await visitor.close()
-    follower = Counted(server.address, query=LONG)
+    follower = Visitor(server.address, query=LONG)
     await follower.open()
     await follower.press("converge-run")
     await follower.until(lambda: follower.first_at)
-    before_bytes, before_drawings = follower.bytes, follower.drawings
+    before_bytes, before_updates = follower.live.bytes, updates(follower)
     await follower.until(lambda: follower.over_at, 120.0)
-    sent.append((follower.bytes - before_bytes) / max(follower.drawings - before_drawings, 1))
+    sent.append((follower.live.bytes - before_bytes) / max(updates(follower) - before_updates, 1))
     await follower.close()
     page = Visitor(server.address, page="transition")
     since, before = time.monotonic(), used(server)

@@ -46,7 +46,7 @@ TOGETHER = (
     # Loading the app for the first time takes ten seconds per server and browser.
     (
         "ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_foreign_text.py",
-        "ui/test_widget_browser.py", "live/test_frames.py",
+        "ui/test_widget_browser.py", "live/test_frames.py", "load/test_class.py",
     ),
 )  # fmt: skip
 """Files that one process runs."""
@@ -84,6 +84,15 @@ def engine() -> "Iterator[Engine]":
         engine.warm()
     yield engine
     close_engines()
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """Start the app on a free port, and return its address."""
+    from tests.load.server import serve
+
+    with serve() as server:
+        yield server.address
 
 
 @pytest.fixture(scope="session", autouse=True)

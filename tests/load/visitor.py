@@ -96,6 +96,10 @@ class Visitor:
             error.add_note(f"{self}\nits connections: {self._receiver}, {self.live.receiver}")
             raise
 
+    def shows(self, words: str) -> bool:
+        """Return whether the tab shows some words."""
+        return any(words in text for text in self.texts.values())
+
     async def press(self, key: str) -> None:
         """Press a button, by the end of its key."""
         (name,) = [name for name in self.buttons if name.endswith(key)]

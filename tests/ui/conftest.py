@@ -1,20 +1,12 @@
-"""The app on a free port, and a real chromium."""
+"""A real chromium."""
 
 import os
 import shutil
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-ROOT = Path(__file__).parents[2]
 # A page lives for seconds, so that optimizing its code and collecting garbage often cost more than they save. Flushed
 # bytecode would be compiled again for every page.
 SCRIPTS = "--no-flush-bytecode --no-maglev --no-turbofan --min-semi-space-size=64 --single-threaded-gc"
@@ -22,32 +14,6 @@ QUIET = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     f"--js-flags={SCRIPTS}",
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def address():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait(20)
-
-
-def wait_for(url, server, seconds=60):
-    deadline = time.monotonic() + seconds
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise AssertionError("the app did not start")
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,9 @@ import pytest
 from playwright.sync_api import expect
 
 import lrlab
+from tests.load.server import healthy
 from tests.ui.browsing import opened
-from tests.ui.conftest import wait_for
+from tests.waiting import until
 
 ROOT = Path(__file__).parents[2]
 SWEEP = """model = "one-bit-sensing"
@@ -70,7 +71,7 @@ def test_the_wheel_alone_solves_and_names_what_the_rest_needs_and_then_serves_th
     command = [lrlab, "app", "--port", str(port), "--store", "pages.sqlite", "--no-browser"]
     server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for(f"http://127.0.0.1:{port}/_stcore/health", server)
+        until(lambda: server.poll() is not None or healthy(f"http://127.0.0.1:{port}"))
         # A run of the page, on workers and over the live channel; then the store of the command line.
         opened(tab, f"http://127.0.0.1:{port}/converge?run=1", "Run")
         expect(tab.get_by_text(re.compile("^Predicted error .*, measured"))).to_be_visible()
