@@ -9,7 +9,7 @@ effect. A pair of equal scores counts one half in every AUC. scikit-learn has th
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -34,17 +34,59 @@ class Average(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Some rows: scores (b, L), +inf for unknown entries, counts of known entries, and indices of the positives."""
+    """Scores of some rows (b, L), +inf for unknown entries, and the rank of each positive among the known ones.
+
+    known (b,): number of known entries per row. rows, values: row and score of each positive. below, upto: numbers of
+    known scores in its row that are smaller, and that are not larger.
+    """
 
     scores: Array
-    observed: Indices
+    known: Indices
     rows: Indices
-    columns: Indices
+    values: Array
+    below: Indices
+    upto: Indices
+
+    @classmethod
+    def of(cls, scores: Array, rows: Indices, columns: Indices) -> Self:
+        """Return the block of scores whose positives have these indices, in the order of rows."""
+        ascending, values = np.sort(scores, axis=1), scores[rows, columns]
+        below, upto = np.empty_like(rows), np.empty_like(rows)
+        ends = np.searchsorted(rows, np.arange(len(scores) + 1))
+        for i in np.flatnonzero(np.diff(ends)):
+            cut = slice(ends[i], ends[i + 1])
+            below[cut] = ascending[i].searchsorted(values[cut], "left")
+            upto[cut] = ascending[i].searchsorted(values[cut], "right")
+        return cls(scores, np.isfinite(scores).sum(axis=1), rows, values, below, upto)
 
     @property
-    def positive(self) -> Array:
-        """Scores of the positive labels."""
-        return self.scores[self.rows, self.columns]
+    def positives(self) -> Indices:
+        """Number of positives per row (b,)."""
+        return np.bincount(self.rows, minlength=len(self.scores))
+
+    @property
+    def areas(self) -> Array:
+        """AUC of each row (b,), nan for a row that lacks a positive or a negative."""
+        P = self.positives.astype(np.float64)
+        pairs = P * (self.known - P)
+        # The sum includes pairs of positives: P^2 / 2.
+        wins = np.bincount(self.rows, (self.below + self.upto) / 2.0, minlength=len(P)) - P**2 / 2.0
+        return np.divide(wins, pairs, out=np.full(len(P), np.nan), where=pairs > 0)
+
+    def gain(self, discount: Array) -> Array:
+        """Return the sum of discount[rank] over the positives of each row (b,), averaged over orders of equal scores.
+
+        A positive that ties for ranks s..e-1 gains their mean discount, 0 beyond the last one.
+        """
+        total, known = np.concatenate([[0.0], np.cumsum(discount)]), self.known[self.rows]
+        first, last = (total[np.minimum(known - ends, len(discount))] for ends in (self.upto, self.below))
+        return np.bincount(self.rows, (last - first) / (self.upto - self.below), minlength=len(self.scores))
+
+    def wrong(self, threshold: float) -> int:
+        """Return the number of known entries on the wrong side of the threshold."""
+        unknown = self.scores.size - int(self.known.sum())
+        above, right = int((self.scores > threshold).sum()) - unknown, int((self.values > threshold).sum())
+        return above - right + len(self.rows) - right
 
 
 def rows_of(scores: Scores, rows: slice) -> Array:
@@ -67,51 +109,9 @@ def blocks(scores: Scores, Y: csr_array, observed: csr_array | None) -> Iterator
         block = rows_of(scores, rows)
         if block.shape != (rows.stop - rows.start, L) or not np.isfinite(block).all():
             raise ValueError(f"scores of rows {rows.start}..{rows.stop - 1} must be {L} finite numbers per row")
-        known = np.full(len(block), L)
         if observed is not None:
             block = np.where(observed[rows].toarray() != 0, block, np.inf)
-            known = np.isfinite(block).sum(1)
-        yield Block(block, known, *Y[rows].nonzero())
-
-
-def areas_of(block: Block) -> Array:
-    """Return the AUC of each row (b,), nan for a row that lacks a positive or a negative."""
-    ascending, positive = np.sort(block.scores, axis=1), block.positive
-    P = np.bincount(block.rows, minlength=len(ascending))
-    N, wins = block.observed - P, np.zeros(len(ascending))
-    ends = np.concatenate([[0], np.cumsum(P)])
-    for i in np.flatnonzero((P > 0) & (N > 0)):
-        mine = positive[ends[i] : ends[i + 1]]
-        wins[i] = (ascending[i].searchsorted(mine, "left").sum() + ascending[i].searchsorted(mine, "right").sum()) / 2
-    both = (P > 0) & (N > 0)
-    # The wins include pairs of positives, which sum to P^2 / 2.
-    return np.where(both, (wins - P**2 / 2) / np.where(both, P.astype(np.float64) * N, 1.0), np.nan)
-
-
-def _top(block: Block, k: int) -> Array:
-    """Return the k highest known scores of each row in descending order, -inf after the last known one."""
-    L = block.scores.shape[1]
-    scores = block.scores if (block.observed == L).all() else np.where(np.isinf(block.scores), -np.inf, block.scores)
-    return np.sort(np.partition(scores, L - min(k, L), axis=1)[:, L - min(k, L) :], axis=1)[:, ::-1]
-
-
-def _expected_gain(block: Block, top: Array, discount: Array) -> Array:
-    """Return the sum of discount[rank] over the positives of each row, averaged over all orders of equal scores.
-
-    Only the first k = len(discount) ranks count: a positive that ties for ranks s..e-1 gains their mean discount.
-    top: at least the k highest scores of each row.
-    """
-    k = min(len(discount), top.shape[1])
-    top, positive = top[:, :k], block.positive
-    total = np.concatenate([[0.0], np.cumsum(discount[:k])])
-    inside = positive >= top[block.rows, -1]
-    rows, positive = block.rows[inside], positive[inside]
-    first, last = (above(top[rows], positive[:, None]).sum(1) for above in (np.greater, np.greater_equal))
-    tied, at_edge = last - first, positive == top[rows, -1]
-    # Equal scores beyond rank k have the same probability of rank k.
-    edge, owner = np.unique(rows[at_edge], return_inverse=True)
-    tied[at_edge] = (block.scores[edge] == top[edge, -1:]).sum(1)[owner]
-    return np.bincount(rows, (total[last] - total[first]) / tied, minlength=len(top)).astype(np.float64, copy=False)
+        yield Block.of(block, *Y[rows].nonzero())
 
 
 def row_measures(
@@ -121,54 +121,36 @@ def row_measures(
     observed: csr_array | None = None,
     precisions: Sequence[int] = (),
     gains: Sequence[int] = (),
-    areas: bool = False,
 ) -> dict[str, float]:
     """Return metrics of rows from one pass over the scores.
 
     precision_k: fraction of positives among the k highest labels, averaged over all rows. The divisor is k even if a
     row has fewer known or positive labels. ndcg_k: discounted gain sum_i 1 / log2(1 + rank) of the positives, relative
     to the best order. It averages over all rows; a row without positives counts 0, as in scikit-learn. hamming:
-    fraction of known entries on the wrong side of the threshold. With `areas`, auc and auc_rows: see `instance_auc`.
+    fraction of known entries on the wrong side of the threshold. auc, auc_rows: the mean AUC within a row over the rows
+    with a positive and a negative, and their number.
     """
     n, L = Y.shape
     totals = dict.fromkeys([*(f"precision_{k}" for k in precisions), *(f"ndcg_{k}" for k in gains)], 0.0)
-    discounts = {k: 1.0 / np.log2(np.arange(2, min(k, L) + 2)) for k in gains}
     wrong = known = rows = 0
-    area, most = 0.0, max((*precisions, *gains), default=0)
+    area = 0.0
     for block in blocks(scores, Y, observed):
-        top = _top(block, most) if most else block.scores
         for k in precisions:
-            totals[f"precision_{k}"] += float(_expected_gain(block, top, np.ones(k)).sum()) / (k * n)
-        for k, discount in discounts.items():
-            ideal = np.concatenate([[np.inf], np.cumsum(discount)])
-            positives = np.bincount(block.rows, minlength=len(top))
-            gain = _expected_gain(block, top, discount) / ideal[np.minimum(positives, len(discount))]
-            totals[f"ndcg_{k}"] += float(gain.sum()) / n
-        wrong += _wrong(block, threshold)
-        known += int(block.observed.sum())
-        if areas:
-            values = areas_of(block)
-            values = values[~np.isnan(values)]
-            area, rows = area + float(values.sum()), rows + len(values)
+            totals[f"precision_{k}"] += float(block.gain(np.ones(k)).sum()) / (k * n)
+        for k in gains:
+            discount = 1.0 / np.log2(np.arange(2, min(k, L) + 2))
+            ideal = np.concatenate([[np.inf], np.cumsum(discount)])[np.minimum(block.positives, len(discount))]
+            totals[f"ndcg_{k}"] += float((block.gain(discount) / ideal).sum()) / n
+        wrong, known = wrong + block.wrong(threshold), known + int(block.known.sum())
+        areas = block.areas
+        area, rows = area + float(np.nansum(areas)), rows + int(np.isfinite(areas).sum())
     totals["hamming"] = wrong / known if known else float("nan")
-    return totals | ({"auc": area / rows if rows else float("nan"), "auc_rows": rows} if areas else {})
-
-
-def _wrong(block: Block, threshold: float) -> int:
-    """Return the number of known entries on the wrong side of the threshold; unknown ones are +inf."""
-    unknown = block.scores.size - int(block.observed.sum())
-    above, right = int((block.scores > threshold).sum()) - unknown, int((block.positive > threshold).sum())
-    return above - right + len(block.rows) - right
-
-
-def hamming(scores: Scores, Y: csr_array, threshold: float, observed: csr_array | None = None) -> float:
-    """Return the fraction of known entries whose label differs from `score > threshold` (see THRESHOLDS)."""
-    return row_measures(scores, Y, threshold, observed)["hamming"]
+    return totals | {"auc": area / rows if rows else float("nan"), "auc_rows": rows}
 
 
 def instance_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -> Average:
     """Return the mean AUC within a row, over the rows with a positive and a negative, and their number."""
-    measures = row_measures(scores, Y, 0.0, observed, areas=True)
+    measures = row_measures(scores, Y, 0.0, observed)
     return Average(measures["auc"], int(measures["auc_rows"]))
 
 
@@ -185,7 +167,7 @@ def label_areas(scores: Scores, Y: csr_array, observed: csr_array | None = None)
         width = min(step, L - start)
         parts = [np.zeros((0, width)), *(block.scores[:, group] for block in blocks(scores, Y, observed))]
         table = np.ascontiguousarray(np.concatenate(parts).T)
-        areas.append(areas_of(Block(table, np.isfinite(table).sum(1), *on[:, group].T.tocsr().nonzero())))
+        areas.append(Block.of(table, *on[:, group].T.tocsr().nonzero()).areas)
     return np.concatenate([np.zeros(0), *areas])
 
 

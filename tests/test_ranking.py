@@ -17,6 +17,10 @@ def precision_at(scores, Y, ks=(1, 3, 5), observed=None):
     return {k: measures[f"precision_{k}"] for k in ks}
 
 
+def hamming(scores, Y, threshold, observed=None):
+    return ranking.row_measures(scores, Y, threshold, observed)["hamming"]
+
+
 def ndcg_at(scores, Y, k, observed=None):
     return ranking.row_measures(scores, Y, 0.0, observed, gains=(k,))[f"ndcg_{k}"]
 
@@ -58,9 +62,9 @@ def test_hamming_takes_the_threshold_of_the_coding(coding):
     exact = labels * 1.0 if coding == "zero-one" else np.where(labels, 1.0, -1.0)
     noisy = exact + 0.6 * rng.standard_normal(exact.shape)
     threshold = ranking.THRESHOLDS[coding]
-    assert ranking.hamming(exact, csr_array(labels), threshold) == 0
+    assert hamming(exact, csr_array(labels), threshold) == 0
     expected = hamming_loss(labels, noisy > threshold)
-    assert 0 < ranking.hamming(noisy, csr_array(labels), threshold) == pytest.approx(expected, abs=1e-15)
+    assert 0 < hamming(noisy, csr_array(labels), threshold) == pytest.approx(expected, abs=1e-15)
 
 
 @given(
@@ -95,7 +99,7 @@ def test_unobserved_entries_are_ignored():
     columns = [roc_auc_score(labels[o, j], scores[o, j]) for j, o in enumerate(observed.T)]
     assert ranking.label_auc(wild, Y, mask).value == pytest.approx(np.mean(columns), abs=1e-12)
     wrong = hamming_loss(labels[observed], scores[observed] > 0)
-    assert ranking.hamming(wild, Y, 0.0, mask) == pytest.approx(wrong, abs=1e-15)
+    assert hamming(wild, Y, 0.0, mask) == pytest.approx(wrong, abs=1e-15)
 
 
 def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch):
@@ -113,7 +117,7 @@ def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch)
 def everything(scores, Y, observed):
     areas = ranking.instance_auc(scores, Y, observed), ranking.label_auc(scores, Y, observed)
     precisions = precision_at(scores, Y, (1, 3), observed)
-    rest = ndcg_at(scores, Y, 5, observed), ranking.hamming(scores, Y, 0.0, observed)
+    rest = ndcg_at(scores, Y, 5, observed), hamming(scores, Y, 0.0, observed)
     return [*areas[0], *areas[1], *precisions.values(), *rest]
 
 
@@ -121,7 +125,7 @@ def test_nothing_to_measure_is_nan_with_count_0():
     scores, nothing = np.zeros((3, 4)), csr_array((3, 4))
     assert np.isnan(ranking.instance_auc(scores, nothing).value) and ranking.instance_auc(scores, nothing).count == 0
     assert np.isnan(ranking.label_auc(scores, nothing).value)
-    assert np.isnan(ranking.hamming(scores, nothing, 0.5, csr_array((3, 4), dtype=bool)))
+    assert np.isnan(hamming(scores, nothing, 0.5, csr_array((3, 4), dtype=bool)))
     assert precision_at(scores, nothing) == {1: 0.0, 3: 0.0, 5: 0.0} and ndcg_at(scores, nothing, 3) == 0
 
 

@@ -46,9 +46,7 @@ def metric_of(name: str, scores: Any, Y: Any, known: Any, threshold: float) -> f
     if k:
         places: dict[str, Any] = {"precisions" if kind == "precision" else "gains": (int(k),)}
         return ranking.row_measures(scores, Y, 0.0, **places)[f"{kind}_{k}"]
-    return (-1 if name == "hamming" else 1) * ranking.row_measures(scores, Y, threshold, known, areas=name == "auc")[
-        name
-    ]
+    return (-1 if name == "hamming" else 1) * ranking.row_measures(scores, Y, threshold, known)[name]
 
 
 class Candidate(NamedTuple):

@@ -128,7 +128,7 @@ def best_linear(W: LowRank, noise: float) -> LowRank:
 def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | None = None) -> dict[str, float]:
     """Return the metrics of `MultilabelProblem.score` on rows X with labels Y, restricted to the pattern `known`."""
     scores, threshold = estimate.scores(X), estimate.threshold
-    measures = ranking.row_measures(scores, Y, threshold, known, PLACES, GAINS, areas=True)
+    measures = ranking.row_measures(scores, Y, threshold, known, PLACES, GAINS)
     count = measures.pop("auc_rows")
     return {**measures, "auc": measures["auc"] if count else 0.5}
 

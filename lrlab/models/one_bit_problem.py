@@ -186,10 +186,11 @@ class OneBitMultilabelProblem(Problem):
         over those with both signs; 1/2 without any.
         """
         scores = (self.X_test @ estimate.left) @ estimate.V.T
-        of_rows, of_labels = ranking.instance_auc(scores, self.Y_test), ranking.label_auc(scores, self.Y_test)
+        of_rows = ranking.row_measures(scores, self.Y_test, ranking.THRESHOLDS["signs"])
+        of_labels = ranking.label_auc(scores, self.Y_test)
         return {
             **lowrank.errors(self.spec.comparable(estimate), self.truth),
-            "hamming": ranking.hamming(scores, self.Y_test, ranking.THRESHOLDS["signs"]),
-            "auc": of_rows.value if of_rows.count else 0.5,
+            "hamming": of_rows["hamming"],
+            "auc": of_rows["auc"] if of_rows["auc_rows"] else 0.5,
             "label_auc": of_labels.value if of_labels.count else 0.5,
         }
