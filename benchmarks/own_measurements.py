@@ -1,12 +1,12 @@
-"""Estimators of own measurements beside what people would take instead, on the examples and on drawn measurements.
+"""Estimators for your measurements beside those of scikit-learn, on the examples and on simulated measurements.
 
 python -m benchmarks.own_measurements [--seeds 5] [--write]
 
-Answers: mean log loss of logistic regression of scikit-learn (its default, columns of deviation 1). Forms: root mean
-squared error over that of the mean, of a ridge regression on all products of columns whose penalty is chosen by
-cross-validation. Tables: root mean squared error of entries that are left out, over that of the means of their columns,
-of IterativeImputer and KNNImputer. A third of the rows, or a fifth of the known entries, is left out; means over seeds,
-which are those of the split and of what is drawn. --write puts the table into the documentation.
+Responses: mean log loss, beside scikit-learn's logistic regression on standardized columns. Forms: root mean squared
+error relative to predicting the mean, beside ridge regression on all products of columns, its penalty by
+cross-validation. Matrices: root mean squared error of held-out entries relative to column means, beside
+IterativeImputer and KNNImputer. A third of the rows, or a fifth of the observed entries, is held out. The table has
+means over seeds of split and simulation. --write puts it into the documentation.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from lrlab.arrays import Array
 from lrlab.data.examples import example
 
 PAGE = Path(__file__).parents[1] / "docs" / "howto" / "estimators.md"
-START, END = "<!-- peers -->", "<!-- end of peers -->"
+START, END = "<!-- baselines -->", "<!-- end of baselines -->"
 FIRST_SEED = 610_000
 Scores = dict[str, float]
 
@@ -108,26 +108,26 @@ def cases() -> Mapping[str, Callable[[int], Scores]]:
     network, bilinear = lrlab.QuadraticNetworkRegressor, lrlab.BilinearRegressor
     return {
         "breast cancer, log loss": lambda seed: answers(cancer.X, cancer.y, seed),
-        "drawn, logistic, log loss": lambda seed: answers(*drawn_answers(seed, False), seed),
-        "drawn, a hump, log loss": lambda seed: answers(*drawn_answers(seed, True), seed),
+        "simulated, logistic, log loss": lambda seed: answers(*drawn_answers(seed, False), seed),
+        "simulated, a hump, log loss": lambda seed: answers(*drawn_answers(seed, True), seed),
         "diabetes, error": lambda seed: forms(diabetes.X, diabetes.y, seed, network()),
-        "drawn network, error": lambda seed: forms(*drawn_form(seed, symmetric=True), seed, network()),
-        "drawn bilinear form, error": lambda seed: forms(
+        "simulated network, error": lambda seed: forms(*drawn_form(seed, symmetric=True), seed, network()),
+        "simulated bilinear form, error": lambda seed: forms(
             *drawn_form(seed, symmetric=False), seed, bilinear(first=12, constant=False)
         ),
-        "wine with gaps, error": lambda seed: table(wine.y, seed),
-        "drawn table with gaps, error": lambda seed: table(drawn_table(seed), seed),
+        "wine with missing entries, error": lambda seed: table(wine.y, seed),
+        "simulated matrix with missing entries, error": lambda seed: table(drawn_table(seed), seed),
     }
 
 
 def rows(seeds: int) -> list[str]:
     """Return the lines of the table."""
-    lines = ["| measurements | lrlab | peers |", "|---|---|---|"]
+    lines = ["| measurements | lrlab | baselines |", "|---|---|---|"]
     for name, score in cases().items():
         each = [score(FIRST_SEED + k) for k in range(seeds)]
         means = {who: float(np.mean([one[who] for one in each])) for who in each[0]}
-        peers = ", ".join(f"{who} {mean:.3f}" for who, mean in means.items() if who != "lrlab")
-        lines.append(f"| {name} | {means['lrlab']:.3f} | {peers} |")
+        baselines = ", ".join(f"{who} {mean:.3f}" for who, mean in means.items() if who != "lrlab")
+        lines.append(f"| {name} | {means['lrlab']:.3f} | {baselines} |")
         print(lines[-1], flush=True)
     return lines
 

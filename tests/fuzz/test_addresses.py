@@ -71,7 +71,7 @@ def large(name, value):
 pytestmark = pytest.mark.usefixtures("engine")
 
 
-@pytest.mark.attempt("drawn addresses", "shown, or one sentence")
+@pytest.mark.attempt("random addresses", "shown, or one sentence")
 @pytest.mark.slow
 @drawn("addresses", 8, drawn_address=addresses())
 def test_an_address_is_shown_or_refused(drawn_address):

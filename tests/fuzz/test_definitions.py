@@ -44,7 +44,7 @@ def with_other_value(draw, texts):
     return "\n".join(lines)
 
 
-@pytest.mark.attempt("drawn definitions of sweeps", "read, or one sentence")
+@pytest.mark.attempt("random definitions of sweeps", "read, or one sentence")
 @drawn("definitions:.6", 40, text=st.one_of(changed(SWEEPS), with_other_value(SWEEPS)))
 def test_a_sweep_is_read_or_refused(text):
     sweep = read_or_refused(parse, text)

@@ -26,7 +26,7 @@ ARCHIVES = [saved(PARTS), saved(KERNEL), saved(COMPRESSED), small_model()]
 LABELS = st.one_of(changed_bytes(ARCHIVES), changed_archive(ARCHIVES, ARRAYS))
 
 
-@pytest.mark.attempt("drawn files of models", "predictions, or one sentence")
+@pytest.mark.attempt("random files of models", "predictions, or one sentence")
 @drawn("models:1", 40, content=LABELS)
 def test_a_model_of_labels_predicts_or_is_refused(tmp_path_factory, content):
     model = read_or_refused(load_model, written(tmp_path_factory.mktemp("model"), "m.npz", content))

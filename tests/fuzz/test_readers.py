@@ -86,7 +86,7 @@ def check(folder: Path, data):
     assert (again.feature_names, again.label_names) == (data.feature_names, data.label_names)
 
 
-@pytest.mark.attempt("drawn tables", "read, or one sentence")
+@pytest.mark.attempt("random tables", "read, or one sentence")
 @drawn("readers:.5", 60, data=st.data(), labels=st.sampled_from([None, 3, "first:2", ["l0", "l2"], "last:9"]))
 def test_a_text_is_read_or_refused(tmp_path_factory, data, labels):
     folder = tmp_path_factory.mktemp("text")
@@ -108,7 +108,7 @@ NPZ = [
 ]
 
 
-@pytest.mark.attempt("drawn archives", "read, or one sentence")
+@pytest.mark.attempt("random archives", "read, or one sentence")
 @drawn("readers:.15", 30, content=st.one_of(changed_bytes(NPZ), changed_archive(NPZ, ARRAYS)))
 def test_an_archive_is_read_or_refused(tmp_path_factory, content):
     folder = tmp_path_factory.mktemp("npz")

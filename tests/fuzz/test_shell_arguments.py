@@ -36,7 +36,7 @@ def run(arguments):
         assert len(errors.getvalue().strip().splitlines()) == 1, (arguments, errors.getvalue())
 
 
-@pytest.mark.attempt("drawn command lines", "a result, or one line")
+@pytest.mark.attempt("random command lines", "a result, or one line")
 @drawn("shell:.4", 15, words=st.lists(st.one_of(st.sampled_from(SHELL_WORDS), TOKENS), max_size=6))
 def test_any_words_end_in_one_line(words, tmp_path_factory):
     before = os.getcwd()

@@ -230,7 +230,7 @@ def test_a_foreign_database_is_refused_untouched(tmp_path, path):
     assert (copy.read_bytes(), Path(f"{copy}-wal").read_bytes()) == before, "not even its half-written end"
 
 
-@pytest.mark.attempt("a store of which only a part was written", "whole batches are kept, the sweep goes on")
+@pytest.mark.attempt("a store of which only a part was written", "lrlab retains whole batches, the sweep goes on")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
 def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
     copy = tmp_path / "copy.sqlite"

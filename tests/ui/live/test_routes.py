@@ -94,7 +94,7 @@ async def test_what_is_not_understood_ends_the_connection_with_one_line(followed
     assert not tab.connections
 
 
-@pytest.mark.attempt("more frames than a person sends", "the connection ends")
+@pytest.mark.attempt("more frames than a user sends", "the connection ends")
 @in_loop
 async def test_more_frames_than_a_person_sends_end_the_connection(followed, monkeypatch, caplog):
     monkeypatch.setattr(routes, "MOST_A_SECOND", 20)
