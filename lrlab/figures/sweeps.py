@@ -27,8 +27,7 @@ from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.statistics import midpoint_words, midpoints
-from lrlab.sweeps.sweep_table import results_of
+from lrlab.sweeps.tables import midpoint_words, midpoints, results_of
 from lrlab.sweeps.theory import Limit, Region
 
 SHARE = "share"

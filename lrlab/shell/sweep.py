@@ -27,8 +27,7 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.sweeps.pace import Pace, size_words
     from lrlab.sweeps.results import SweepResults
     from lrlab.sweeps.run import run as run_sweep
-    from lrlab.sweeps.statistics import midpoint_words
-    from lrlab.sweeps.tables import cell_rows, success_midpoints
+    from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints
     from lrlab.sweeps.toml import read
 
     sweep = read(options.file)
@@ -48,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
 
         with resumable(lambda: stored_words(results.computed + results.reused, options.store)):
             run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)
-    rows, halves = cell_rows(results), success_midpoints(results)
+    rows = cell_rows(results)
+    halves = midpoints(sweep, results.table(sweep.contour.metric)).iloc[: None if sweep.success else 0]
     if options.json:
         points = {"contour": contour(results)} if sweep.adaptive else {}
         points |= {"midpoints": halves.to_dict("records")} if sweep.success else {}

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Mask
 from lrlab.catalog import model_entry
@@ -116,7 +116,7 @@ class SolverGrid:
     """A solver's jobs, (columns, rows), with the search for the contour; None for a refused cell."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
-        self._sweep, self._rule = sweep, sweep.contour
+        self._sweep = sweep
         values = [np.array(axis, dtype=float) for axis in sweep.grid.values()]
         values = [*values, np.full(1, np.nan)][:2]
         order = [axis.argsort() for axis in values]
@@ -126,7 +126,7 @@ class SolverGrid:
         jobs[:] = [cell.job for cell in sweep.cells if cell.solver == solver]
         self.jobs = self._placed(jobs)
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
-        self._seconds, self._counted = np.zeros(self.jobs.shape), np.zeros(self.jobs.shape, dtype=np.int64)
+        self._seconds = np.zeros(self.jobs.shape)
         self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def request(self, most: int) -> dict[Job, range]:
@@ -142,13 +142,9 @@ class SolverGrid:
 
     def count(self, results: SweepResults) -> None:
         """Count the results of the trials that were requested."""
-        new, self._counted = self.search.requested != self._counted, self.search.requested.copy()
-        for place in map(tuple, np.argwhere(new)):
-            job, below = self.jobs[place], int(self.search.requested[place])
-            seconds = results.values(job, "seconds", below)
-            if len(seconds):
-                self._seconds[place] = max(1e-6, seconds.max())
-            self._take(place, results.values(job, self._rule.metric, below))
+        search, own = self.search, self.search.open
+        counts = results.counts(self.jobs[own].tolist(), search.requested[own])
+        search.trials[own], search.successes[own], self._seconds[own] = counts
 
     def infer(self, table: "pd.DataFrame") -> tuple[Array, Array, Array]:
         """Return mean, low and high of each cell, see `infer`; table: of `SweepResults.table`."""
@@ -170,7 +166,7 @@ class SolverGrid:
 
     def _longest_first(self, chosen: Mask) -> list[tuple[int, ...]]:
         # At the end of a round no worker waits long for another. Which trials are run does not depend on it.
-        timed = self._seconds > 0
+        timed = self.search.trials > 0
         seconds = interpolate_missing(self._seconds, timed) if timed.any() else self._seconds
         places = [tuple(place) for place in np.argwhere(chosen)]
         return sorted(places, key=lambda place: (-seconds[place], -self.jobs[place].spec.data_bytes))
@@ -179,10 +175,6 @@ class SolverGrid:
         """Return what cells have, in the order of the sweep, by column and row."""
         rows, columns = self._order
         return values.reshape(rows.size, columns.size)[self._order]
-
-    def _take(self, place: tuple[int, ...], values: ArrayLike) -> None:
-        self.search.trials[place] = np.size(values)
-        self.search.successes[place] = self._rule.reached(values).sum()
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:

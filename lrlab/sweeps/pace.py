@@ -8,7 +8,6 @@ import numpy as np
 from lrlab import settings
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.runs.job import Job
 from lrlab.runs.memory import memory_needed, memory_words
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
@@ -25,24 +24,24 @@ class Pace:
 
     def __init__(self, results: SweepResults) -> None:
         self._results, self._sweep = results, results.sweep
-        self._bytes = {job: float(max(1, job.spec.data_bytes)) for job in results.sweep.jobs}
-        self._before, self._begun = self._counts(), time.monotonic()
+        self._bytes = np.array([max(1.0, job.spec.data_bytes) for job in results.sweep.jobs])
+        self._before, self._begun = self._trials()[0], time.monotonic()
         self._checked: float | None = None
 
     def seconds_left(self, trials: int) -> float | None:
         """Return the remaining time; None before the first result. trials: left at most, of an adaptive sweep."""
-        now, each = self._counts(), self._each()
-        work = sum((now[job] - self._before[job]) * seconds for job, seconds in each.items())
-        rest = sum((self._sweep.trials - now[job]) * seconds for job, seconds in each.items())
+        now, each = self._trials()
+        work, rest = (now - self._before) @ each, (self._sweep.trials - now) @ each
         if self._sweep.adaptive:
-            rest = trials * _usual(np.array([*each.values()]))
-        return (time.monotonic() - self._begun) * rest / work if work > 0.0 else None
+            # Most of its trials are at the slowest grid points.
+            rest = trials * (each @ each) / each.sum()
+        return float((time.monotonic() - self._begun) * rest / work) if work > 0.0 else None
 
     def require_time(self, trials: int) -> None:
         """Raise InputError if the sweep takes longer than it may, checked once per minute; trials: as above."""
         now = time.monotonic()
         if self._checked is None:
-            if (counts := self._counts()) != self._before:
+            if (counts := self._trials()[0]).sum() > self._before.sum():
                 # Workers may need minutes to start and compute nothing meanwhile.
                 self._before, self._begun, self._checked = counts, now, now
         elif now >= self._checked + CHECK_SECONDS:
@@ -50,20 +49,13 @@ class Pace:
             if (left := self.seconds_left(trials)) is not None:
                 require_time(self._sweep, now - self._begun + left)
 
-    def _counts(self) -> dict[Job, int]:
-        return {job: self._results.finished(job) for job in self._bytes}
-
-    def _each(self) -> dict[Job, float]:
-        """Return the seconds of a trial of each job: their mean if there are some, else by the bytes of its data."""
-        own = {job: self._results.values(job, "seconds") for job in self._bytes}
-        measured = {job: max(1e-9, float(np.nanmean(seconds))) for job, seconds in own.items() if np.any(seconds > 0.0)}
-        share = sum(measured.values()) / sum(self._bytes[job] for job in measured) if measured else 1.0
-        return {job: measured.get(job, share * size) for job, size in self._bytes.items()}
-
-
-def _usual(seconds: Array) -> float:
-    """Return the expected seconds of a trial of an adaptive sweep, most of which are at the slowest grid points."""
-    return float((seconds**2).sum() / seconds.sum())
+    def _trials(self) -> tuple[Array, Array]:
+        """Return the finished trials of each job, and the seconds of each: their mean, or by the bytes of its data."""
+        seconds = self._results.matrix("seconds")
+        counts, total = (~np.isnan(seconds)).sum(axis=1), np.nansum(seconds, axis=1)
+        measured = total > 0.0
+        ratio = (total / np.maximum(counts, 1))[measured].sum() / self._bytes[measured].sum() if measured.any() else 1.0
+        return counts, np.where(measured, total / np.maximum(counts, 1), ratio * self._bytes)
 
 
 def require_time(sweep: Sweep, seconds: float) -> None:

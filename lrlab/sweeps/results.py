@@ -3,8 +3,8 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,6 +37,8 @@ COLUMNS = (
     "seed",
     "refused",
 )
+ENDING = ("seed", "stop", "iterations", "seconds")
+"""Columns of every trial. The one of `stop` holds indices."""
 
 
 class SweepResults:
@@ -55,12 +57,11 @@ class SweepResults:
         self.complete = False
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()
-        self._columns: dict[Job, _Columns] = {}
-        self._tables: dict[str, _Table] = {}
-        self._places: dict[Job, list[int]] = {}
-        for place, cell in enumerate(self.cells):
-            if cell.job:
-                self._places.setdefault(cell.job, []).append(place)
+        self._rows = {job: row for row, job in enumerate(sweep.jobs)}
+        self._columns = {name: np.full((len(self._rows), 1), math.nan) for name in ENDING}
+        self._stops: dict[str, int] = {}
+        self._scored: dict[Job, tuple[str, ...]] = {}
+        """The names of each job's scores."""
 
     @property
     def done(self) -> int:
@@ -73,12 +74,17 @@ class SweepResults:
         InputError if trials have scores, but not the metric of the sweep's rule.
         """
         with self._lock:
+            self._make_room(max((number for _, number in finished), default=0) + 1)
             for (job, number), result in finished.items():
-                if job not in self._columns:
-                    self._columns[job] = _Columns(self.sweep.trials)
-                self._columns[job].set(number, result)
-            for table in self._tables.values():
-                table.changed.update(job for job, _ in finished)
+                row, stop = self._rows[job], self._stops.setdefault(result.stop, len(self._stops))
+                for name, value in zip(ENDING, (result.seed, stop, *result[2:4]), strict=True):
+                    self._columns[name][row, number] = value
+                for name, value in result.scores.items():
+                    if name not in self._columns:
+                        self._columns[name] = np.full_like(self._columns["seed"], math.nan)
+                    self._columns[name][row, number] = value
+                if result.scores:
+                    self._scored[job] = tuple(result.scores)
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
         known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
@@ -86,30 +92,74 @@ class SweepResults:
             metrics = ", ".join(known)
             raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
 
-    def finished(self, job: Job) -> int:
-        """Return the number of finished trials of a job."""
+    def remove(self, job: Job, numbers: Collection[int]) -> None:
+        """Remove trials of a job, which a store has lost."""
         with self._lock:
-            return self._columns[job].count if job in self._columns else 0
+            for column in self._columns.values():
+                column[self._rows[job], list(numbers)] = math.nan
+            self.changes += 1
 
-    def values(self, job: Job, name: str, below: int | None = None) -> Array:
+    def finished(self, job: Job) -> set[int]:
+        """Return the numbers of the finished trials of a job."""
+        return set(np.flatnonzero(~np.isnan(self._columns["seed"][self._rows[job]])).tolist())
+
+    def values(self, job: Job, name: str) -> Array:
         """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan if missing.
 
-        Shares of a bound that has not been computed (`runs.theory`) are nan.
-        below: leave out trials with this number and higher ones.
+        Fractions of a bound that has not been computed (`runs.theory`) are nan.
         """
         with self._lock:
-            if job not in self._columns:
-                return np.empty(0)
-            score, limit = theory.fractions(job.spec).get(name, (name, math.nan if name in self._quotients else 1.0))
-            return self._columns[job].values(score, below) / limit
+            return self.matrix(name, [job])[0][~np.isnan(self._columns["seed"][self._rows[job]])]
+
+    def matrix(self, name: str, jobs: Sequence[Job] | None = None) -> Array:
+        """Return a score as in `values` (jobs, numbers), by default of all jobs; nan if a trial is not finished."""
+        with self._lock:
+            rows = slice(None) if jobs is None else [self._rows[job] for job in jobs]
+            column = self._columns.get(self._quotients.get(name, name))
+            found = self._columns["seed"][rows] * math.nan if column is None else column[rows]
+        if name not in self._quotients:
+            return found
+        jobs = self.sweep.jobs if jobs is None else jobs
+        bounds = [theory.fractions(job.spec).get(name, ("", math.nan))[1] for job in jobs]
+        return found / np.array(bounds)[:, None]
 
     def results(self, job: Job) -> dict[int, TrialResult]:
         """Return the finished trials of a job by their numbers."""
         with self._lock:
-            return dict(self._columns[job].results()) if job in self._columns else {}
+            row, stops = self._rows[job], [*self._stops]
+            ending = [self._columns[name][row].tolist() for name in ENDING]
+            scores = {name: self._columns[name][row].tolist() for name in self._scored.get(job, ())}
+        found = dict[int, TrialResult]()
+        for number, (seed, stop, iterations, seconds) in enumerate(zip(*ending, strict=True)):
+            if seed == seed:
+                own = {name: values[number] for name, values in scores.items()}
+                found[number] = TrialResult(int(seed), stops[int(stop)], int(iterations), seconds, own)
+        return found
+
+    def succeeded(self) -> Mask:
+        """Return which trials (jobs, numbers) succeed by the rule of the sweep's `contour`.
+
+        If a sweep counts successes, a run that ends although the truth fits better is a failure.
+        """
+        rule, reached = self.sweep.contour, self.sweep.contour.reached
+        with self._lock:
+            local = self._stops.get(Stop.LOCAL_MINIMUM.name, -1) if self.sweep.success else -1
+            return reached(self.matrix(rule.metric)) & (self._columns["stop"] != local)
+
+    def counts(self, jobs: Sequence[Job], below: Array) -> tuple[Array, Array, Array]:
+        """Return the numbers of trials and successes, and the largest seconds (0 without trials), of each job.
+
+        below: (jobs,); trials with this number and higher ones are left out.
+        """
+        with self._lock:
+            rows, seconds = [self._rows[job] for job in jobs], self._columns["seconds"]
+            counted = ~np.isnan(seconds[rows]) & (np.arange(seconds.shape[1]) < below[:, None])
+            successes = self.succeeded()[rows] & counted
+        longest = np.where(counted, seconds[rows], 0.0).max(axis=1)
+        return counted.sum(axis=1), successes.sum(axis=1), longest
 
     def table(self, metric: str) -> "pd.DataFrame":
-        """Return a row per cell: a column for each axis, and `COLUMNS`. Only rows with new trials are computed.
+        """Return a row per cell: a column for each axis, and `COLUMNS`.
 
         trials: finished. successes, share, low, high (95% Wilson interval): by the rule of the sweep's `contour`. mean,
         spread (standard deviation) and quartiles describe the finite values of the metric. seed: of the first trial.
@@ -118,112 +168,67 @@ class SweepResults:
         import pandas as pd
 
         with self._lock:
-            table = self._tables.setdefault(metric, _Table(len(self.cells), set(self._places)))
-            for job in list(table.changed):
-                row = self._row(job, metric)
-                table.set(self._places[job], row)
-                # Fractions of a bound that is still unknown are computed again later.
-                if "mean" in row or not row["trials"]:
-                    table.changed.discard(job)
-            columns = {name: [*values] for name, values in table.columns.items()}
-        columns |= {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
-        columns |= {"solver": [cell.solver for cell in self.cells], "refused": [cell.refused for cell in self.cells]}
-        return pd.DataFrame({name: columns[name] for name in (*self.sweep.grid, *COLUMNS)})
+            values, trials = self.matrix(metric), (~np.isnan(self._columns["seed"])).sum(axis=1)
+            successes = np.where(trials > 0, self.succeeded().sum(axis=1), math.nan)
+        columns: dict[str, Any] = {"seed": self._first_seeds, "trials": trials, "successes": successes}
+        columns["share"] = successes / np.maximum(trials, 1)
+        bounds = statistics.wilson_bounds(successes, trials)
+        columns |= {
+            name: np.where(trials > 0, end, math.nan) for name, end in zip(("low", "high"), bounds, strict=True)
+        }
+        columns |= statistics.describe(np.where(np.isfinite(values), values, math.nan))
+        table = pd.DataFrame(columns).reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells])
+        table[["trials", "seed"]] = table[["trials", "seed"]].fillna(0).astype("int64")
+        about = {"solver": [cell.solver for cell in self.cells], "refused": [cell.refused for cell in self.cells]}
+        points = {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
+        return table.reset_index(drop=True).assign(**points, **about)[[*self.sweep.grid, *COLUMNS]]
 
-    def successes(self, job: Job) -> int:
-        """Return how many trials of a job succeed by the rule of the sweep's `contour`.
+    @cached_property
+    def _first_seeds(self) -> list[int]:
+        return [trial_spec(job.spec, 0).seed for job in self.sweep.jobs]
 
-        If a sweep counts successes, a run that ends although the truth fits better is a failure.
-        """
-        rule = self.sweep.contour
+    def metrics(self) -> Iterator[tuple[Job, dict[str, list[float]]]]:
+        """Yield each job with the quartiles of its scores and iterations, and three times each prediction of theory."""
         with self._lock:
-            reached = rule.reached(self.values(job, rule.metric))
-            if self.sweep.success and job in self._columns:
-                reached &= ~self._columns[job].ended(Stop.LOCAL_MINIMUM)
-        return int(reached.sum())
-
-    def metrics(self, job: Job) -> dict[str, list[float]]:
-        """Return the quartiles of all scores and of the number of iterations, and thrice each prediction of theory."""
-        with self._lock:
-            scored = self._columns[job].scores if job in self._columns else {}
+            names = [*self._columns.keys() - {"seed", "stop", "seconds"}, *self._quotients]
+            quartiles = {name: statistics.quartiles(self.matrix(name)) for name in names}
+        for row, job in enumerate(self.sweep.jobs):
+            scored = self._scored.get(job, ())
             shares = [name for name, (score, _) in theory.fractions(job.spec).items() if score in scored]
             names = [*scored, *shares, "iterations"] if scored else []
-            scores = {name: statistics.quartiles(self.values(job, name)) for name in names}
-        return scores | {name: [value] * 3 for name, value in theory.predictions(job, draw=False).items()}
+            own = {name: quartiles[name][row].tolist() for name in names}
+            yield job, own | {name: [value] * 3 for name, value in theory.predictions(job, draw=False).items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""
         with self._lock:
-            return dict(sorted(self._columns[job].stops().items())) if job in self._columns else {}
+            column, names = self._columns["stop"][self._rows[job]], [*self._stops]
+        return dict(sorted(Counter(names[int(index)] for index in column[~np.isnan(column)]).items()))
 
-    def _row(self, job: Job, metric: str) -> dict[str, Any]:
-        trials = self.finished(job)
-        row: dict[str, Any] = {"trials": trials, "seed": _first_seed(job)}
-        if trials:
-            row |= statistics.share(self.successes(job), trials)
-        values = self.values(job, metric)
-        values = values[np.isfinite(values)]
-        return row | statistics.describe(values) if len(values) else row
+    def trial_rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row per trial: the cell's values, solver, trial, seed, scores, predictions, how it ended, refused.
 
+        A trial that failed has `stop` "FAILED" and the reason in `refused`; a refused cell has one row with its reason.
+        """
+        for axes, solver, job, refused in self.cells:
+            if job is None:
+                yield {**axes, "solver": solver, "trial": 0, "refused": refused}
+                continue
+            finished = self.results(job)
+            for number in range(self.sweep.trials):
+                trial = Trial(job, number)
+                if number in finished:
+                    yield {**axes, **finished[number].row(trial)}
+                elif sentence := self.failures.get(trial):
+                    about = {"solver": solver, "trial": number, "seed": trial_spec(job.spec, number).seed}
+                    yield {**axes, **about, "stop": "FAILED", "refused": sentence}
 
-@lru_cache(maxsize=100_000)
-def _first_seed(job: Job) -> int:
-    return trial_spec(job.spec, 0).seed
-
-
-class _Table:
-    """The columns of a table with an entry per cell; changed: the jobs whose cells are to be set anew."""
-
-    def __init__(self, cells: int, changed: set[Job]) -> None:
-        self.changed, absent = changed, {"trials": 0, "seed": 0}
-        self.columns: dict[str, list[Any]] = {name: [absent.get(name, math.nan)] * cells for name in COLUMNS}
-
-    def set(self, places: Sequence[int], row: Mapping[str, Any]) -> None:
-        for name in self.columns.keys() & row.keys():
-            for place in places:
-                self.columns[name][place] = row[name]
-
-
-class _Columns:
-    """The trials of one job: an array per score, with an entry per trial."""
-
-    def __init__(self, trials: int) -> None:
-        self._trials = trials
-        self._finished = np.zeros(trials, dtype=bool)
-        self._seeds, self._stops = np.zeros(trials, dtype=np.uint32), np.zeros(trials, dtype=np.uint8)
-        self._stop_names: list[str] = []
-        self._ending = {name: np.full(trials, np.nan) for name in ("iterations", "seconds")}
-        self.scores: dict[str, Array] = {}
-        self.count = 0
-
-    def set(self, number: int, result: TrialResult) -> None:
-        self.count += not self._finished[number]
-        self._finished[number], self._seeds[number] = True, result.seed
-        if result.stop not in self._stop_names:
-            self._stop_names.append(result.stop)
-        self._stops[number] = self._stop_names.index(result.stop)
-        self._ending["iterations"][number], self._ending["seconds"][number] = result.iterations, result.seconds
-        for name, value in result.scores.items():
-            if name not in self.scores:
-                self.scores[name] = np.full(self._trials, np.nan)
-            self.scores[name][number] = value
-
-    def values(self, name: str, below: int | None) -> Array:
-        finished = self._finished[:below]
-        column = {**self.scores, **self._ending}.get(name)
-        return np.full(int(finished.sum()), np.nan) if column is None else column[:below][finished]
-
-    def ended(self, stop: Stop) -> Mask:
-        """Return which finished trials ended so."""
-        names = np.array([name == stop.name for name in self._stop_names], dtype=bool)
-        return names[self._stops[self._finished]]
-
-    def stops(self) -> Counter[str]:
-        return Counter(self._stop_names[code] for code in self._stops[self._finished])
-
-    def results(self) -> Iterator[tuple[int, TrialResult]]:
-        for number in map(int, np.flatnonzero(self._finished)):
-            iterations, seconds = (float(column[number]) for column in self._ending.values())
-            scores = {name: float(column[number]) for name, column in self.scores.items()}
-            stop = self._stop_names[self._stops[number]]
-            yield number, TrialResult(int(self._seeds[number]), stop, int(iterations), seconds, scores)
+    def _make_room(self, numbers: int) -> None:
+        """Lengthen the columns for so many trials; a sweep has the first trials of all cells before any other."""
+        before = self._columns["seed"].shape[1]
+        if numbers > before:
+            more = min(max(numbers, 2 * before), self.sweep.trials) - before
+            self._columns = {
+                name: np.pad(column, ((0, 0), (0, more)), constant_values=math.nan)
+                for name, column in self._columns.items()
+            }

@@ -1,9 +1,9 @@
 """Runs a sweep: takes finished trials from a store, computes the missing ones, and stores them as they arrive."""
 
 import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,20 +15,20 @@ from lrlab.engine.results import ItemResult, Results, Start, collect
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
-from lrlab.runs.job import Job
 from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent, timed_out
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.tables import trial_table
 
 if TYPE_CHECKING:
-    from lrlab.sweeps.sweep_table import SweepTable
+    from lrlab.sweeps.tables import SweepTable
 
-OTHERS_SECONDS = 0.2
-"""Seconds between two checks for results of other sweeps of this process."""
+OTHERS_SECONDS = 0.5
+"""Seconds between two checks for results of the same sweep, which another thread of this process computes."""
+_turns: dict[tuple[Path, int], threading.Lock] = defaultdict(threading.Lock)
+"""Who computes a sweep, by its store and definition."""
 
 
 def sweep(
@@ -52,16 +52,12 @@ def sweep(
     In a notebook the table shows a verdict; `lrlab.map` plots it.
     """
     # Here, for it needs pandas.
-    from lrlab.sweeps.sweep_table import SweepTable
+    from lrlab.sweeps.tables import trial_table
 
     definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
-    if isinstance(store, Store):
-        table = SweepTable(trial_table(run(definition, store, start, progress)))
-    else:
-        with Store(None if store is None else Path(store)) as opened:
-            table = SweepTable(trial_table(run(definition, opened, start, progress)))
-    table.sweep = definition
-    return table
+    own = nullcontext(store) if isinstance(store, Store) else Store(None if store is None else Path(store))
+    with own as opened:
+        return trial_table(run(definition, opened, start, progress))
 
 
 def run(
@@ -74,8 +70,8 @@ def run(
 ) -> SweepResults:
     """Compute the trials of a sweep that the store lacks, and store every batch as it arrives.
 
-    If another sweep of this process computes a trial for the same store, this one waits for it and reads it. Two
-    processes may compute a trial twice, and store it once.
+    If another thread of this process computes the same sweep for the same store, this one waits and reads its trials.
+    Two processes may compute a trial twice, and store it once.
     The run ends within a second after `stop()` is true (called often; it may read a flag of another thread); another
     call resumes it. `results` (by default new ones) first get the stored trials, one cell at a time. A trial that fails
     is not stored: the next run tries it again. RuntimeError if the engine or the store fails, InputError if the store
@@ -86,21 +82,59 @@ def run(
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
     rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
-    claims = _Claims(store)
-    try:
-        for requested in rounds:
-            number = sum(map(len, requested.values()))
-            total, before = sweep.most if sweep.adaptive else number, results.reused
-            _load(requested, store, results)
-            progress(results.done, total)
-            if results.reused - before < number:
-                _Round(store, results, claims, progress, total, stop).complete(requested, start)
+    turn = _turns[store.path, hash(sweep)] if store.path else threading.Lock()
+    for requested in rounds:
+        number, before = sum(map(len, requested.values())), results.reused
+        total = sweep.most if sweep.adaptive else number
+        while results.reused - before < number:
+            own = turn.acquire(timeout=OTHERS_SECONDS)
+            try:
+                results.reused = before + _load(requested, store, results)
+                progress(results.done, total)
+                if results.reused - before == number:
+                    break
+                if own and not stop():
+                    work = start(run_trial, missing(requested, results))
+                    _take_all(work, store, results, lambda total=total: progress(results.done, total), stop)
                 if stop():
                     return results
-    finally:
-        claims.release()
+                if own:
+                    break
+            finally:
+                if own:
+                    turn.release()
     results.complete = True
     return results
+
+
+def _take_all(
+    work: Results, store: Store, results: SweepResults, tell: Callable[[], None], stop: Callable[[], bool]
+) -> None:
+    """Store results as they arrive, each time in one transaction."""
+    pending: dict[Trial, TrialResult] = {}
+
+    def take(new: list[ItemResult]) -> None:
+        # Ctrl-C may come between any two lines: storing the same trials again changes nothing.
+        for _, trial, value in new:
+            result = timed_out(trial) if value == TIMED_OUT else value
+            if isinstance(result, Failure):
+                results.failures[trial] = result.sentence
+            elif result.stop != Stop.CANCELLED.name:
+                pending[trial] = result
+        if pending:
+            store.add(pending)
+            results.computed += len(pending)
+            finished = dict(pending)
+            pending.clear()
+            results.add(finished)
+
+    try:
+        while work.alive and not stop():
+            if new := work.take():
+                take(new)
+                tell()
+    finally:
+        take(work.cancel())
 
 
 def _compute_bounds(sweep: Sweep, start: Start) -> None:
@@ -113,22 +147,21 @@ def _compute_bounds(sweep: Sweep, start: Start) -> None:
         theory.cache(spec, {} if isinstance(numbers, Failure) else numbers)
 
 
-def read(sweep: Sweep, store: Store) -> SweepResults:
-    """Return the stored trials of a sweep; for an adaptive sweep, those up to the first incomplete round."""
-    return run(sweep, store, stop=lambda: True)
-
-
-def _load(requested: Requested, store: Store, results: SweepResults) -> None:
+def _load(requested: Requested, store: Store, results: SweepResults) -> int:
+    """Add the stored trials of a round to the results, and return their number; a lost store takes trials away."""
+    count = 0
     for job, numbers in requested.items():
-        stored = store.results(job, numbers.stop)
-        finished = {Trial(job, number): result for number, result in stored.items() if number in numbers}
-        if finished:
-            results.add(finished)
-            results.reused += len(finished)
+        stored = {n: result for n, result in store.results(job, numbers.stop).items() if n in numbers}
+        if stored:
+            results.add({Trial(job, number): result for number, result in stored.items()})
+        if lost := results.finished(job).intersection(numbers) - stored.keys():
+            results.remove(job, lost)
+        count += len(stored)
+    return count
 
 
-def missing(requested: Requested, store: Store) -> Iterator[Trial]:
-    """Yield the trials that a store lacks, with one look-up per cell at a time.
+def missing(requested: Requested, results: SweepResults) -> Iterator[Trial]:
+    """Yield the requested trials that are not finished.
 
     The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
     is cut short has measured the whole grid.
@@ -137,105 +170,6 @@ def missing(requested: Requested, store: Store) -> Iterator[Trial]:
     while any(numbers[first:] for numbers in requested.values()):
         for job, numbers in requested.items():
             if part := numbers[first:end]:
-                stored = store.finished(job, part.stop)
-                yield from (Trial(job, number) for number in part if number not in stored)
+                finished = results.finished(job)
+                yield from (Trial(job, number) for number in part if number not in finished)
         first, end = end, 2 * end
-
-
-class _Claims:
-    """The trials that one sweep of this process has begun: thirty students with one sweep compute each trial once."""
-
-    _all = set[tuple[Path, Trial]]()
-    _lock = threading.Lock()
-
-    def __init__(self, store: Store) -> None:
-        self._path, self._own = store.path, set[Trial]()
-
-    def granted(self, trials: Iterable[Trial]) -> Iterator[Trial]:
-        """Yield the trials that no other sweep has begun; nobody shares a store in memory."""
-        if self._path is None:
-            yield from trials
-            return
-        for trial in trials:
-            with self._lock:
-                free = (self._path, trial) not in self._all
-                if free:
-                    self._all.add((self._path, trial))
-                    self._own.add(trial)
-            if free:
-                yield trial
-
-    def release(self, *trials: Trial) -> None:
-        """Leave trials to others: some, or all that this sweep has begun."""
-        with self._lock:
-            ended = set(trials) or set(self._own)
-            self._own -= ended
-            self._all.difference_update((self._path, trial) for trial in ended if self._path)
-
-
-class _Round:
-    """Computes the trials of a round that a store does not have, and puts them into the store and into the results."""
-
-    def __init__(
-        self,
-        store: Store,
-        results: SweepResults,
-        claims: _Claims,
-        progress: Progress,
-        total: int,
-        stop: Callable[[], bool],
-    ) -> None:
-        self._store, self._results, self._claims = store, results, claims
-        self._progress, self._total, self._stop = progress, total, stop
-        self._pending: dict[Trial, TrialResult] = {}
-
-    def complete(self, requested: Requested, start: Start) -> None:
-        """Compute what nobody else does until every trial is stored, or has failed here."""
-        while requested and not self._stop():
-            own = self._claims.granted(missing(requested, self._store))
-            if (first := next(own, None)) is not None:
-                self._compute(start(run_trial, chain((first,), own)))
-            else:
-                time.sleep(OTHERS_SECONDS)
-            if not self._stop():
-                requested = self._without_finished(requested)
-                self._progress(self._results.done, self._total)
-
-    def _compute(self, stream: Results) -> None:
-        try:
-            while stream.alive and not self._stop():
-                if new := stream.take():
-                    self._take(new)
-                    self._progress(self._results.done, self._total)
-        finally:
-            # Ctrl-C may come between any two lines: storing the same trials again changes nothing.
-            self._take(stream.cancel())
-
-    def _take(self, new: list[ItemResult]) -> None:
-        """Store new results, in one transaction with those that an interruption left."""
-        for _, trial, value in new:
-            result = timed_out(trial) if value == TIMED_OUT else value
-            if isinstance(result, Failure):
-                self._results.failures[trial] = result.sentence
-                self._claims.release(trial)
-            elif result.stop != Stop.CANCELLED.name:
-                self._pending[trial] = result
-        if self._pending:
-            self._store.add(self._pending)
-            self._results.computed += len(self._pending)
-            finished, self._pending = self._pending, {}
-            self._results.add(finished)
-
-    def _without_finished(self, requested: Requested) -> Requested:
-        """Return the jobs with missing trials; trials that others stored enter the results."""
-        left: dict[Job, range] = {}
-        for job, numbers in requested.items():
-            absent = set(numbers) - self._store.finished(job, numbers.stop)
-            before = self._results.finished(job)
-            if before < numbers.stop - len(absent):
-                stored = self._store.results(job, numbers.stop)
-                self._results.add({Trial(job, n): result for n, result in stored.items() if n in numbers})
-                self._results.reused += self._results.finished(job) - before
-            if any(Trial(job, number) not in self._results.failures for number in absent):
-                left[job] = numbers
-        return left

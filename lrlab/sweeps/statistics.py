@@ -1,9 +1,5 @@
-"""Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint at which the rate is 50%.
+"""Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint at which the rate is 50%."""
 
-Functions import pandas themselves: a sweep in the shell only counts successes.
-"""
-
-import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,8 +9,6 @@ from numpy.typing import ArrayLike
 from scipy.special import chdtri, log_expit, ndtri
 
 from lrlab.arrays import Array
-from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_parts import spacing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,36 +45,35 @@ def wilson_bounds(successes: ArrayLike, trials: ArrayLike) -> tuple[Array, Array
     return np.where(tried > 0, low, 0.0), np.where(tried > 0, high, 1.0)
 
 
-def share(successes: int, trials: int) -> dict[str, float]:
-    """Return successes, their share of at least one trial, and its 95% Wilson interval low, high."""
-    return {"successes": successes, "share": successes / trials, **wilson(successes, trials)._asdict()}
+def quartiles(values: Array) -> Array:
+    """Return first quartile, median and third quartile along the last axis, in a new last axis; nan is missing.
 
-
-def quartiles(values: Array) -> list[float]:
-    """Return first quartile, median and third quartile of the finite values; nan if there are none."""
-    ordered = np.sort(values[~np.isnan(values)]).tolist()
-    if not ordered:
-        return [math.nan] * 3
-    return [_between(ordered, share * (len(ordered) - 1)) for share in (0.25, 0.5, 0.75)]
-
-
-def _between(ordered: Sequence[float], place: float) -> float:
-    """Return what lies at a place between numbers, to the last digit as numpy's quantile, which takes 50 times longer.
-
-    The value between two infinite ones is nan.
+    They equal numpy's quantiles. The value between two infinite ones is nan.
     """
-    low = int(place)
-    a, b, share = ordered[low], ordered[min(low + 1, len(ordered) - 1)], place - low
-    return a + (b - a) * share if share < 0.5 else b - (b - a) * (1.0 - share)
-
-
-def describe(values: Array) -> dict[str, float]:
-    """Return mean, spread (standard deviation), error (standard error) and quartiles of at least one number."""
-    # Infinite values, which stand for failures, have no spread.
+    ordered = np.sort(values, axis=-1)
+    last = np.maximum((~np.isnan(values)).sum(axis=-1, keepdims=True) - 1, 0)
+    at = last * np.array([0.25, 0.5, 0.75])
+    low = at.astype(np.int64)
+    a, b = (np.take_along_axis(ordered, k, axis=-1) for k in (low, np.minimum(low + 1, last)))
+    part = at - low
     with np.errstate(invalid="ignore"):
-        spread = float(values.std(ddof=1)) if len(values) > 1 else math.nan
-    center = {"mean": float(values.mean()), "spread": spread, "error": spread / math.sqrt(len(values))}
-    return {**center, **dict(zip(QUARTILES, quartiles(values), strict=True))}
+        found: Array = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1.0 - part))
+    return found
+
+
+def describe(values: Array) -> dict[str, Array]:
+    """Return mean, spread (standard deviation), error (standard error) and quartiles along the last axis.
+
+    nan is missing. Infinite values, which stand for failures, have no spread.
+    """
+    known = ~np.isnan(values)
+    n = known.sum(axis=-1).astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=-1) / n
+        squares = np.where(known, values - mean[..., None], 0.0) ** 2
+        spread = np.sqrt(squares.sum(axis=-1) / np.where(n > 1, n - 1.0, np.nan))
+        columns = {"mean": mean, "spread": spread, "error": spread / np.sqrt(n)}
+    return columns | dict(zip(QUARTILES, np.moveaxis(quartiles(values), -1, 0), strict=True))
 
 
 def summarize(
@@ -99,7 +92,9 @@ def summarize(
         rows.append({**dict(zip(by, cell, strict=True)), **describe(values), "trials": len(values)})
         if below is not None or above is not None:
             good = values < below if below is not None else values > above
-            rows[-1] |= share(int(good.sum()), len(values))
+            successes = int(good.sum())
+            share = {"successes": successes, "share": successes / len(values)}
+            rows[-1] |= share | wilson(successes, len(values))._asdict()
     return pd.DataFrame(rows)
 
 
@@ -158,37 +153,3 @@ def midpoint(
         return None
     back = (start + width * np.array([mu, *ends])).tolist()
     return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
-
-
-def midpoints(sweep: Sweep, table: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the midpoints of 50% success along the last axis, as rows for each solver.
-
-    table: of `SweepResults.table`. Columns: the first of two axes, solver, half, low, high (95% interval). There is no
-    row if the rate does not cross 50% between the values.
-    """
-    import pandas as pd
-
-    *across, along = sweep.grid
-    rows: list[dict[str, Any]] = []
-    scale = spacing(dict(sweep.axes)[along])
-    measured = table[table["trials"] > 0]
-    for group, column in measured.groupby([*across, "solver"], sort=False):
-        column = column.sort_values(along)
-        successes, trials = (tuple(column[name].astype(int).tolist()) for name in ("successes", "trials"))
-        half = midpoint(tuple(column[along].tolist()), successes, trials, scale) if len(column) > 1 else None
-        if half:
-            named = dict(zip([*across, "solver"], group, strict=True))
-            rows.append({**named, "half": half.value, "low": half.low, "high": half.high})
-    return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])
-
-
-def midpoint_words(sweep: Sweep, points: "pd.DataFrame") -> list[str]:
-    """Return `midpoints` as sentences: the position of 50% success, with its 95% interval."""
-    *across, along = sweep.grid
-    words = []
-    for row in points.to_dict("records"):
-        low, high = ("beyond the axis" if math.isinf(row[end]) else f"{row[end]:.4g}" for end in ("low", "high"))
-        where = "".join(f" at {axis} = {row[axis]:.6g}" for axis in across)
-        interval = f"95% interval {low} to {high}"
-        words.append(f"{sweep.titles[row['solver']]}: half succeed{where} at {along} = {row['half']:.4g} ({interval}).")
-    return words

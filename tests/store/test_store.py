@@ -160,10 +160,9 @@ def test_an_interruption_keeps_what_was_computed(monkeypatch):
 
 
 def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
-    with Store() as store:
-        wanted = SWEEP.jobs
-        store.add(made(0, 2, job=wanted[1]))
-        order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), store)]
+    wanted, results = SWEEP.jobs, SweepResults(SWEEP)
+    results.add(made(0, 2, job=wanted[1]))
+    order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted[:3], range(9)), results)]
     assert order[:5] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1)] and order[5:8] == [(0, 2), (0, 3), (1, 3)]
     assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
 
