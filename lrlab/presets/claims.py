@@ -1,39 +1,32 @@
-"""Claims of a paper, the tables [[claims]] of preset files, and printed numbers; and the verdicts on both.
+"""Claims of a paper: the tables [[claims]] of preset files, printed numbers, and formulas of growth; their verdicts.
 
-A claim has the paper's words (`paper`), a panel, and a `rule` with its keys: see `rules` and `rules_slopes`. A `remark`
-has a text and its own rule, and appears if that rule holds. Every claim of a file has a verdict: if the run omits a
-series, panel or data set of the claim, the claim is not decided.
+A claim has the paper's words (`paper`), a panel, and a `rule` with its keys, see `rules`. A `remark` has a text and its
+own rule, and appears if that rule holds. Every claim of a file has a verdict: if the run omits a series, panel or data
+set of the claim, the claim is not decided.
+
+A series may have formulas that bound its exponent from above, by axis: `claimed` for times, `memory` for memory. Along
+the axes in `logarithms` the formula has the logarithm of the size as a further factor. `paper` quotes the formula;
+`why` explains a formula that does not hold.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from lrlab.presets import rules
+from lrlab.presets import printed, rules
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import ARRANGEMENTS, Samples
-from lrlab.presets.result import NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
-from lrlab.presets.rules_numbers import NUMBER_RULES
-from lrlab.presets.rules_slopes import EXPONENT, SLOPE_RULES
+from lrlab.presets.evidence import Samples, power
+from lrlab.presets.items import COSTS
+from lrlab.presets.result import FAILED, NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
 
-RULES = {**rules.RULES, **SLOPE_RULES}
-"""Rules of claims in files."""
-ALL_RULES = {**RULES, "exponent": EXPONENT, **NUMBER_RULES}
-"""These, and the rules of printed exponents and numbers, which need no table [[claims]]."""
-
-
+RULES = {**rules.RULES, **printed.RULES}
 SERIES = ("series", "lower", "higher")
 """Keys of a rule that name series."""
-NUMBERS, RANKING = "the numbers of the table", "the order of the methods in the table"
-"""Claims of printed numbers."""
-
-
-def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
-    """Return the verdicts on the claims that belong to a panel."""
-    return [verdict(claim, samples) for claim in of_panel(preset, panel)]
 
 
 def of_panel(preset: Preset, panel: str) -> list[Toml]:
@@ -41,14 +34,23 @@ def of_panel(preset: Preset, panel: str) -> list[Toml]:
     return [claim for claim in preset.content.get("claims", ()) if _panel(preset, claim) == panel]
 
 
-def verdict(claim: Toml, samples: Samples, predicted: str = "", remark: str = "") -> Verdict:
+def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
+    """Return the verdicts on the claims that belong to a panel."""
+    return [verdict(claim, samples) for claim in of_panel(preset, panel)]
+
+
+def on_numbers(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
+    """Return the verdicts on printed numbers, by series and place, see `printed.claims_of`."""
+    return [verdict(claim, samples, quoted=False) for claim in printed.claims_of(numbers, best)]
+
+
+def verdict(claim: Toml, samples: Samples, quoted: bool = True) -> Verdict:
     """Return the verdict on a claim: a table with the paper's words and a rule."""
-    judged, added = judge(claim, samples), remark
-    if more := claim.get("remark"):
-        judged_remark = judge(more, samples)
-        added = f"{more['text']} ({judged_remark.measured})." if judged_remark.holds else remark
-    quoted = claim["rule"] in RULES
-    return Verdict(claim["paper"], judged.measured, predicted, judged.word, added, claim, samples, quoted)
+    judged = judge(claim, samples)
+    remark = claim.get("why", "") if judged.word == FAILED else ""
+    if (more := claim.get("remark")) and (further := judge(more, samples)).holds:
+        remark = f"{more['text']} ({further.measured})."
+    return Verdict(claim["paper"], judged.measured, judged.word, remark, claim, samples, quoted)
 
 
 def judge(rule: Toml, samples: Samples) -> Judged:
@@ -57,16 +59,15 @@ def judge(rule: Toml, samples: Samples) -> Judged:
     If a series of the rule is missing, the rule can fail, but not hold.
     """
     absent = [name for name in named(rule) if name not in samples.values]
-    if not absent:
-        judged = ALL_RULES[rule["rule"]].judge(rule, samples)
-        few = judged.holds is None and TOO_FEW not in judged.measured and _single(rule, samples)
-        return judged._replace(measured=f"{judged.measured}; {TOO_FEW}") if few else judged
-    words = f"{NOT_RUN}: {', '.join(absent)}"
     present = {key: [name for name in rule[key] if name not in absent] for key in SERIES if key in rule}
+    missing = f"{NOT_RUN}: {', '.join(absent)}"
     if not all(present.values()):
-        return Judged(None, words)
-    judged = ALL_RULES[rule["rule"]].judge({**rule, **present}, samples)
-    return judged._replace(holds=False if judged.holds is False else None, measured=f"{judged.measured}; {words}")
+        return Judged(None, missing)
+    judged = RULES[rule["rule"]].judge({**rule, **present}, samples)
+    if absent:
+        return judged._replace(holds=judged.holds and None, measured=f"{judged.measured}; {missing}")
+    few = judged.holds is None and TOO_FEW not in judged.measured and _single(rule, samples)
+    return judged._replace(measured=f"{judged.measured}; {TOO_FEW}") if few else judged
 
 
 def _single(rule: Toml, samples: Samples) -> bool:
@@ -85,15 +86,16 @@ def named(rule: Toml) -> list[str]:
 
 def complete(preset: Preset, result: Result) -> Result:
     """Return a result with the verdict *not decided* on each claim of an omitted panel."""
-    shown = {panel.title for panel in result.panels}
-    claimed = [(_panel(preset, claim), claim["paper"]) for claim in preset.content.get("claims", ())]
+    claimed = [(_panel(preset, claim), claim["paper"], True) for claim in preset.content.get("claims", ())]
     # Panels of fits have printed numbers.
-    claimed += [(title, text) for title in preset.all_panels for text in (NUMBERS, RANKING) if preset.data]
+    on_all = (printed.NUMBERS, printed.RANKING) if preset.data else ()
+    claimed += [(title, text, False) for title, text in product(preset.all_panels, on_all)]
+    shown = {panel.title for panel in result.panels}
     lines = [
-        {**Verdict(text, f"this panel was {NOT_RUN}", "", UNDECIDED, quoted=text not in (NUMBERS, RANKING)).columns}
-        | {"level": "claim", "panel": title, "claim": text}
-        for title, text in claimed
+        {**row, "panel": title, "claim": text}
+        for title, text, quoted in claimed
         if title not in shown
+        for row in rows([Verdict(text, f"this panel was {NOT_RUN}", UNDECIDED, quoted=quoted)])
     ]
     return replace(result, table=pd.concat([result.table, pd.DataFrame(lines)], ignore_index=True)) if lines else result
 
@@ -108,23 +110,45 @@ def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
     return [{"level": "claim", **verdict.columns} for verdict in judged]
 
 
-def printed(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
-    """Return the verdicts on printed numbers, by series and place: on the numbers of each method, and on their order.
+def exponents(
+    preset: Preset, panel: Toml, axis: str, measured: Mapping[str, Samples]
+) -> tuple[list[dict[str, Any]], str, list[Verdict]]:
+    """Return the exponents of a panel's series as rows of the table and in words, and the verdicts on formulas.
 
-    best: 1 if large numbers are better, -1 if small ones are, 0 if neither. One verdict covers all methods if the table
-    has so few places that the numbers of one method could agree by chance.
+    measured: the numbers of trials by column of costs, or by "".
     """
-    own = {name: {at: value for at, value in row.items() if value == value} for name, row in numbers.items()}
-    own = {name: row for name, row in own.items() if row}
-    if not own:
-        return []
-    digits = max(len(str(value).partition(".")[2]) for row in own.values() for value in row.values())
-    table = {"printed": own, "unit": 10.0**-digits, "best": best}
-    ways = [math.prod(sum(place in other for other in own.values()) for place in row) for row in own.values()]
-    groups = [[name] for name in own] if min(ways) >= ARRANGEMENTS else [list(own)]
-    claimed = [(f"{NUMBERS}, {names[0]}" if len(groups) > 1 else NUMBERS, "numbers", names) for names in groups]
-    claimed += [(RANKING, "ranking", list(own))] if len(own) > 1 else []
-    return [verdict({"paper": text, "rule": rule, "series": names, **table}, samples) for text, rule, names in claimed]
+    every = [*preset.series, *preset.content.get("left_out", ())]
+    series = [one for one in every if one["label"] in panel.get("only", [one["label"]])]
+    if not any("claimed" in one or "memory" in one for one in every):
+        return [], "", []
+    lines, sentences, judged = list[dict[str, Any]](), list[str](), list[Verdict]()
+    for (column, samples), one in product(measured.items(), series):
+        label, said = one["label"], {"quantity": COSTS[column]} if column else {}
+        slope, (low, high) = power(samples, [label], {})
+        line = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high, **said}
+        words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
+        if axis in one.get("memory" if column == "megabytes" else "claimed", {}) and panel.get("judged", True):
+            claim = formula(one, axis, samples, column)
+            judged.append(verdict(claim, samples, quoted=False))
+            line |= {"claimed": claim["level"], **judged[-1].columns}
+            words += f", formula {claim['level']:.3g}: {judged[-1].word}"
+        lines.append(line)
+        sentences += [": ".join([*said.values(), words])] if label in samples.values else []
+    return lines, f" Exponents of {axis}: {'; '.join(sentences)}.", judged
+
+
+def formula(one: Toml, axis: str, samples: Samples, column: str) -> Toml:
+    """Return the claim on the exponent of a series along an axis."""
+    # The paper's words in a series are about time.
+    of_memory = column == "megabytes"
+    bound = one["memory" if of_memory else "claimed"][axis]
+    said = f"memory of the data and of the method: at most {axis}^{bound:g}" if of_memory else one["paper"]
+    if axis in one.get("logarithms", ()):
+        # What a factor log(size) adds to the exponent over these sizes: 0.19 from 100 to 500.
+        logarithms = {x: np.array([math.log(float(x))]) for x in samples.values.get(one["label"], ())}
+        slope, _ = power(Samples({"log": logarithms}), ["log"], {})
+        bound += slope if slope == slope else 0.0
+    return {"paper": said, "rule": "exponent", "series": [one["label"]], "level": bound, "why": one.get("why", "")}
 
 
 def _panel(preset: Preset, claim: Toml) -> str:

@@ -8,6 +8,8 @@ a score on test rows, has an interval even from one trial. Otherwise one trial h
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import accumulate
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,12 +19,8 @@ from scipy.special import bdtr, ndtri, stdtrit
 from lrlab.arrays import Array
 
 CONFIDENCE = 0.95
-RANKED = 6
-"""Fewest trials whose order gives an interval."""
 ARRANGEMENTS = 40
 """Fewest ways to assign the trials to series: with fewer, a random order has probability above 1/40."""
-LARGEST = 700.0
-"""Largest logarithm that `exp` takes."""
 Place = float | str
 Numbers = Mapping[Place, Array]
 
@@ -34,14 +32,9 @@ class Interval(NamedTuple):
     high: float
 
     @property
-    def known(self) -> bool:
-        """Whether it is bounded on at least one side."""
-        return self.low > -math.inf or self.high < math.inf
-
-    @property
     def exp(self) -> "Interval":
-        """The interval of the numbers with these logarithms."""
-        return Interval(*(math.exp(end) if end < LARGEST else math.inf for end in self))
+        """The interval of the numbers with these logarithms; `math.exp` overflows from 710 on."""
+        return Interval(*(math.exp(end) if end < 700.0 else math.inf for end in self))
 
 
 EVERYTHING = Interval(-math.inf, math.inf)
@@ -60,22 +53,6 @@ class Samples(NamedTuple):
     durations: Mapping[str, Numbers] = {}
     blocks: Mapping[str, Numbers] = {}
 
-    def error(self, series: str, place: Place) -> float:
-        """Return the sampling error of a number, without the spread of the trials."""
-        blocks = self.blocks.get(series, {}).get(place)
-        return self.errors.get(series, {}).get(place, 0.0) if blocks is None else _error_of_mean(blocks)
-
-    def _error_of_gap(self, low: str, high: str, place: Place, relative: bool) -> float:
-        """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
-        scales = [self.center(name, place) if relative else 1.0 for name in (low, high)]
-        blocks = [self.blocks.get(name, {}).get(place) for name in (low, high)]
-        if all(one is not None for one in blocks):
-            below, above = (np.asarray(one) / scale for one, scale in zip(blocks, scales, strict=True))
-            return _error_of_mean(above - below)
-        errors = [self.error(name, place) / scale for name, scale in zip((low, high), scales, strict=True)]
-        several = min(len(self.values[name][place]) for name in (low, high)) > 1
-        return math.hypot(*errors) if several or all(errors) else 0.0
-
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
         """Return the places common to all series that a rule selects (`at`, `from` and `to`, or `columns`)."""
         first, *others = (self.values.get(name, {}) for name in series)
@@ -89,15 +66,25 @@ class Samples(NamedTuple):
         ]
 
     def center(self, series: str, place: Place) -> float:
-        """Return the median of the trials."""
-        return middle(self.values[series][place])
+        """Return the median of the trials; nan without a trial."""
+        # For few numbers, this is ten times as fast as np.median.
+        values = self.values[series][place].tolist()
+        return median(values) if values else math.nan
+
+    def mean(self, series: str, place: Place) -> float:
+        """Return the mean of the trials."""
+        return float(self.values[series][place].mean())
+
+    def error(self, series: str, place: Place) -> float:
+        """Return the sampling error of a number, without the spread of the trials."""
+        blocks = self.blocks.get(series, {}).get(place)
+        return self.errors.get(series, {}).get(place, 0.0) if blocks is None else error_of_mean(blocks)
 
     def interval(self, series: str, place: Place, among: int = 1) -> Interval:
         """Return the interval of a series at a place, corrected for a number of simultaneous intervals."""
         values, error = self.values[series][place], self.error(series, place)
         if np.all(values > 0):
-            own = interval(np.log(values), error=error / middle(values), among=among)
-            return own.exp if own.low > -math.inf else own._replace(high=own.exp.high)
+            return interval(np.log(values), error=error / self.center(series, place), among=among).exp
         return interval(values, error=error, among=among)
 
     def contrast(self, low: str, high: str, place: Place, among: int = 1) -> Interval:
@@ -115,33 +102,35 @@ class Samples(NamedTuple):
             least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
         # Two infinite numbers have an unknown difference.
         least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
-        return interval(least, most, self._error_of_gap(low, high, place, positive), among)
+        return interval(least, most, self._error_of_gap((low, high), place, positive), among)
 
     def room(self, series: str, place: Place, among: int) -> float:
         """Return the half-width of the prediction interval of one more trial, with 95% confidence at `among` places.
 
         It includes the sampling error of both, and is infinite for one trial without such an error.
         """
-        values, error = self.values[series][place], self.error(series, place)
-        tail = (1.0 - CONFIDENCE) / (2.0 * among)
+        values, error, tail = self.values[series][place], self.error(series, place), (1.0 - CONFIDENCE) / (2.0 * among)
         sampled = normal(tail) * math.sqrt(2.0) * error
         if len(values) < 2:
             return sampled if len(values) and error else math.inf
-        quantile = student(len(values) - 1, tail)
-        return math.hypot(quantile * float(values.std(ddof=1)) * math.sqrt(1.0 + 1.0 / len(values)), sampled)
+        spread = float(values.std(ddof=1)) * math.sqrt(1.0 + 1.0 / len(values))
+        return math.hypot(student(len(values) - 1, tail) * spread, sampled)
+
+    def _error_of_gap(self, names: Sequence[str], place: Place, relative: bool) -> float:
+        """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
+        scales = [self.center(name, place) if relative else 1.0 for name in names]
+        if all(place in self.blocks.get(name, {}) for name in names):
+            below, above = (self.blocks[name][place] / scale for name, scale in zip(names, scales, strict=True))
+            return error_of_mean(above - below)
+        errors = [self.error(name, place) / scale for name, scale in zip(names, scales, strict=True)]
+        several = min(len(self.values[name][place]) for name in names) > 1
+        return math.hypot(*errors) if several or all(errors) else 0.0
 
     def _bounded(self, series: str, place: Place) -> Array:
         """Return the smallest and the largest possible number of each trial: two rows."""
         values = self.values[series][place]
-        unknown = ~np.isfinite(values)
-        if not unknown.any():
-            return np.array([values, values])
-        duration = self.durations.get(series, {}).get(place, np.full(len(values), -np.inf))
-        return np.array([np.where(unknown, duration, values), np.where(unknown, np.inf, values)])
-
-
-def _error_of_mean(values: Array) -> float:
-    return float(np.std(values, ddof=1) / math.sqrt(len(values)))
+        known, least = np.isfinite(values), self.durations.get(series, {}).get(place, -np.inf)
+        return np.array([np.where(known, values, least), np.where(known, values, np.inf)])
 
 
 def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Samples:
@@ -153,44 +142,34 @@ def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Sample
     return Samples(numbers)
 
 
-def middle(values: Array) -> float:
-    """Return the median; nan without a number."""
-    # For few numbers, this is ten times as fast as np.median.
-    ordered = sorted(values.tolist())
-    half = len(ordered) // 2
-    return (ordered[half] + ordered[-half - 1]) / 2.0 if ordered else math.nan
-
-
 def interval(values: Array, upper: Array | None = None, error: float = 0.0, among: int = 1) -> Interval:
     """Return the interval of the center of numbers; with `upper`, each number lies between values and upper.
 
     among: number of intervals that hold jointly with 95% confidence (Bonferroni).
     """
-    ends, tail = (values, values if upper is None else upper), (1.0 - CONFIDENCE) / (2.0 * among)
-    count, outside = len(values), ranked(len(values), tail)
-    if count >= RANKED and outside >= 0:
+    ends, tail, count = (values, values if upper is None else upper), (1.0 - CONFIDENCE) / (2.0 * among), len(values)
+    if (outside := ranked(count, tail)) >= 0:
         low, high = float(np.sort(ends[0])[outside]), float(np.sort(ends[1])[count - 1 - outside])
     elif count >= 2:
-        low, high = (_student(end, sign, tail) for end, sign in zip(ends, (-1.0, 1.0), strict=True))
+        quantile = student(count - 1, tail)
+        low, high = (
+            float(end.mean() + sign * quantile * error_of_mean(end)) if np.isfinite(end).all() else sign * math.inf
+            for end, sign in zip(ends, (-1.0, 1.0), strict=True)
+        )
     elif count == 1 and error:
         low, high = (float(end[0]) for end in ends)
     else:
         return EVERYTHING
     if error:
-        center = middle(values)
-        sampled = normal(tail) * error
+        center, sampled = median(values.tolist()), normal(tail) * error
         low = center - math.hypot(center - low, sampled) if math.isfinite(low) else low
         high = center + math.hypot(high - center, sampled) if math.isfinite(high) else high
     return Interval(low, high)
 
 
-def _student(values: Array, sign: float, tail: float) -> float:
-    if not np.isfinite(values).all():
-        return sign * math.inf
-    numbers = values.tolist()
-    mean = math.fsum(numbers) / len(numbers)
-    variance = math.fsum((value - mean) ** 2 for value in numbers) / (len(numbers) - 1)
-    return mean + sign * student(len(numbers) - 1, tail) * math.sqrt(variance / len(numbers))
+def error_of_mean(values: Array) -> float:
+    """Return the standard error of the mean."""
+    return float(values.std(ddof=1)) / math.sqrt(len(values))
 
 
 @lru_cache(maxsize=1024)
@@ -211,18 +190,36 @@ def ranked(count: int, tail: float) -> int:
     return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
 
 
+def power(samples: Samples, series: Iterable[str], rule: Mapping[str, Any]) -> tuple[float, Interval]:
+    """Return the common slope of log medians over log places, with its 95% least-squares interval; nan if unknown.
+
+    Each series has its own constant; the number of trials weights a point; curvature widens the interval.
+    """
+    parts = list[Array]()
+    for name in series:
+        places = [x for x in samples.places([name], rule) if math.isfinite(samples.center(name, x))]
+        if len(places) > 1:
+            weights = np.array([len(samples.values[name][x]) for x in places], float)
+            logs = np.log(np.array([[float(x), samples.center(name, x)] for x in places]))
+            parts.append(np.sqrt(weights)[:, None] * (logs - np.average(logs, axis=0, weights=weights)))
+    freedom = sum(map(len, parts)) - len(parts) - 1
+    if freedom < 1:
+        return math.nan, EVERYTHING
+    u, v = np.concatenate(parts).T
+    slope = float(u @ v / (u @ u))
+    room = float(stdtrit(freedom, 0.975) * np.linalg.norm(v - slope * u) / np.sqrt(freedom * (u @ u)))
+    return slope, Interval(slope - room, slope + room)
+
+
 def decisive(samples: Samples, groups: Sequence[Sequence[str]], places: Iterable[Place]) -> bool:
     """Return whether a random order of groups of series would be rare with so many trials.
 
     With known sampling errors it always is, as these errors do not come from the trials.
     """
-    named, ways = [name for group in groups for name in group], 1
+    ways = 1
     for place in places:
-        if all(samples.error(name, place) for name in named):
+        if all(samples.error(name, place) for group in groups for name in group):
             return True
-        total = 0
-        for group in groups:
-            own = sum(len(samples.values[name][place]) for name in group)
-            total += own
-            ways *= math.comb(total, own)
+        sizes = [sum(len(samples.values[name][place]) for name in group) for group in groups]
+        ways *= math.prod(map(math.comb, accumulate(sizes), sizes))
     return ways >= ARRANGEMENTS

@@ -183,7 +183,7 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame, table: pd.DataFrame
     samples = samples._replace(errors=errors, blocks=_blocks(ran, measure, errors))
     # 1 if larger is better, -1 if smaller is: known for the metrics that tune fits.
     best = (-1 if measure == "hamming" else 1) if measure in METRICS else 0
-    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(numbers, samples, best)]
+    return [*claims.verdicts(preset, panel["title"], samples), *claims.on_numbers(numbers, samples, best)]
 
 
 def _blocks(ran: pd.DataFrame, measure: str, errors: Mapping[str, Any]) -> dict[str, dict[Any, np.ndarray]]:

@@ -26,7 +26,6 @@ from lrlab.presets import claims
 from lrlab.presets.bounds import BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.exponents import exponents
 from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost, drawing
 from lrlab.presets.label_quantities import PLACES
 from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, counts, grid_words, placed_in, runs_of
@@ -166,7 +165,9 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
             halves = half_words({name: half(samples, name) for name in samples.values})
             words += f" {halves[:1].upper()}{halves[1:]}."
     words += f" {without_estimate} trials ended without a finite estimate." if without_estimate else ""
-    summaries, said, more = exponents(preset, panel, first.axis, rows, values)
+    costs = {key: samples_of(rows, first.axis, key) for key in COSTS if key in rows}
+    measured = costs or {"": samples_of(values, "x", "value")}
+    summaries, said, more = claims.exponents(preset, panel, first.axis, measured)
     judged = [*judged, *more]
     words += said + grid_words(rows) + assumptions(preset, panel) + claims.caption(judged)
     table = pd.concat([points, lines.rename(columns={"name": "line"})]).drop(columns=["failed"], errors="ignore")

@@ -93,7 +93,7 @@ class Judged(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A claim in the words of its paper, measured and predicted values as text, and a remark ("" for none).
+    """A claim in the words of its paper, the measurement as text, and a remark ("" for none).
 
     word: the outcome, one of WORDS. rule, samples: the rule and the numbers that it judged. quoted: whether the paper
     says these words; otherwise they describe its formula or table.
@@ -101,7 +101,6 @@ class Verdict(NamedTuple):
 
     paper: str
     measured: str
-    predicted: str
     word: str
     remark: str = ""
     rule: Mapping[str, Any] = {}
@@ -111,16 +110,14 @@ class Verdict(NamedTuple):
     @property
     def sentence(self) -> str:
         """The verdict as a sentence for users."""
-        theory = f"; predicted: {self.predicted}" if self.predicted else ""
         words = f"Verdict: {self.word}. The paper: {quoted(self.paper, self.quoted)}. "
-        words += f"Measured: {self.measured}{theory}. {self.remark}"
-        return words.rstrip()
+        return f"{words}Measured: {self.measured}. {self.remark}".rstrip()
 
     @property
     def columns(self) -> dict[str, Any]:
         """The verdict as columns of a table."""
-        values = {"paper": self.paper, "measured": self.measured, "predicted": self.predicted, "remark": self.remark}
-        return {"verdict": self.word, **values, "quoted": self.quoted}
+        values = {"paper": self.paper, "measured": self.measured, "remark": self.remark, "quoted": self.quoted}
+        return {"verdict": self.word, **values}
 
 
 def quoted(text: str, whether: bool) -> str:

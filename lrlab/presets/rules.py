@@ -7,16 +7,20 @@
 | | `constant`: the same at all points within a factor; `threshold`: below `level` most trials of another succeed |
 | order over the points | `rising`, `falling` |
 | point of 50% success | `transition`: `lower` has it before `higher` |
-| slope, see `rules_slopes` | `slope`: `level` plus or minus `within`; `decays`: at most `level`; `proportional`: 1 |
-| | `exponent`: at most the formula's exponent, if growth shows |
+| slope of logarithms | `slope`: `level` plus or minus `within`; `decays`: at most `level`; `proportional`: 1 for all |
+| | `exponent`: at most the exponent of a formula, if growth shows |
 
 `at`, `from`, `to` or `columns` select points; with `any`, one series of `higher` suffices. A claim is reproduced if
 every interval lies in the region, not reproduced if one lies outside, and otherwise not decided. A failed claim on a
-size *agrees in direction* if the effect itself exceeds the uncertainty.
+size *agrees in direction* if the effect itself exceeds the uncertainty. `presets.printed` judges printed numbers.
+
+Bounds have free constants. So a rule judges a slope other than 0 over at least a factor of 8 in its variable, with an
+interval at most 0.3 wide. A formula bounds growth from above. Its exponent is met if the interval is narrower than the
+exponent (at most 1; 0.3 for exponent 0), lies above 0 and does not end below half of the exponent.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, pairwise, product
 from typing import Any, NamedTuple
@@ -24,15 +28,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.figures.numbers import rounded
-from lrlab.presets.evidence import Interval, Place, Samples, decisive
+from lrlab.presets.evidence import Interval, Place, Samples, decisive, power
 from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
 from lrlab.sweeps.statistics import wilson
 
 Table = Mapping[str, Any]
+Region = tuple[float, float]
 CHANCE = 0.05
 NEITHER = Judged(None, "series without a number")
 NEAR = 1.5
 """Factor within which a number still has the claimed order of magnitude."""
+WIDE, WIDE_OF_NONE = 1.0, 0.3
+"""Width at which the interval of an exponent says too little; the second one is for a formula without growth. If
+times that grow as a square root are permuted randomly, 7% have an interval that contains 0 and is narrower than 0.5."""
+LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
+"""Smallest range of a variable, and widest interval, to judge the shape of a bound."""
+PROPORTIONAL = 0.15
+"""Largest distance of an exponent from 1 for errors that count as proportional to a rate."""
 
 
 class Rule(NamedTuple):
@@ -53,21 +65,22 @@ class Statement(NamedTuple):
     effect: bool | None = False
 
 
-def decided(sides: Sequence[bool | None]) -> bool | None:
+def decided(sides: Iterable[bool | None]) -> bool | None:
     """Return whether all statements hold; None without any, or if one is open and none fails."""
-    return False if False in sides else None if None in sides or not sides else True
+    known = [*sides]
+    return False if False in known else None if None in known or not known else True
 
 
-def side(interval_of: Callable[[int], Interval], among: int, low: float, high: float = math.inf) -> bool | None:
-    """Return whether a number lies between low and high, None if its interval contains an end.
+def side(interval_of: Callable[[int], Interval], among: int, region: Region, least: int = 1) -> bool | None:
+    """Return whether a number lies in a region, None if its interval contains an end.
 
     interval_of: the interval, corrected for a number of simultaneous statements. A statement holds by its own interval;
-    it fails only by the interval that is corrected for all of `among` statements.
+    it fails only by the interval that is corrected for all of `among` statements. least: how many it always has.
     """
-    one = interval_of(1)
+    one, (low, high) = interval_of(least), region
     if (low < one.low or low == -math.inf) and (one.high < high or high == math.inf):
         return True
-    all_of_them = interval_of(among)
+    all_of_them = interval_of(among * least)
     return False if all_of_them.high < low or all_of_them.low > high else None
 
 
@@ -77,8 +90,8 @@ def concluded(statements: Sequence[Statement], words: str, lacking: str = "") ->
         return NEITHER
     if lacking:
         return Judged(None, f"{words}; {lacking}")
-    effect = decided([one.effect for one in statements])
-    return Judged(decided([one.holds for one in statements]), words, DIRECTION if effect else FAILED)
+    effect = decided(one.effect for one in statements)
+    return Judged(decided(one.holds for one in statements), words, DIRECTION if effect else FAILED)
 
 
 def number(value: float) -> str:
@@ -88,12 +101,9 @@ def number(value: float) -> str:
 
 def shown(samples: Samples, series: Sequence[str], place: Place) -> str:
     """Return the numbers of series at a place, with intervals, as text."""
-    words = []
-    for name in series:
-        low, high = samples.interval(name, place)
-        known = f" ({number(low)} to {number(high)})" if math.isfinite(low) and math.isfinite(high) else ""
-        words.append(f"{name}: {number(samples.center(name, place))}{known}")
-    return ", ".join(words)
+    ends = {name: samples.interval(name, place) for name in series}
+    known = {name: f" ({number(low)} to {number(high)})" for name, (low, high) in ends.items() if high < math.inf}
+    return ", ".join(f"{name}: {number(samples.center(name, place))}{known.get(name, '')}" for name in series)
 
 
 def where(place: Place) -> str:
@@ -101,128 +111,117 @@ def where(place: Place) -> str:
     return place if isinstance(place, str) else f"at {place:g}"
 
 
+def listed(words: Sequence[str], separator: str = ", ", most: int = 3) -> str:
+    """Return the first words of a list, and the number of the others."""
+    return separator.join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+
+
 def places_words(statements: Sequence[Statement]) -> str:
     """Return in words how many places agree with a claim, contradict it, or leave it open."""
-    sides = {
-        one.place: decided([other.holds for other in statements if other.place == one.place]) for one in statements
-    }
-    holds, open_ones = [sum(one is wanted for one in sides.values()) for wanted in (True, None)]
-    contrary = [where(place) for place, one in sides.items() if one is False]
+    places = dict.fromkeys(one.place for one in statements)
+    sides = {place: decided(one.holds for one in statements if one.place == place) for place in places}
+    holds, open_ones = (sum(one is wanted for one in sides.values()) for wanted in (True, None))
     words = f"as claimed at {holds} of {len(sides)} places"
-    words += f", the contrary {', '.join(contrary[:3])}" if contrary else ""
-    words += f" and {len(contrary) - 3} more" if len(contrary) > 3 else ""
+    if contrary := [where(place) for place, one in sides.items() if one is False]:
+        words += f", the contrary {listed(contrary)}"
     return words + (f", within the uncertainty at {open_ones}" if open_ones else "")
 
 
 def ranges(rule: Table, samples: Samples) -> str:
     """Return the range of each series as text."""
-    words = []
-    for name in rule["series"]:
-        centers = [samples.center(name, place) for place in samples.places([name], rule)]
-        words += [f"{name}: {number(min(centers))} to {number(max(centers))}"] if centers else []
-    return "; ".join(words)
+    centers = {name: [samples.center(name, x) for x in samples.places([name], rule)] for name in rule["series"]}
+    return "; ".join(f"{name}: {number(min(own))} to {number(max(own))}" for name, own in centers.items() if own)
 
 
 def _compared(
-    rule: Table, samples: Samples, pairs: Sequence[tuple[str, str]], region: tuple[float, float], effect: Any = ()
+    rule: Table, samples: Samples, pairs: Sequence[tuple[str, str]], region: Region, effect: Region | None = None
 ) -> list[Statement]:
-    """Return a statement per pair of series and common place: whether the log ratio lies in the region."""
+    """Return whether the log ratio of each pair of series lies in the region at each common place.
+
+    With `any`, one of several pairs suffices for a series of `lower`.
+    """
     places = samples.places(dict.fromkeys(name for pair in pairs for name in pair), rule)
-    most, statements = len(rule["higher"]) if rule.get("any") else 1, []
-    for place in places:
-        groups: dict[Any, list[Statement]] = {}
-        for low, high in pairs:
-
-            def contrast(count: int, low: str = low, high: str = high, place: Place = place) -> Interval:
-                return samples.contrast(low, high, place, count * most)
-
-            sides = [side(contrast, len(pairs) * len(places), *one) for one in (region, effect) if one]
-            groups.setdefault(low if rule.get("any") else (low, high), []).append(Statement(place, *sides))
-        # With `any`, one of several suffices.
-        for own in groups.values():
-            statements.append(next((one for wanted in (True, None) for one in own if one.holds is wanted), own[0]))
-    return statements
+    least, best = len(rule["higher"]) if rule.get("any") else 1, dict[Any, Statement]()
+    for place, (low, high) in product(places, pairs):
+        of, among = partial(samples.contrast, low, high, place), len(pairs) * len(places)
+        one = Statement(place, *(side(of, among, own, least) for own in (region, effect) if own))
+        key = (place, low) if rule.get("any") else (place, low, high)
+        best[key] = max(best.get(key, one), one, key=lambda own: (False, None, True).index(own.holds))
+    return list(best.values())
 
 
-def _each(rule: Table, samples: Samples) -> Judged:
-    named, by = (rule["lower"], rule["higher"]), math.log(rule.get("by", 1.0))
-    effect = (0.0, math.inf) if by > 0.0 else ()
-    statements = _compared(rule, samples, list(product(*named)), (by, math.inf), effect)
+def _paired(rule: Table, samples: Samples) -> Judged:
+    """Judge whether all ratios of `higher` to `lower` exceed `by`, or are at `level` within a factor."""
+    named, as_ratio = (rule["lower"], rule["higher"]), rule["rule"] == "ratio"
+    size, room = math.log(rule["level"] if as_ratio else rule.get("by", 1.0)), math.log(rule.get("within", 1.0))
+    region = (size - room, size + room) if as_ratio else (size, math.inf)
+    effect = (0.0, math.inf) if size > 0.0 else (-math.inf, 0.0) if as_ratio else None
+    statements = _compared(rule, samples, [*product(*named)], region, effect)
     places = list(dict.fromkeys(one.place for one in statements))
     words = places_words(statements)
-    if len(places) == 1:
+    if as_ratio:
+        ends = {(*pair, x): samples.contrast(*pair, x).exp for x in places for pair in product(*named)}
+        words = "; ".join(
+            f"{high} over {low} {where(x)}: {number(own.low)} to {number(own.high)}"
+            for (low, high, x), own in ends.items()
+        )
+    elif len(places) == 1:
         words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
     judged = concluded(statements, words, "" if decisive(samples, named, places) else TOO_FEW)
-    if judged.word == DIRECTION:
-        return judged._replace(measured=f"{words}; below at all of them by less")
-    return judged
-
-
-def _ratio(rule: Table, samples: Samples) -> Judged:
-    named, level, room = (rule["lower"], rule["higher"]), math.log(rule["level"]), math.log(rule["within"])
-    effect = (0.0, math.inf) if level > 0.0 else (-math.inf, 0.0)
-    statements = _compared(rule, samples, list(product(*named)), (level - room, level + room), effect)
-    places = samples.places([*named[0], *named[1]], rule)
-    words = [
-        f"{high} over {low} {where(place)}: {number(contrast.exp.low)} to {number(contrast.exp.high)}"
-        for place in places
-        for low, high in product(*named)
-        if (contrast := samples.contrast(low, high, place)).known
-    ]
-    lacking = "" if decisive(samples, named, places) else TOO_FEW
-    return concluded(statements, "; ".join(words) or NEITHER.measured, lacking)
+    smaller = judged.word == DIRECTION and not as_ratio
+    return judged._replace(measured=f"{words}; below at all of them by less") if smaller else judged
 
 
 def _similar(rule: Table, samples: Samples) -> Judged:
     room = math.log(rule["within"])
-    statements = _compared(rule, samples, list(combinations(rule["series"], 2)), (-room, room))
+    statements = _compared(rule, samples, [*combinations(rule["series"], 2)], (-room, room))
     if len({one.place for one in statements}) < 2:
         return Judged(None, "fewer than two common points")
     return concluded(statements, f"within a factor of {rule['within']:g}: {places_words(statements)}")
 
 
 def _about(rule: Table, samples: Samples) -> Judged:
-    level, statements = rule["level"], []
+    level, statements = rule["level"], list[Statement]()
     for name in rule["series"]:
         places = samples.places([name], rule)
         for place in places:
             of, among = partial(samples.interval, name, place), len(places) * len(rule["series"])
-            holds, near = (side(of, among, level / room, level * room) for room in (rule["within"], NEAR))
-            statements.append(Statement(place, holds, near))
+            sides = (side(of, among, (level / room, level * room)) for room in (rule["within"], NEAR))
+            statements.append(Statement(place, *sides))
     return concluded(statements, ranges(rule, samples))
 
 
 def _settles(rule: Table, samples: Samples) -> Judged:
     statements, words, level = list[Statement](), [], rule["level"]
     for name in rule["series"]:
-        inside, everywhere = samples.places([name], rule), samples.places([name], {})
-        outside = [place for place in everywhere if place not in inside]
+        inside = samples.places([name], rule)
+        outside = [place for place in samples.places([name], {}) if place not in inside]
         if not inside or not outside:
             return NEITHER
         far, among = outside[0] if "from" in rule else outside[-1], len(inside) * len(rule["series"])
-        for place in inside:
-            statements.append(Statement(place, side(partial(samples.interval, name, place), among, -math.inf, level)))
-        statements.append(Statement(far, side(partial(samples.interval, name, far), 1, level) or None))
+        below = {x: side(partial(samples.interval, name, x), among, (-math.inf, level)) for x in inside}
+        above = side(partial(samples.interval, name, far), 1, (level, math.inf)) or None
+        statements += [*(Statement(place, one) for place, one in below.items()), Statement(far, above)]
         near = max(inside, key=lambda place: samples.center(name, place))
         words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.center(name, far))} {where(far)}")
     return concluded(statements, "; ".join(words))
 
 
 def _constant(rule: Table, samples: Samples) -> Judged:
-    statements = []
+    statements, within = list[Statement](), rule["within"]
     for name in rule["series"]:
         places = samples.places([name], rule)
         if len(places) < 2:
             return NEITHER
         ends = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
-        apart = max(end.low for end in ends) > rule["within"] * min(end.high for end in ends)
-        together = max(end.high for end in ends) <= rule["within"] * min(end.low for end in ends)
+        lows, highs = zip(*ends, strict=True)
+        together, apart = max(highs) <= within * min(lows), max(lows) > within * min(highs)
         statements.append(Statement(name, True if together else False if apart else None))
     return concluded(statements, ranges(rule, samples))
 
 
-def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
-    statements, words = list[Statement](), []
+def _trend(rule: Table, samples: Samples) -> Judged:
+    statements, words, sign = list[Statement](), [], 1.0 if rule["rule"] == "rising" else -1.0
     for name in rule["series"]:
         places = samples.places([name], rule)
         if len(places) < 2:
@@ -230,10 +229,9 @@ def _trend(rule: Table, samples: Samples, sign: float) -> Judged:
         sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
         against = any(_after(one, other, -sign) for one, other in [*pairwise(sure), (sure[0], sure[-1])])
         ahead = _after(samples.interval(name, places[0]), samples.interval(name, places[-1]), sign)
-        chance = ordered_by_chance(sign * np.array([samples.center(name, place) for place in places]))
-        holds = False if against else True if ahead and chance <= CHANCE else None
-        statements.append(Statement(name, holds))
-        more = "" if chance <= CHANCE or against else ", points too few or out of order"
+        ordered = ordered_by_chance([sign * samples.center(name, place) for place in places]) <= CHANCE
+        statements.append(Statement(name, False if against else True if ahead and ordered else None))
+        more = "" if ordered or against else ", points too few or out of order"
         last = number(samples.center(name, places[-1]))
         words.append(f"{shown(samples, [name], places[0])} at first, {last} at last{more}")
     return concluded(statements, "; ".join(words))
@@ -244,13 +242,13 @@ def _after(one: Interval, other: Interval, sign: float) -> bool:
     return other.low > one.high if sign > 0 else other.high < one.low
 
 
-def ordered_by_chance(centers: np.ndarray) -> float:
+def ordered_by_chance(centers: Sequence[float]) -> float:
     """Return the probability of at least as many rising pairs if all orders are equally likely (Kendall)."""
-    concordant, ways = sum(a < b for a, b in combinations(centers, 2)), [1.0]
+    concordant, ways = sum(a < b for a, b in combinations(centers, 2)), np.ones(1)
     for k in range(2, len(centers) + 1):
         # Inserting the k-th number adds 0 to k - 1 rising pairs with equal probability.
-        ways = [sum(ways[max(0, i - k + 1) : i + 1]) / k for i in range(len(ways) + k - 1)]
-    return float(sum(ways[concordant:]))
+        ways = np.convolve(ways, np.full(k, 1.0 / k))
+    return float(ways[concordant:].sum())
 
 
 def _transition(rule: Table, samples: Samples) -> Judged:
@@ -268,9 +266,8 @@ def _transition(rule: Table, samples: Samples) -> Judged:
 def half_words(halves: Mapping[str, Interval]) -> str:
     """Return the points of 50% success in words."""
     ends = {
-        name: [f"above {interval.low:g}"] * bool(interval.low > -math.inf)
-        + [f"up to {interval.high:g}"] * bool(interval.high < math.inf)
-        for name, interval in halves.items()
+        name: [f"above {low:g}"] * (low > -math.inf) + [f"up to {high:g}"] * (high < math.inf)
+        for name, (low, high) in halves.items()
     }
     words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())
     return f"the success rate is 50% at {words}"
@@ -279,28 +276,27 @@ def half_words(halves: Mapping[str, Interval]) -> str:
 def half(samples: Samples, series: str) -> Interval:
     """Return the interval that contains the point of 50% success, by 95% Wilson intervals."""
     places = [place for place in samples.values[series] if not isinstance(place, str)]
-    ends = [wilson(int(values.sum()), len(values)) for values in samples.values[series].values()]
-    low = next((k for k, end in enumerate(ends) if end.high >= 0.5), len(ends))
-    high = next((k for k in range(len(ends), 0, -1) if ends[k - 1].low < 0.5), 0)
-    first = -math.inf if low == 0 else places[low - 1]
-    return Interval(first, places[high] if high < len(places) else math.inf)
+    sides = [_most(values) for values in samples.values[series].values()]
+    before = next((k for k, one in enumerate(sides) if one is not False), len(sides))
+    after = next((k for k in range(len(sides), 0, -1) if sides[k - 1] is not True), 0)
+    return Interval(places[before - 1] if before else -math.inf, places[after] if after < len(places) else math.inf)
 
 
 def _threshold(rule: Table, samples: Samples) -> Judged:
-    statements, words = list[Statement](), []
+    statements, words, level = list[Statement](), [], rule["level"]
     for low, high in product(rule["lower"], rule["higher"]):
-        places, most = samples.places([low, high], rule), rule["level"] * rule["within"]
+        places, most = samples.places([low, high], rule), level * rule["within"]
         ends = {place: samples.interval(low, place) for place in places}
-        below = [place for place in places if ends[place].high < rule["level"]]
+        below = [place for place in places if ends[place].high < level]
         above = [place for place in places if ends[place].low > most]
         # The condition is sufficient: success without it contradicts nothing, but shows nothing either.
         sides = [_most(samples.values[high][place]) for place in below] or [None]
         sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
         statements += [Statement(high, one) for one in sides]
-        for own, word, level in ((below, "below", rule["level"]), (above, "above", most)):
+        for own, word, end in ((below, "below", level), (above, "above", most)):
             rates = [float(samples.values[high][place].mean()) for place in own]
             rate = f"{number(min(rates))} to {number(max(rates))} at {len(own)} places" if own else "nowhere"
-            words.append(f"{high} where {low} is {word} {level:g}: {rate}")
+            words.append(f"{high} where {low} is {word} {end:g}: {rate}")
     return concluded(statements, "; ".join(words))
 
 
@@ -310,17 +306,49 @@ def _most(values: np.ndarray) -> bool | None:
     return True if low >= 0.5 else False if high < 0.5 else None
 
 
+def _slope(rule: Table, samples: Samples) -> Judged:
+    """Judge the slope of each series, or, if they are called proportional to the variable, the slope of all."""
+    kind, level = rule["rule"], float(rule.get("level", 1.0))
+    pooled, room = kind == "proportional", PROPORTIONAL if kind == "proportional" else rule.get("within")
+    least, most = -math.inf if room is None else level - room, level + (room or 0.0)
+    statements, words = list[Statement](), []
+    for names in [rule["series"]] if pooled else [[name] for name in rule["series"]]:
+        slope, (low, high) = power(samples, names, rule)
+        if slope != slope:
+            return NEITHER
+        places = [(name, float(place)) for name in names for place in samples.places([name], rule)]
+        ends, doubt = [place for _, place in places], ""
+        if min(len(samples.values[name][place]) for name, place in places) < 2:
+            doubt = TOO_FEW
+        elif kind == "exponent":
+            doubt = _doubt(level, low, high)
+        elif not pooled and level and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends)):
+            doubt = f"over a factor below {LEAST_RANGE:g} or too wide to judge a shape"
+        inside, outside = least <= low and (high <= most or kind == "exponent"), high < least or low > most
+        holds = False if outside and doubt != TOO_FEW else True if inside and not doubt else None
+        effect = kind != "exponent" and (low > 0.0 if level > 0.0 else high < 0.0)
+        statements.append(Statement(names[0], holds, effect))
+        interval = f"power {number(slope)} (95% interval {number(low)} to {number(high)})"
+        more = doubt if holds is None else "below the formula" if kind == "exponent" and high < level else ""
+        words.append(f"{'all series' if pooled else names[0]}: {interval}{f', {more}' if more else ''}")
+    return concluded(statements, "; ".join(words))
+
+
+def _doubt(claimed: float, low: float, high: float) -> str:
+    """Return why the interval of an exponent does not show the growth of a formula, "" if it does."""
+    if high - low > min(WIDE, claimed or WIDE_OF_NONE):
+        return "the interval is wider than the claim"
+    return "a constant part hides the growth" if claimed and not (low > 0.0 and high >= claimed / 2.0) else ""
+
+
 RULES: Mapping[str, Rule] = {
-    "each": Rule(_each, ("series",)),
-    "sooner": Rule(_each, ("series",)),
-    "ratio": Rule(_ratio, ("series",)),
+    **dict.fromkeys(("each", "sooner", "ratio"), Rule(_paired, ("series",))),
     "similar": Rule(_similar),
     "about": Rule(_about),
     "settles": Rule(_settles, ("places",)),
     "constant": Rule(_constant),
     "threshold": Rule(_threshold, ("series", "places")),
-    "rising": Rule(partial(_trend, sign=1.0), ("places",)),
-    "falling": Rule(partial(_trend, sign=-1.0), ("places",)),
+    **dict.fromkeys(("rising", "falling"), Rule(_trend, ("places",))),
     "transition": Rule(_transition, ("series", "places")),
+    **dict.fromkeys(("slope", "decays", "proportional", "exponent"), Rule(_slope, ("places",))),
 }
-"""Rules of claims in files, except slopes."""

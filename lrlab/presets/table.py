@@ -70,7 +70,7 @@ def _judged(preset: Preset, panel: Toml, rows: pd.DataFrame) -> list[Verdict]:
         if name in one.get("paper", {})
     }
     best = 1 if rising != panel.get("complement", False) else -1
-    return [*claims.verdicts(preset, panel["title"], samples), *claims.printed(printed, samples, best)]
+    return [*claims.verdicts(preset, panel["title"], samples), *claims.on_numbers(printed, samples, best)]
 
 
 def compared(preset: Preset, panel: Toml, rows: pd.DataFrame) -> pd.DataFrame:

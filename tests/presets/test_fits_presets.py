@@ -154,13 +154,13 @@ def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_orde
     held = Samples({name: {0.4: np.array([value])} for name, value in zip(names, ours, strict=True)})
     held = held._replace(errors={name: {0.4: fits.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
     printed = dict(zip(names, ({0.4: value, 0.6: np.nan} for value in (60.0, 50.0, 40.0)), strict=True))
-    found = claims.printed(printed, held, best=1)
+    found = claims.on_numbers(printed, held, best=1)
     assert [verdict.word for verdict in found] == [numbers, order]
-    assert claims.printed({"a": {0.4: np.nan}}, held) == []
+    assert claims.on_numbers({"a": {0.4: np.nan}}, held) == []
     unsure = held._replace(errors={})
-    assert {verdict.word for verdict in claims.printed(printed, unsure)} == {"not decided"}, "one trial"
+    assert {verdict.word for verdict in claims.on_numbers(printed, unsure)} == {"not decided"}, "one trial"
     small = held._replace(errors={name: {0.4: 8.0} for name in names})
-    assert claims.printed(printed, small)[0].word in ("not decided", "not reproduced"), "40 test rows"
+    assert claims.on_numbers(printed, small)[0].word in ("not decided", "not reproduced"), "40 test rows"
 
 
 @pytest.mark.parametrize("name", ["yu2014-table5", "yu2014-tables11-15"])

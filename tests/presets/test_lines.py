@@ -210,7 +210,7 @@ def test_times_of_an_iteration_leave_out_the_start_and_those_to_an_accuracy_end_
 )
 def test_a_formula_holds_if_growth_shows_and_is_no_faster(times, claimed, word):
     held = Samples({"one": {x: np.array([y, y]) for x, y in zip((10, 20, 40, 80), times, strict=True)}})
-    rule = {"rule": "exponent", "series": ["one"], "claimed": claimed, "axis": "m"}
+    rule = {"rule": "exponent", "series": ["one"], "level": claimed}
     assert claims.judge(rule, held).word == word
     once = Samples({"one": {x: own[:1] for x, own in held.values["one"].items()}})
     assert claims.judge(rule, once).word == "not decided"

@@ -158,6 +158,6 @@ def test_printed_numbers_are_judged_per_method(ours, word):
     }
     found = {
         verdict.paper: verdict.word
-        for verdict in claims.printed({**printed, "c": dict.fromkeys(X, 30.0)}, Samples(values), best=1)
+        for verdict in claims.on_numbers({**printed, "c": dict.fromkeys(X, 30.0)}, Samples(values), best=1)
     }
     assert found["the numbers of the table, a"] == word, found

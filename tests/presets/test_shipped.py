@@ -179,7 +179,7 @@ def each(held, function):
 
 def controls(verdict):
     """Return the ways to destroy what a claim says."""
-    of = claims.ALL_RULES[verdict.rule["rule"]].of
+    of = claims.RULES[verdict.rule["rule"]].of
     trials = max(len(own) for row in verdict.samples.values.values() for own in row.values())
     if trials < 2:
         return [around_one_mean]
