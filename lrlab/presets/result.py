@@ -1,6 +1,5 @@
 """The plan of a preset, the figures and tables of its results, and the verdicts on claims and numbers."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -64,16 +63,6 @@ def panel_table(
     rows = pd.concat([pd.DataFrame(list(summaries)), points.assign(level="point")], ignore_index=True)
     rows = rows.assign(panel=title, model=model)
     return rows[["level", "panel", "model", *rows.columns.drop(["level", "panel", "model"])]]
-
-
-def compare_with_paper(values: pd.Series, paper: float, scale: float = 1.0) -> dict[str, Any]:
-    """Return the results of trials, multiplied by scale, and the number that a paper printed (nan for none).
-
-    ours: their mean; spread: standard deviation; trials: number with a value; paper; difference: ours - paper.
-    """
-    trials = int(values.notna().sum()) if len(values) else 0
-    ours, spread = (scale * float(values.mean()), scale * float(values.std())) if trials else (math.nan, math.nan)
-    return {"ours": ours, "spread": spread, "trials": trials, "paper": paper, "difference": ours - paper}
 
 
 class Judged(NamedTuple):

@@ -9,7 +9,7 @@ from lrlab.data.dataset import Dataset
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.presets import claims, fits, shipped
+from lrlab.presets import claims, shipped, table
 from lrlab.presets.evidence import Samples
 from lrlab.presets.published import SETS, located, presence
 from lrlab.presets.reading import read
@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def ran(folder):
     """Return how many fits the small preset has, and what all of them have found."""
-    plan = fits.plan(read("small", TEXT), data=folder)
+    plan = table.plan(read("small", TEXT), data=folder)
     return len(plan.items), plan.finish(collect(LocalResults(plan.function, plan.items)))
 
 
@@ -94,11 +94,11 @@ def test_our_numbers_stand_beside_the_paper_s(folder, ran):
     count, result = ran
     assert count == 6, "forest is not there"
     keys = ["series", "share", "measure"]
-    table = result.table.dropna(subset=keys).set_index(keys).sort_index()
-    row = table.loc[("LEML", 0.25, "precision@3")]
+    points = result.table.dropna(subset=keys).set_index(keys).sort_index()
+    row = points.loc[("LEML", 0.25, "precision@3")]
     assert row["paper"] == 40.0 and row["trials"] == 2 and row["difference"] == pytest.approx(row["ours"] - 40.0)
-    assert np.isnan(table.loc[("full", 0.25, "precision@3"), "paper"]) and np.isnan(
-        table.loc[("LEML", 0.25, "auc")].paper
+    assert np.isnan(points.loc[("full", 0.25, "precision@3"), "paper"]) and np.isnan(
+        points.loc[("LEML", 0.25, "auc")].paper
     )
     train, test = (folder / "meadow" / f"Meadow-{part}.npz" for part in ("train", "test"))
     settings = {"rank": 2, "max_iter": 3, "observed": 0.5, "tune_by": "precision@3", "inner": "cg"}
@@ -126,7 +126,7 @@ def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_p
     for part, X, Y in (("train", problem.X, problem.Y), ("test", problem.X_test, problem.Y_test)):
         save_npz(tmp_path / f"Pond_{part}.npz", Dataset(X=X, Y=Y))
     text = TEXT.replace('solver = "binary-relevance"', 'solver = "cplst"').replace("0.5, 0.5,", "1.0, 0.5,")
-    plan = fits.plan(read("t", text), trials=1, data=tmp_path)
+    plan = table.plan(read("t", text), trials=1, data=tmp_path)
     result = plan.finish([plan.function(item) for item in plan.items])
     assert {item.data for item in plan.items} == {"pond"} and set(result.table["data"]) == {"pond"}
     own = result.table[result.table["series"] == "LEML"]
@@ -152,7 +152,7 @@ def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_orde
     """Of 2,515 test rows, which give a percentage near a half to within a point."""
     names = ["a", "b", "c"]
     held = Samples({name: {0.4: np.array([value])} for name, value in zip(names, ours, strict=True)})
-    held = held._replace(errors={name: {0.4: fits.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
+    held = held._replace(errors={name: {0.4: table.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
     printed = dict(zip(names, ({0.4: value, 0.6: np.nan} for value in (60.0, 50.0, 40.0)), strict=True))
     found = claims.on_numbers(printed, held, best=1)
     assert [verdict.word for verdict in found] == [numbers, order]
