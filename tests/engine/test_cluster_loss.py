@@ -70,7 +70,7 @@ def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(lossy, tm
 
 def test_two_sweeps_at_once_both_advance(engine):
     """Neither waits for the other's end."""
-    sweeps = [Sweep(spec=spec("one-bit-sensing", p=40, seed=k), axes={"noise": [0.1, 0.5]}, solvers=["sir"], trials=100)
+    sweeps = [Sweep(spec=spec("one-bit-sensing", p=40, seed=k), axes={"noise": [0.1, 0.5]}, solvers=["sir"], trials=60)
               for k in range(2)]  # fmt: skip
     course: list[int] = []
 

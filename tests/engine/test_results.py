@@ -73,12 +73,6 @@ def test_a_cancelled_stream_returns_what_was_not_taken_and_nothing_more(where, e
         collect(stream)
 
 
-def test_items_may_be_generated_for_workers(engine):
-    progress = []
-    values = collect(engine.map(math.sqrt, (k for k in range(3000))), lambda *step: progress.append(step))
-    assert values == [math.sqrt(k) for k in range(3000)] and progress[-1] == (3000, 3000)
-
-
 def test_the_engine_is_given_as_many_items_as_its_workers_need():
     parts, wanted = [], [0]
     inbox = Inbox()
