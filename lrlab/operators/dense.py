@@ -3,8 +3,6 @@
 import numpy as np
 
 from lrlab.arrays import Array, Indices
-from lrlab.lowrank import LowRank
-from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 
 
@@ -33,10 +31,6 @@ class Dense(Operator):
         self.checkpoint(1.0)
         return self.A.reshape(self.size, -1) @ (P @ Q.T).ravel()
 
-    def __call__(self, W: LowRank) -> Array:
-        """Return <A_i, W>."""
-        return self.pair(W.left, W.V)
-
     def pull_left(self, r: Array, Q: Array) -> Array:
         """Return (sum_i r_i A_i) Q."""
         return self.adjoint(r) @ Q
@@ -50,25 +44,18 @@ class Dense(Operator):
         self.checkpoint(1.0)
         return (r @ self.A.reshape(self.size, -1)).reshape(self.shape)
 
-    def left_map(self, Q: Array) -> FactorMap:
-        """Return the map U -> <A_i Q, U>; A is read once."""
-        d, k = self.shape[0], Q.shape[1]
+    def left_normal(self, Q: Array) -> Array:
+        """Return the Gram matrix of the rows A_i Q."""
+        return self._gram(Q, self.A.transpose(0, 2, 1))
+
+    def right_normal(self, P: Array) -> Array:
+        """Return the Gram matrix of the rows A_i^T P."""
+        return self._gram(P, self.A)
+
+    def _gram(self, factor: Array, A: Array) -> Array:
         self.checkpoint(1.0)
-        rows = (self.A @ Q).reshape(self.size, -1)
-
-        def normal() -> Array:
-            # The Gram matrix has row-major unknowns; to reorder it is cheaper than to reorder its m rows.
-            N = (rows.T @ rows).reshape(d, k, d, k)
-            return np.ascontiguousarray(N.transpose(1, 0, 3, 2)).reshape(k * d, k * d)
-
-        return FactorMap(lambda D: rows @ D.ravel(), lambda r: (r @ rows).reshape(d, k), normal)
-
-    def right_map(self, P: Array) -> FactorMap:
-        """Return the map V -> <A_i^T P, V>; A is read once."""
-        self.checkpoint(1.0)
-        rows = np.matmul(P.T, self.A).reshape(self.size, -1)
-        shape = P.shape[1], self.shape[1]
-        return FactorMap(lambda D: rows @ D.T.ravel(), lambda r: (r @ rows).reshape(shape).T, lambda: rows.T @ rows)
+        rows = np.matmul(factor.T, A).reshape(self.size, -1)
+        return rows.T @ rows
 
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""

@@ -71,13 +71,17 @@ class Operator(ABC):
         """Return the unbiased estimate of W from d = A(W)."""
         return Moment(self, d)
 
+    @abstractmethod
     def left_normal(self, Q: Array) -> Array:
         """Return the normal matrix (k d1, k d1) of U -> A(U V^T), unknowns ordered column by column of U."""
-        raise NotImplementedError
 
+    @abstractmethod
     def right_normal(self, P: Array) -> Array:
         """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def subset(self, rows: Indices) -> "Operator":
+        """Return the operator of some of the measurements, rows (sorted indices into 0..m-1)."""
 
     def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> A(U V^T) from the image Q of V."""
@@ -102,10 +106,6 @@ class Operator(ABC):
         """Return an operator made from this one, with the same checkpoint."""
         other.checkpoint = self.checkpoint
         return other
-
-    def subset(self, rows: Indices) -> "Operator":
-        """Return the operator of some of the measurements, rows (indices into 0..m-1)."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be split into batches")
 
     def batches(self, b: Array, count: int) -> Iterator[tuple["Operator", Array]]:
         """Yield the operator and measurements of `count` disjoint batches; of all, endlessly, if it is 0."""
