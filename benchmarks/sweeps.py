@@ -24,8 +24,7 @@ from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
 from lrlab.engine.results import collect
 from lrlab.runs.trial import Trial, run_trial, trial_spec
-from lrlab.store import code_version
-from lrlab.store.store import Store
+from lrlab.store.store import Store, key_of
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 
@@ -75,7 +74,7 @@ def measure(engine: Engine, pool: Executor, name: str, n: int, trials: int) -> t
 
     # All workers and this process read files and make tables at the first trial of a solver.
     collect(engine.map(run_trial, each[: 20 * cores()], batch_seconds=1e-4))
-    code_version.key(each[0].job)
+    key_of(each[0].job)
     # Before and after, for the machine may change its pace.
     loop, apart = looped(), plain()
     with threadpool_limits(1), Store() as store:

@@ -26,7 +26,7 @@ import numpy as np
 
 PACKAGE = "lrlab"
 EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
-"""Modules that all solvers and models use; `store.code_version.EDITION` stands for a change of numbers there."""
+"""Modules that all solvers and models use; `store.store.EDITION` stands for a change of numbers there."""
 DECLARED = EXCLUDED | {"typing", "types", "collections.abc"}
 """Modules whose objects are declarations, or names of types."""
 DESCRIPTIONS = frozenset(

@@ -19,7 +19,7 @@ from lrlab.engine.results import LocalResults, collect
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.store import code_version
+from lrlab.store import store as stores
 from lrlab.store.store import Store
 from tests.clusters import cluster
 
@@ -168,7 +168,7 @@ def test_workers_that_cannot_have_a_solver_say_so_and_nothing_waits(engine):
 
 
 def version(solver="own-mean"):
-    return code_version.version(SPEC.model, solver)
+    return stores.version(SPEC.model, solver)
 
 
 def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_do(own):
@@ -291,7 +291,7 @@ PACKAGE = {
 OF_PACKAGE = """
 import lrlab
 from lrlab import catalog
-from lrlab.store.code_version import version
+from lrlab.store.store import version
 print(version("one-bit-sensing", "own-mean"), "|", *catalog.LEFT_OUT)
 """
 

@@ -18,8 +18,7 @@ from lrlab.engine.messages import Failure
 from lrlab.engine.results import POLL_SECONDS, ItemResult, Results, Start
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Trial, TrialResult, run_trial
-from lrlab.store import code_version
-from lrlab.store.store import Store
+from lrlab.store.store import Store, key_of, version_of
 
 
 class Resumed(Results):
@@ -123,13 +122,13 @@ def key(function: Callable[[Any], Any], item: Any) -> bytes:
     """Return the key of an item: a hash of its values and of the code that computes it."""
     used: list[Any] = [function]
     if isinstance(item, Trial):
-        values: Any = [code_version.key(item.job).hex(), item.number]
+        values: Any = [key_of(item.job).hex(), item.number]
     else:
         spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
         model = spec.model if isinstance(spec, Spec) else "multilabel"
         used += [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
         values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
-    text = json.dumps([code_version.version_of(*used), values], sort_keys=True, default=_text)
+    text = json.dumps([version_of(*used), values], sort_keys=True, default=_text)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

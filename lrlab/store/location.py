@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from lrlab.parameters import InputError
@@ -45,18 +45,16 @@ def default_path() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or usual) / "lrlab" / "trials.sqlite"
 
 
-_shared: dict[Path, SharedStore] = {}
 _opening = threading.Lock()
+_shared = cache(SharedStore)
 
 
 def get_shared_store() -> SharedStore:
     """Return the store of this process, opened once."""
     path = default_path()
     with _opening:
-        if path not in _shared:
-            if "LRLAB_STORE" not in os.environ:
-                # If this fails, the store's warning says so.
-                with suppress(OSError):
-                    path.parent.mkdir(parents=True, exist_ok=True)
-            _shared[path] = SharedStore(path)
-        return _shared[path]
+        if "LRLAB_STORE" not in os.environ:
+            # If this fails, the store's warning says so.
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+        return _shared(path)

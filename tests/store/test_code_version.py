@@ -20,7 +20,7 @@ from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import Parameter
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import trial_spec
-from lrlab.store import code_version
+from lrlab.store import store
 
 SOLVER = '''
 from collections.abc import Iterator
@@ -268,10 +268,10 @@ def test_what_cannot_be_read_is_never_the_same(value, same):
 )
 def test_versions_of_the_catalogue(edit, module, old, new, stale):
     used = {"sir": "one-bit-sensing", "ep-rom": "polynomial-network", "tangent-descent": "polynomial-network"}
-    before = {solver: code_version.version(model, solver) for solver, model in used.items()}
+    before = {solver: store.version(model, solver) for solver, model in used.items()}
     edit(f"lrlab.{module}", old, new)
-    assert {solver for solver, model in used.items() if code_version.version(model, solver) != before[solver]} == stale
-    assert not code_version.current("one-bit-sensing", "ep-rom", "") and not code_version.current("none", "ep-rom", "")
+    assert {solver for solver, model in used.items() if store.version(model, solver) != before[solver]} == stale
+    assert not store.is_current("one-bit-sensing", "ep-rom", "") and not store.is_current("none", "ep-rom", "")
 
 
 ALL = """
@@ -307,5 +307,5 @@ def test_a_parameter_added_later_keeps_the_seeds_of_trials_at_its_default():
 
 
 def test_equal_values_have_one_key():
-    keys = [code_version.key(make_job(OneBitSensing(n=100, p=5, noise=noise), "sir")) for noise in (0.0, -0.0, 0.5)]
+    keys = [store.key_of(make_job(OneBitSensing(n=100, p=5, noise=noise), "sir")) for noise in (0.0, -0.0, 0.5)]
     assert keys[0] == keys[1] != keys[2]

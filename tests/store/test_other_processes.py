@@ -13,7 +13,7 @@ from lrlab import spec
 from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
 from lrlab.runs.trial import run_trial
-from lrlab.store import connection
+from lrlab.store import store as stores
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Sweep
@@ -117,7 +117,7 @@ def test_a_locked_store_is_waited_for(path, lock):
 def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock, tmp_path, monkeypatch, capsys):
     definition = tmp_path / "sweep.toml"
     definition.write_text(to_toml(SWEEP))
-    monkeypatch.setattr(connection, "LOCK_WAIT_SECONDS", 0.5)
+    monkeypatch.setattr(stores, "LOCK_WAIT_SECONDS", 0.5)
     locked = []
 
     def locking(trial):

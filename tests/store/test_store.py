@@ -111,7 +111,7 @@ def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
 
 
 def test_seeds_of_trials_are_those_that_stores_hold():
-    """Where these change, `code_version.EDITION` has to."""
+    """Where these change, `store.EDITION` has to."""
     assert [trial_spec(spec("one-bit-sensing", n=500), t).seed for t in range(2)] == [4274526460, 461802117]
 
 
@@ -127,7 +127,7 @@ def test_what_is_there_already_stays(path):
         store.add(made(0, 1))
         other.add(made(1, error=7.0) | made(2))
         assert [o.scores["error"] for o in store.results(SWEEP.jobs[0], 9).values()] == [0.25] * 3
-        assert store.groups()[0].trials == 3 and store.finished(SWEEP.jobs[0], 2) == {0, 1}
+        assert store.groups()[0].trials == 3 and store.results(SWEEP.jobs[0], 2).keys() == {0, 1}
 
 
 def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
@@ -242,7 +242,7 @@ def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, shar
     log = Path(f"{copy}-wal")
     os.truncate(log, int(share * log.stat().st_size))
     with Store(copy) as store:
-        found = store.finished(SWEEP.jobs[0], 1000)
+        found = store.results(SWEEP.jobs[0], 1000).keys()
         assert len(found) % 10 == 0 and found == set(range(len(found)))
         assert sum(group.trials for group in store.groups()) == len(found) and (share < 1 or len(found) == 100)
         store.add(made(*range(100)))
@@ -279,7 +279,7 @@ def test_several_make_a_store_at_once(path):
     with ThreadPoolExecutor(8) as threads:
         [*threads.map(add, range(8))]
     with Store(path) as store:
-        assert store.finished(SWEEP.jobs[0], 9) == {*range(8)}
+        assert store.results(SWEEP.jobs[0], 9).keys() == {*range(8)}
 
 
 def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):

@@ -122,4 +122,4 @@ def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, ca
         and captured.err.count("\n") == 1
     )
     with Store(store_file) as store:
-        assert any(store.finished(job, SWEEP.trials) for job in SWEEP.jobs)
+        assert any(store.results(job, SWEEP.trials) for job in SWEEP.jobs)

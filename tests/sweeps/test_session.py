@@ -4,14 +4,15 @@ import os
 import threading
 import time
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import pytest
 
 from lrlab import InputError, spec
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import LocalResults
-from lrlab.store import connection, location
+from lrlab.store import location
+from lrlab.store import store as stores
 from lrlab.store.location import SharedStore, default_path, get_shared_store
 from lrlab.store.store import Store
 from lrlab.sweeps import session
@@ -184,7 +185,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     [("max_page_count = 1", "database or disk is full"), ("query_only = ON", "attempt to write a readonly database")],
 )
 def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, monkeypatch, pragma, sentence):
-    whole, often = connection.connect, partial(LocalResults, batch_seconds=0.01)
+    whole, often = stores.connect, partial(LocalResults, batch_seconds=0.01)
 
     def limited(*given):
         opened = whole(*given)
@@ -193,7 +194,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
 
     run = SweepRun(replace(SWEEP, trials=60), home, session="me")
     with monkeypatch.context() as fault:
-        fault.setattr(connection, "connect", limited)
+        fault.setattr(stores, "connect", limited)
         run.go_on(often)
         assert run.wait(PATIENCE) and run.state == "failed" and not run.alive
         assert run.error == f"The store {home.path} failed: {sentence}."
@@ -232,7 +233,7 @@ def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
 
 
 def test_the_shared_store_is_where_it_was_wanted(tmp_path, monkeypatch):
-    monkeypatch.setattr(location, "_shared", {})
+    monkeypatch.setattr(location, "_shared", cache(SharedStore))
     monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "chosen.sqlite"))
     assert get_shared_store() is get_shared_store() and get_shared_store().path == tmp_path / "chosen.sqlite"
     monkeypatch.delenv("LRLAB_STORE")
