@@ -13,6 +13,7 @@ from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.figures import convergence, theme
+from lrlab.figures.build import encoded
 from lrlab.figures.runs import outcomes, recoveries
 from lrlab.parameters import InputError, require_known
 from lrlab.plugins import AnySolver
@@ -73,7 +74,7 @@ def _widget() -> Any:
         figure, label, words, template = (traitlets.Unicode("").tag(sync=True) for _ in range(4))
 
         def __init__(self, following: LiveRuns, measure: str) -> None:
-            super().__init__(template=theme.TEMPLATE.json, label=f"{measure} of {len(following.runs)} runs")
+            super().__init__(template=encoded(theme.TEMPLATE), label=f"{measure} of {len(following.runs)} runs")
             self.following, self._measure = following, measure
             self._show()
             self._thread = threading.Thread(target=self._follow, daemon=True)

@@ -8,9 +8,6 @@ import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from html import escape
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -19,9 +16,6 @@ WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
 """Names with an underscore that are names, not paths."""
 ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
 """Types of numbers that plotly.js reads as bytes."""
-
-TITLE_CHARACTERS = 100
-"""Most characters of a line above a figure in a notebook."""
 
 
 class Node(dict[str, Any]):
@@ -34,15 +28,6 @@ class Node(dict[str, Any]):
         if type(value) is dict:
             value = self[name] = Node(value)
         return value
-
-
-class Template(dict[str, Any]):
-    """What figures have in common; written as JSON once."""
-
-    @cached_property
-    def json(self) -> str:
-        """The template as plotly.js reads it."""
-        return encoded(self)
 
 
 def trace(kind: str, **values: Any) -> Node:
@@ -78,9 +63,9 @@ class Figure:
         self.data.append(one)
         return self
 
-    def add_scatter(self, **values: Any) -> "Figure":
+    def add_scatter(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":
         """Add points or lines."""
-        return self.add_trace(trace("scatter", **values))
+        return self.add_trace(trace("scatter", **values), row, col)
 
     def add_bar(self, **values: Any) -> "Figure":
         """Add bars."""
@@ -96,13 +81,14 @@ class Figure:
             # On a logarithmic axis texts are placed by the logarithm, and lines by the value.
             height = math.log10(y) if self.layout.get("yaxis", {}).get("type") == "log" else y
             end: dict[str, Any] = {"x": 1, "xref": "x domain", "xanchor": "right", "y": height, "yanchor": "bottom"}
-            self.add_annotation(text=annotation_text, showarrow=False, **end)
+            self.add_annotation(text=annotation_text, **end)
         return self._add_shape(type="line", xref="x domain", yref="y", x0=0, x1=1, y0=y, y1=y, **values)
 
     def add_annotation(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":
-        """Add a text to a subplot, at x and y of its axes."""
+        """Add a text without an arrow to a subplot, at x and y of its axes."""
         suffix = _suffix(self._number(row, col))
-        self.layout.setdefault("annotations", []).append(merged(Node(xref=f"x{suffix}", yref=f"y{suffix}"), values))
+        note = merged(Node(xref=f"x{suffix}", yref=f"y{suffix}", showarrow=False), values)
+        self.layout.setdefault("annotations", []).append(note)
         return self
 
     def update_annotations(self, **values: Any) -> "Figure":
@@ -125,31 +111,19 @@ class Figure:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the figure as values of JSON, without what its template decides."""
+        """Return the figure as values of JSON."""
         return {"data": plain(self.data), "layout": plain(self.layout)}
 
     def to_json(self, *, template: bool = True, single: bool = False) -> str:
         """Return the figure as plotly.js reads it, with or without its template; single: see `encoded`."""
-        layout = {name: value for name, value in self.layout.items() if name != "template"}
-        common = f', "template": {self.layout["template"].json}' if template and "template" in self.layout else ""
-        data = encoded(self.data, single=single)
-        return f'{{"data": {data}, "layout": {encoded(layout)[:-1]}{common}}}}}'
+        layout = {name: value for name, value in self.layout.items() if template or name != "template"}
+        return encoded({"data": self.data, "layout": layout}, single=single)
 
     def plotly(self) -> Any:
         """Return plotly's own figure; ValueError if plotly does not know a value."""
         import plotly.graph_objects as go
 
         return go.Figure(self.to_dict())
-
-    def mimebundle(self, *words: str) -> dict[str, Any]:
-        """Return the MIME bundle of a notebook: plotly's own figure below lines of words."""
-        texts = [escape(text, quote=False) for text in words]
-        lines = [line for text in texts for line in wrap(text, TITLE_CHARACTERS, break_on_hyphens=False)]
-        place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
-        drawn, room = self.plotly(), 18 * len(lines)
-        drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + room)
-        drawn.layout.height = (drawn.layout.height or 400) + room
-        return dict(drawn._repr_mimebundle_())
 
     def to_html(self, **settings: Any) -> str:
         """Return a page, or a part of one, see plotly's `Figure.to_html`."""
@@ -174,28 +148,18 @@ class Figure:
         return self
 
 
-def grid(
-    rows: int,
-    columns: int,
-    *,
-    titles: Sequence[str] = (),
-    horizontal_spacing: float = 0.0,
-    vertical_spacing: float = 0.0,
-) -> Figure:
-    """Return a figure of subplots with titles above them; spacings are fractions of the whole."""
-    figure, layout = Figure(), Node()
-    wide = (1.0 - horizontal_spacing * (columns - 1)) / columns
-    high = (1.0 - vertical_spacing * (rows - 1)) / rows
+def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: float) -> Figure:
+    """Return a figure of subplots with titles above them; the gaps across and down are fractions of the whole."""
+    figure = Figure()
+    figure._columns = columns
+    wide, high = (1.0 - across * (columns - 1)) / columns, (1.0 - down * (rows - 1)) / rows
     for k in range(rows * columns):
-        left, top = (k % columns) * (wide + horizontal_spacing), 1.0 - (k // columns) * (high + vertical_spacing)
-        suffix = _suffix(k + 1)
-        layout[f"xaxis{suffix}"] = Node(anchor=f"y{suffix}", domain=[left, min(1.0, left + wide)])
-        layout[f"yaxis{suffix}"] = Node(anchor=f"x{suffix}", domain=[max(0.0, top - high), top])
+        left, top, suffix = (k % columns) * (wide + across), 1.0 - (k // columns) * (high + down), _suffix(k + 1)
+        figure.layout[f"xaxis{suffix}"] = Node(anchor=f"y{suffix}", domain=[left, min(1.0, left + wide)])
+        figure.layout[f"yaxis{suffix}"] = Node(anchor=f"x{suffix}", domain=[max(0.0, top - high), top])
         if k < len(titles) and titles[k]:
-            look = {"xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom", "showarrow": False}
-            note = Node(text=titles[k], x=left + wide / 2.0, y=top, font={"size": 16}, **look)
-            layout.setdefault("annotations", []).append(note)
-    figure.layout, figure._columns = layout, columns
+            at = {"x": left + wide / 2.0, "y": top, "xanchor": "center", "yanchor": "bottom"}
+            figure.add_annotation(text=titles[k], xref="paper", yref="paper", font_size=16, **at)
     return figure
 
 

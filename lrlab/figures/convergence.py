@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from lrlab.metrics import error_of
 from lrlab.model_entry import Measure
 from lrlab.models.index_family import FAMILY
 
-LIVE_POINTS, FIRST_POINTS = 400, 40
+LIVE_POINTS, FIRST_POINTS = 400, 100
 """Most points of a growing curve: about as many as it has pixels; the first ones all stay."""
 EMPTY = 100.0
 """End of the axis of an empty figure."""
@@ -25,16 +24,45 @@ LIMITS = {
     "limit_best_fast": "limit of polynomial-time methods",
 }
 """The meaning of the `best_...`, `bound_...` and `limit_best_...` numbers among predictions."""
+STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
+"""Ends of held axes, times a power of ten."""
+
+
+class Level(NamedTuple):
+    """A level that theory predicts, with the ends of the band that holds 80% of the simulations, or nan.
+
+    kind: the prefix of its number. run: the run that it belongs to; None for levels of all methods.
+    """
+
+    kind: str
+    run: Recovery | None
+    value: float
+    low: float = math.nan
+    high: float = math.nan
 
 
 def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
     """Return the prediction of a measure, or None; the error follows from the overlap of unit vectors."""
     if f"{prefix}_{measure}" in predictions:
         return predictions[f"{prefix}_{measure}"]
-    for error, overlap in (("error", f"{prefix}_overlap"), ("start_error", f"{prefix}_start_overlap")):
-        if measure == error and overlap in predictions:
-            return error_of(predictions[overlap])
+    overlap = f"{prefix}_{measure.replace('error', 'overlap')}"
+    if measure in ("error", "start_error") and overlap in predictions:
+        return error_of(predictions[overlap])
     return None
+
+
+def levels(runs: Sequence[Recovery], measure: str) -> list[Level]:
+    """Return all levels of theory: of each run its end, its asymptotic limit and its start, then of all methods."""
+    wanted = [(kind, run, measure) for run in runs for kind in ("predicted", "limit")]
+    wanted += [("predicted", run, f"start_{measure}") for run in runs]
+    wanted += [(kind, None, measure) for kind in (*BOUNDS, *LIMITS) if runs]
+    known = []
+    for kind, run, name in wanted:
+        numbers = (run or runs[0]).predictions
+        if (value := prediction(numbers, name, kind)) is not None:
+            ends = [numbers.get(f"{kind}_{name}_{end}", math.nan) for end in ("low", "high")]
+            known.append(Level(kind if name == measure else "start", run, value, *ends))
+    return known
 
 
 def curves(
@@ -55,7 +83,7 @@ def curves(
     end at round numbers, so that they stand still while a run grows. growing: whether it still does.
     """
     figure = Figure()
-    rows = [thinned_while_growing(run.rows) if growing else thinned(run.rows) for run in runs]
+    rows = [thinned(run.rows, LIVE_POINTS if growing else MOST_POINTS) for run in runs]
     points = [[(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))] for few in rows]
     values = [value for few in points for _, value in few]
     # A logarithmic axis cannot show negative objectives; it leaves out a zero that is reached at the end.
@@ -64,30 +92,24 @@ def curves(
     for run, few in zip(runs, points, strict=True):
         _add_curve(figure, run, few, last)
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
-    _add_theory(figure, runs, measure, time, (first, max(last, 2.0 * first)), log_y)
+    theory = [level for level in levels(runs, measure) if level.value > 0 or not log_y]
+    _add_theory(figure, theory, (first, max(last, 2.0 * first)), log_y)
+    for run in runs if measure in ("error", "overlap") and time == "iteration" else ():
+        if run.expected:
+            _add_expected(figure, run, measure)
+    if any(level.kind == "predicted" for level in theory):
+        theme.dashed(figure, [None], [None], name="finite-size theory, 80% of trials", legendgroup="theory")
+    if any(level.kind in ("limit", *LIMITS) for level in theory):
+        theme.asymptote(figure, [None], [None], name="asymptotic limits", legend=True)
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear")
-    if hold and values:
-        _hold(figure, [*values, *_levels(runs, measure)], last, log_x, log_y)
     if not values:
-        top = math.sqrt(2.0) if measure == "error" else 1.0
-        figure.update_xaxes(range=[0, math.log10(EMPTY)] if log_x else [0, EMPTY])
-        figure.update_yaxes(range=[-2, math.log10(top) + 0.05] if log_y else [0, 1.05 * top])
+        values = [0.01, math.sqrt(2.0) if measure == "error" else 1.0]
+        hold, last = True, EMPTY
+    if hold:
+        _hold(figure, [*values, *(level.value for level in theory if level.kind != "start")], last, log_x, log_y)
     revision = f"{measure} {time} {log_x} {log_y}"
     return theme.style(figure, TIMES[time], measures[measure].title, height=height, revision=revision)
-
-
-STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
-"""Ends of held axes, times a power of ten."""
-
-
-PREFIXES = ("predicted", "limit", *BOUNDS, *LIMITS)
-
-
-def _levels(runs: Sequence[Recovery], measure: str) -> list[float]:
-    """Return the levels of theory."""
-    known = [prediction(run.predictions, measure, prefix) for run in runs for prefix in PREFIXES]
-    return [level for level in known if level is not None]
 
 
 def _hold(figure: Figure, values: Sequence[float], last: float, log_x: bool, log_y: bool) -> None:
@@ -106,29 +128,21 @@ def rounded_up(value: float) -> float:
     if not 0 < value < math.inf:
         return 1.0
     unit = 10.0 ** math.floor(math.log10(value) + 1e-9)
-    return next((step * unit for step in STEPS if step * unit >= 0.999999 * value), 10.0 * unit)
+    return next(step * unit for step in STEPS if step * unit >= 0.999999 * value)
 
 
-def thinned(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
-    """Return at most MOST_POINTS rows, both ends among them, that look the same on either scale of the axis."""
-    if len(rows) <= MOST_POINTS:
-        return rows
-    even = np.linspace(0, len(rows) - 1, MOST_POINTS // 2)
-    early = np.geomspace(1, len(rows), MOST_POINTS // 2) - 1
-    return [rows[k] for k in np.unique(np.concatenate([even, early]).astype(int))]
+def thinned(rows: Sequence[Mapping[str, float]], most: int) -> Sequence[Mapping[str, float]]:
+    """Return at most so many rows: the first 100, then every second, fourth, eighth ..., and the last one.
 
-
-def thinned_while_growing(rows: Sequence[Mapping[str, float]]) -> Sequence[Mapping[str, float]]:
-    """Return a few hundred rows that stay when others follow: the first ones, then every second, fourth, eighth ...
-
-    With each doubling of the run half of them are dropped; until then a tab receives only new points.
+    Rows that are shown stay when others follow, so that a live figure changes little.
     """
-    stride = max(1, 2 ** math.ceil(math.log2(max(1, len(rows)) / LIVE_POINTS)))
-    return rows if stride == 1 else [*rows[:FIRST_POINTS], *rows[-(-FIRST_POINTS // stride) * stride :: stride]]
+    stride = 2 ** math.ceil(math.log2(max(1.0, (len(rows) - 1) / (most - FIRST_POINTS - 1))))
+    early = -(-FIRST_POINTS // stride) * stride
+    return rows if stride == 1 else [*rows[:FIRST_POINTS], *rows[early:-1:stride], rows[-1]]
 
 
 def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
-    x, y = (np.array(side) for side in zip(*points, strict=True)) if points else (np.empty(0), np.empty(0))
+    x, y = np.array(points, dtype=float).reshape(-1, 2).T
     once = len(points) == 1
     figure.add_scatter(
         x=x,
@@ -143,59 +157,37 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
         hovertemplate="%{x:.4g}: %{y:.4g}",
     )
     if once and last > x[0]:
-        figure.add_scatter(
-            x=[x[0], last],
-            y=[y[0], y[0]],
-            mode="lines",
-            hoverinfo="skip",
-            showlegend=False,
-            opacity=0.45,
-            line={"color": run.color, "width": 1},
-            legendgroup=run.title,
-        )
+        theme.line(figure, [x[0], last], [y[0], y[0]], run.color, width=1, opacity=0.45, legendgroup=run.title)
 
 
-def _add_theory(
-    figure: Figure, runs: Sequence[Recovery], measure: str, time: str, extent: tuple[float, float], log_y: bool
-) -> None:
-    """Add the lines of theory: at this size dashed, with the band of its draws; for large sizes thin and dotted."""
-    shown = partial(_level, log_y=log_y)
-    for run in runs:
-        _add_levels(figure, run, measure, extent, log_y)
-    _add_bounds(figure, runs[0].predictions if runs else {}, measure, extent, log_y)
-    for run in runs:
-        if run.expected and measure in ("error", "overlap") and time == "iteration":
-            _add_expected(figure, run, measure)
-    if any(shown(run.predictions, measure, "predicted") is not None for run in runs):
-        theme.dashed(figure, [None], [None], name="finite-size theory, 80% of trials", legendgroup="theory")
-    if any(shown(run.predictions, measure, prefix) is not None for run in runs for prefix in ("limit", *LIMITS)):
-        theme.asymptote(figure, [None], [None], name="asymptotic limits", legend=True)
-
-
-def _add_levels(figure: Figure, run: Recovery, measure: str, extent: tuple[float, float], log_y: bool) -> None:
-    """Add what theory says of the end of a run and of its start."""
-    shown, color = partial(_level, log_y=log_y), run.color
-    level = shown(run.predictions, measure, "predicted")
-    if level is not None:
-        _add_band(figure, extent, run.predictions, f"predicted_{measure}", color, log_y)
-        hover = f"theory of {run.title} at this n and p: mean %{{y:.4g}}"
-        look: dict[str, Any] = {"hover": hover, "showlegend": False, "legendgroup": "theory"}
-        theme.dashed(figure, extent, [level, level], color, name=f"theory: {run.title}", **look)
-    limit = shown(run.predictions, measure, "limit")
-    if limit is not None:
-        words = f"asymptotic limit of {run.title}"
-        theme.asymptote(figure, extent, [limit, limit], color, words, legend=False)
-    start = shown(run.predictions, f"start_{measure}", "predicted")
-    if start is not None:
-        figure.add_scatter(
-            x=extent[:1],
-            y=[start],
-            mode="markers",
-            showlegend=False,
-            legendgroup="theory",
-            marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
-            hovertemplate="asymptotic theory of the initialization: %{y:.4g}<extra>" + run.title + "</extra>",
-        )
+def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, float], log_y: bool) -> None:
+    """Add the levels: at this n and p dashed or dotted, with the band of its draws; for large sizes thin and dotted."""
+    for kind, run, value, low, high in theory:
+        color, title = (run.color, run.title) if run else (theme.INK, "")
+        level = [value, value]
+        if math.isfinite(low + high) and (low > 0 or not log_y):
+            theme.band(figure, extent, [low, low], [high, high], color)
+        if kind == "predicted":
+            look = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
+            hover = f"theory of {title} at this n and p: mean %{{y:.4g}}"
+            theme.dashed(figure, extent, level, color, hover=hover, **look)
+        elif kind == "start":
+            figure.add_scatter(
+                x=extent[:1],
+                y=[value],
+                mode="markers",
+                showlegend=False,
+                legendgroup="theory",
+                marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
+                hovertemplate=f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>",
+            )
+        elif kind in BOUNDS:
+            words = BOUNDS[kind]
+            hover = f"{words}, finite-size prediction: %{{y:.4g}}"
+            theme.line(figure, extent, level, name=words, hover=hover, dash="dot", width=2.5)
+        else:
+            words = LIMITS.get(kind, f"asymptotic limit of {title}")
+            theme.asymptote(figure, extent, level, color, words, legend=False)
 
 
 def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
@@ -204,41 +196,3 @@ def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
     hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
     places = list(range(1, 1 + len(expected)))
     theme.dashed(figure, places, expected, run.color, legendgroup="theory", showlegend=False, hover=hover)
-
-
-def _level(predictions: Mapping[str, float], measure: str, prefix: str, log_y: bool) -> float | None:
-    """Return the level of a line, None without one or if it lies at 0 on a logarithmic axis."""
-    level = prediction(predictions, measure, prefix)
-    return None if level is None or (log_y and level <= 0) else level
-
-
-def _add_band(
-    figure: Figure, extent: tuple[float, float], predictions: Mapping[str, float], name: str, color: str, log_y: bool
-) -> None:
-    """Add the band that holds 80% of the simulations, if it is known."""
-    low, high = predictions.get(f"{name}_low", math.nan), predictions.get(f"{name}_high", math.nan)
-    if math.isfinite(low + high) and (low > 0 or not log_y):
-        theme.band(figure, np.array(extent), np.array([low, low]), np.array([high, high]), color)
-
-
-def _add_bounds(
-    figure: Figure, predictions: Mapping[str, float], measure: str, extent: tuple[float, float], log_y: bool
-) -> None:
-    """Add the best on average and what noise allows at this size, and the information-theoretic limits."""
-    for prefix, words in BOUNDS.items():
-        level = _level(predictions, measure, prefix, log_y)
-        if level is None:
-            continue
-        _add_band(figure, extent, predictions, f"{prefix}_{measure}", theme.INK, log_y)
-        figure.add_scatter(
-            x=extent,
-            y=[level, level],
-            mode="lines",
-            name=words,
-            line={**theme.POPULATION, "width": 2.5},
-            hovertemplate=f"{words}, finite-size prediction: %{{y:.4g}}<extra></extra>",
-        )
-    for prefix, words in LIMITS.items():
-        limit = _level(predictions, measure, prefix, log_y)
-        if limit is not None:
-            theme.asymptote(figure, extent, [limit, limit], theme.INK, words, legend=False)

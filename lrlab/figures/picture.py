@@ -1,8 +1,8 @@
-"""Figures of heat maps: a true image next to each solver's estimate, and the first measurements of a model."""
+"""Figures of heat maps: the ground truth next to each solver's estimate, and the first measurements of a model."""
 
 import math
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,22 +10,26 @@ from numpy.typing import NDArray
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
-from lrlab.figures.build import Figure, Node, grid, merged, trace
+from lrlab.figures.build import Figure, Node, grid, trace
 from lrlab.figures.recovery import Recovery
+from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
 from lrlab.model_hooks import View
 
-GRAYS = [[0.0, "#000000"], [1.0, "#ffffff"]]
-TILE = 215
-HEAD = 24
-"""Pixels above a picture for its title."""
+LINE, BAR = 16, 34
+"""Pixels of a line of a title, and of a color bar below all maps."""
+SIDE = 48
+"""Most rows and columns of a matrix; a larger one shows an evenly spaced subset."""
+AT_ROUNDING = 1e-12
+"""Differences below this fraction of the largest entry are what rounding leaves of an exact recovery."""
 KINDS = len(theme.PALETTE)
 SCALES: dict[str, dict[str, Any]] = {
     "signed": {"colorscale": "RdBu_r"},
     "bits": {"colorscale": [[0.0, theme.PALETTE[1]], [1.0, theme.PALETTE[0]]], "zmin": -1, "zmax": 1},
     "labels": {"colorscale": [[0.0, "#c3c8d1"], [1.0, theme.PALETTE[0]]], "zmin": 0, "zmax": 1},
     "sizes": {"colorscale": theme.SEQUENTIAL},
-    "gray": {"colorscale": GRAYS, "zmin": 0, "zmax": 1},
+    "gray": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 1},
+    "bytes": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 255},
     "kinds": {
         "colorscale": [[(k + end) / KINDS, theme.PALETTE[k]] for k in range(KINDS) for end in (0, 1)],
         "zmin": -0.5,
@@ -34,36 +38,27 @@ SCALES: dict[str, dict[str, Any]] = {
 }
 
 
-def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height: int = 0) -> Figure:
-    """Return the true picture and each run's newest one, all in the same gray levels.
-
-    truth: unit vector of side * side gray levels. Estimates are unit vectors too, so that the scale of the truth,
-    black at 0 and white at its brightest pixel, is theirs; what lies outside is shown as black or white.
-    """
-    titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
-    columns = max(1, min(columns, len(titles)))
-    look = {"zmin": 0, "zmax": 255, "colorscale": GRAYS, "hovertemplate": "row %{y}, column %{x}<br>gray %{z} of 255"}
-    named = [("truth", truth), *((run.title, run.estimate) for run in runs)]
-    maps = [trace("heatmap", z=gray(estimate, truth), name=name, **look) for name, estimate in named]
-    return tiles(maps, titles, columns, height=height or math.ceil(len(maps) / columns) * TILE + 20, head=56)
+def heat(values: Any, scale: str, reach: float = 0.0, name: str | None = None) -> Node:
+    """Return a heat map; reach: the end of the colors of signed numbers, by default their largest size."""
+    look = dict(SCALES[scale])
+    if scale == "signed":
+        reach = reach or float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+        look |= {"zmin": -reach, "zmax": reach}
+    z = values if values.dtype == np.uint8 else values.astype(np.float32)
+    hover = "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
+    return trace("heatmap", z=z, name=name, showscale=False, hoverongaps=False, hovertemplate=hover, **look)
 
 
-def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int) -> Figure:
+def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int, columns: int = 2) -> Figure:
     """Return the view of the ground truth, view(None), and of each run's newest estimate, on the same scale."""
     true: View = view(None)
-    look, hover = dict(SCALES[true.scale]), "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
-    if true.scale == "signed":
-        reach = float(np.nanmax(np.abs(true.values)))
-        look |= {"zmin": -reach, "zmax": reach}
-    shown = [true.values, *(_viewed(view, true, run.estimate) for run in runs)]
-    names = ["truth", *(run.title for run in runs)]
-    maps = [
-        trace("heatmap", z=z.astype(np.float32), name=name, hoverongaps=False, hovertemplate=hover, **look)
-        for name, z in zip(names, shown, strict=True)
-    ]
-    titles = ["truth", *(caption(run, run.rows[-1] if run.rows else {}) for run in runs)]
-    columns = min(2, len(maps))
-    figure = tiles(maps, titles, columns, height=height, head=56)
+    missing = np.full(true.values.shape, np.nan)
+    shown = [true.values, *(missing if run.estimate is None else view(run.estimate).values for run in runs)]
+    reach = float(np.nanmax(np.abs(true.values)))
+    named = zip(["truth", *(run.title for run in runs)], shown, strict=True)
+    maps = [heat(np.asarray(values), true.scale, reach, name) for name, values in named]
+    columns = max(1, min(columns, len(maps)))
+    figure = tiles(maps, ["truth", *map(caption, runs)], columns, height=height)
     ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}
     for k in range(len(maps)) if true.columns else ():
         place: dict[str, Any] = {"row": k // columns + 1, "col": k % columns + 1}
@@ -71,79 +66,110 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int) 
         if place["col"] == 1:
             figure.update_yaxes(**ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows), **place)
         if k + columns >= len(maps):
-            figure.update_xaxes(**ticks, tickangle=-60, **place)
-            figure.update_xaxes(tickvals=[*range(len(true.columns))], ticktext=list(true.columns), **place)
+            names = {"tickvals": [*range(len(true.columns))], "ticktext": list(true.columns)}
+            figure.update_xaxes(**ticks, tickangle=-60, **names, **place)
     return figure
 
 
-def _viewed(view: Callable[[Any], Any], true: View, estimate: Any) -> Array:
-    return np.full(true.values.shape, np.nan) if estimate is None else np.asarray(view(estimate).values)
+def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height: int = 400) -> Figure:
+    """Return the true picture and each run's newest one, all in the gray levels of the truth.
+
+    truth: unit vector of side * side gray levels. Estimates are unit vectors too, so that the scale of the truth,
+    black at 0 and white at its brightest pixel, is theirs; what lies outside is shown as black or white.
+    """
+
+    def view(estimate: Array | None) -> Any:
+        return View(gray(truth if estimate is None else estimate, truth), "bytes")
+
+    return views(view, runs, height=height, columns=columns)
 
 
-def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, head: int) -> Figure:
-    """Return heat maps of square cells in rows of `columns`, each below its title of `head` pixels."""
-    rows = math.ceil(len(maps) / columns)
-    gaps = {"horizontal_spacing": 0.02, "vertical_spacing": head / height if rows > 1 else 0}
-    figure = grid(rows, columns, titles=titles, **gaps)
+def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> Figure:
+    """Return heat maps of the truth and of each run's estimate, in two columns, with one color bar below."""
+    figure = views(lambda W: View(part(W or truth), "signed"), runs, height=height)
+    scale = figure.data[0].zmax
+    for one in figure.data:
+        one |= {"coloraxis": "coloraxis"}
+    bar = {"orientation": "h", "thickness": 9, "len": 0.8, "y": 0, "yref": "container", "yanchor": "bottom"}
+    look = {"colorscale": "RdBu_r", "cmin": -scale, "cmax": scale, "colorbar": {**bar, "nticks": 5, "ticklen": 3}}
+    return figure.update_layout(coloraxis=look, margin_b=BAR)
+
+
+def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
+    """Return heat maps of estimate less truth, one for each run, each on its own scale, which its title names."""
+    true = part(truth)
+    maps = [part(run.estimate) - true if run.estimate else np.full(true.shape, np.nan) for run in runs]
+    reaches = [float(np.abs(z).max()) for z in maps]
+    titles = []
+    for run, reach in zip(runs, reaches, strict=True):
+        words = f"at rounding: {reach:.0e}" if reach < AT_ROUNDING * np.abs(true).max() else f"up to {reach:.1g}"
+        titles.append(f"{short(run, 13)}<br>{words if run.estimate else 'waiting'}")
+    shown = [heat(z, "signed", name=run.title) for z, run in zip(maps, runs, strict=True)]
+    return tiles(shown, titles, min(4, len(maps)), height=height)
+
+
+def part(W: LowRank) -> Array:
+    """Return the drawn rows and columns of a matrix."""
+    rows, columns = (np.linspace(0, n - 1, min(n, SIDE)).round().astype(int) for n in W.shape)
+    return W.left[rows] @ W.V[columns].T
+
+
+def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int) -> Figure:
+    """Return heat maps of square cells in rows of `columns`, each below its title."""
+    rows, head = math.ceil(len(maps) / columns), 8 + LINE * max(1 + title.count("<br>") for title in titles)
+    figure = grid(rows, columns, titles, 0.02, head / height if rows > 1 else 0)
     for k, one in enumerate(maps):
         place = {"row": k // columns + 1, "col": k % columns + 1}
-        figure.add_trace(merged(one, {"showscale": False}), **place)
+        figure.add_trace(one, **place)
         high, wide = one.z.shape
         # Explicit ranges: by itself, plotly reverses some axes when estimates replace empty maps.
         common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
         figure.update_xaxes(range=[-0.5, wide - 0.5], **common)
         anchor: dict[str, Any] = {"scaleanchor": f"x{k + 1}" if k else "x", "constraintoward": "top"}
         figure.update_yaxes(range=[high - 0.5, -0.5], **anchor, **common)
-    figure.update_annotations(font_size=12)
+    for note in figure.layout.get("annotations", ()):
+        note["font"] = {"size": 12}
     return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
 
 
-def gray(estimate: Array | None, truth: Array) -> NDArray[np.uint8]:
-    """Return an estimate as (side, side) gray levels 0..255 on the truth's scale; mid-gray without an estimate."""
+def gray(estimate: Array, truth: Array) -> NDArray[np.uint8]:
+    """Return an estimate as (side, side) gray levels 0..255 on the truth's scale."""
     side = math.isqrt(len(truth))
-    if estimate is None:
-        return np.full((side, side), 128, dtype=np.uint8)
     levels = np.asarray(estimate, dtype=float) / truth.max()
     return (255.0 * np.clip(levels, 0.0, 1.0)).round().astype(np.uint8).reshape(side, side)
 
 
-def caption(run: Recovery, row: Mapping[str, float]) -> str:
+def caption(run: Recovery) -> str:
     """Return the title of a picture: the solver, and its error if it is known."""
-    name = "<br>".join(textwrap.wrap(run.title.partition(" (")[0], 24)[:2])
-    return f"{name}<br>error {row['error']:.3g}" if "error" in row else f"{name}<br>{'' if row else 'waiting'}"
+    row = run.rows[-1] if run.rows else {}
+    words = "" if row else "waiting"
+    return f"{short(run, 24)}<br>" + (f"error {row['error']:.3g}" if "error" in row else words)
+
+
+def short(run: Recovery, width: int) -> str:
+    """Return the name of a solver without its abbreviation, in lines of at most so many characters."""
+    return "<br>".join(textwrap.wrap(run.title.partition(" (")[0], width))
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:
     """Return the panels below one another; vectors stand to the left of the first matrix and above it."""
     main = [panel for panel in panels if panel.place == "main"]
-    titles = [panel.title for panel in main]
-    shown = [panel.values for panel in main]
+    titles, shown = [panel.title for panel in main], [panel.values for panel in main]
     vectors = {panel.place: panel for panel in panels if panel.place != "main"}
     if vectors:
         shown[0] = framed(shown[0], vectors["left"].values, vectors["top"].values)
         titles[0] += f"<br>beside: {vectors['left'].title}, above: {vectors['top'].title}"
-    maps = []
-    for panel, values in zip(main, shown, strict=True):
-        look = dict(SCALES[panel.scale])
-        if panel.scale == "signed":
-            reach = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
-            look |= {"zmin": -reach, "zmax": reach}
-        hover = "row %{y}, column %{x}: %{z:.3g}<extra></extra>"
-        maps.append(trace("heatmap", z=values.astype(np.float32), hoverongaps=False, hovertemplate=hover, **look))
-    figure = tiles(maps, titles, 1, height=height, head=2 * HEAD if vectors else HEAD)
-    return figure.update_layout(plot_bgcolor=theme.faint(theme.INK, 0.08))
+    maps = [heat(values, panel.scale) for panel, values in zip(main, shown, strict=True)]
+    return tiles(maps, titles, 1, height=height).update_layout(plot_bgcolor=theme.faint(theme.INK, 0.08))
 
 
 def framed(matrix: Array, left: Array, top: Array) -> Array:
     """Return a matrix with one vector to its left and one above it, as thick lines, each scaled to at most 1."""
+    matrix, left, top = (values / (np.abs(values).max() or 1.0) for values in (matrix, left, top))
     high, wide = matrix.shape
     thick = max(2, max(high, wide) // 14)
     whole = np.full((high + 2 * thick, wide + 2 * thick), np.nan)
-
-    def scaled(values: Array) -> Array:
-        return values / (np.abs(values).max() or 1.0)
-
-    whole[2 * thick :, 2 * thick :] = scaled(matrix)
-    whole[2 * thick :, :thick] = scaled(left)
-    whole[:thick, 2 * thick :] = scaled(top)
+    whole[2 * thick :, 2 * thick :] = matrix
+    whole[2 * thick :, :thick] = left
+    whole[:thick, 2 * thick :] = top
     return whole

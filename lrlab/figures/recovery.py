@@ -1,5 +1,6 @@
-"""Figures of a run: the estimate against the truth, and animation frames over the iterates."""
+"""Figures of a run: the estimate against the truth, singular values, and animation frames over the iterates."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.arrays import Array, Indices, Intervals
+from lrlab.arrays import Array, Intervals
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, trace
+from lrlab.lowrank import LowRank
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones appear as estimate against ground truth."""
 MOST_POINTS = 1500
 MOST_FRAMES = 80
+ROUNDING = 1e-14
+"""Values below this fraction of the largest are rounding errors."""
+LEAST_RATIO = 10.0
+"""Least ratio of the ends of the axis of singular values: equal ones lie on a line, not on their rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +50,9 @@ class Recovery:
         """Return 95% intervals of the entries as a trace's error bars."""
         if self.intervals is None or self.estimate is None:
             return {}
-        y, (low, high) = self.estimate, self.intervals[:2]
-        reach = {"array": (high - y).astype(np.float32), "arrayminus": (y - low).astype(np.float32)}
-        return {
-            "error_y": {
-                **reach,
-                "symmetric": False,
-                "visible": True,
-                "width": 2,
-                "thickness": 1.2,
-                "color": self.color,
-            }
-        }
+        ends = {"array": self.intervals.high - self.estimate, "arrayminus": self.estimate - self.intervals.low}
+        look = {"symmetric": False, "visible": True, "width": 2, "thickness": 1.2, "color": self.color}
+        return {"error_y": {**{end: reach.astype(np.float32) for end, reach in ends.items()}, **look}}
 
 
 def recovery(
@@ -66,18 +63,21 @@ def recovery(
     Up to 64 entries: ground truth as stems and estimates as markers, entry by entry, with 95% intervals if a solver has
     them. Longer: estimate against ground truth; the diagonal is exact. symbol: of the signal.
     """
-    figure = Figure()
-    indices, stems = entries(truth), len(truth) <= STEMS
+    figure, stems = Figure(), len(truth) <= STEMS
+    # Of a long vector an even subset by size.
+    order, few = np.argsort(-np.abs(truth)), min(len(truth), MOST_POINTS)
+    shown = np.sort(order[np.linspace(0, len(truth) - 1, few).astype(int)])
     if stems:
         _add_stems(figure, truth, symbol)
     else:
         ends = [float(truth.min()), float(truth.max())]
-        figure.add_scatter(x=ends, y=ends, mode="lines", line=theme.POPULATION, name="exact", hoverinfo="skip")
+        theme.line(figure, ends, ends, name="exact", dash="dot", width=1.6)
     for k, run in enumerate(runs):
         look = {"color": run.color, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
+        y = np.full(few, np.nan) if run.estimate is None else run.estimate[shown]
         figure.add_scatter(
-            x=places(truth, indices, k, len(runs)),
-            y=heights(indices, run.estimate),
+            x=(shown + 1.0 + offset(k, len(runs)) if stems else truth[shown]).astype(np.float32),
+            y=y.astype(np.float32),
             mode="markers",
             name=run.title,
             marker=look,
@@ -91,48 +91,64 @@ def recovery(
     return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
 
 
+def offset(number: int, runs: int) -> float:
+    """Return the shift of the markers of a run: those of one entry stand side by side."""
+    return 0.0 if runs == 1 else 0.5 * (number / (runs - 1) - 0.5)
+
+
 def _add_stems(figure: Figure, truth: Array, symbol: str) -> None:
     j = np.arange(1, len(truth) + 1)
     lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
-    figure.add_scatter(
-        x=np.repeat(j, 3),
-        y=lines,
-        mode="lines",
-        line={"color": theme.INK, "width": 1.2},
-        showlegend=False,
-        hoverinfo="skip",
-        connectgaps=False,
-    )
-    figure.add_scatter(
-        x=j,
-        y=truth,
-        mode="markers",
-        name=f"truth {symbol}",
-        hovertemplate="%{x}: %{y:.3g}",
-        marker={"color": theme.INK, "symbol": "line-ew-open", "size": 11, "line": {"width": 2}},
-    )
+    theme.line(figure, np.repeat(j, 3), lines, width=1.2)
+    _add_dashes(figure, j, truth, f"truth {symbol}", 11)
 
 
-def entries(truth: Array) -> Indices:
-    """Return the indices of drawn entries: all of a short vector, an even subset by size of a long one."""
-    if len(truth) <= MOST_POINTS:
-        return np.arange(len(truth))
-    order = np.argsort(-np.abs(truth))
-    return np.sort(order[np.linspace(0, len(truth) - 1, MOST_POINTS).astype(int)])
+def _add_dashes(figure: Figure, x: Array, y: Array, name: str, size: int) -> None:
+    """Add the values of the ground truth as short level lines."""
+    look = {"color": theme.INK, "symbol": "line-ew-open", "size": size, "line": {"width": 2}}
+    hover = "%{x}: %{y:.4g}"
+    figure.add_scatter(x=x, y=y, mode="markers", name=name, hovertemplate=hover, showlegend=len(x) > 0, marker=look)
 
 
-def places(truth: Array, indices: Indices, number: int, runs: int) -> Array:
-    """Return x of the markers of the run of this number; markers of one entry stand side by side."""
-    if len(truth) > STEMS:
-        return truth[indices].astype(np.float32)
-    offset = 0.0 if runs == 1 else 0.5 * (number / (runs - 1) - 0.5)
-    return (indices + 1.0 + offset).astype(np.float32)
+def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
+    """Return singular values on a log axis, with the ground truth's, if any, as dashes.
+
+    Of symmetric matrices the sizes of their eigenvalues; those that are negative have open markers.
+    """
+    figure = Figure()
+    true = np.empty(0) if truth is None else _by_size(truth.s)
+    signed = truth is not None and (bool((true < 0).any()) or truth.U is truth.V)
+    values = [np.empty(0) if run.estimate is None else _by_size(run.estimate.s) for run in runs]
+    longest = max([len(true), 1, *map(len, values)])
+    longest = min(longest, 4 * len(true) + 8) if len(true) else longest
+    largest = max([float(np.abs(s).max(initial=0.0)) for s in (true, *values)])
+    _add_dashes(figure, np.arange(1, len(true) + 1), np.abs(true), "truth", 18)
+    for k, (run, s) in enumerate(zip(runs, values, strict=True)):
+        s = s[:longest]
+        symbols = [run.symbol + ("-open" if value < 0 else "") for value in s]
+        figure.add_scatter(
+            x=np.arange(1, len(s) + 1) + offset(k, len(runs)),
+            # Rounding errors do not count as values.
+            y=np.where(np.abs(s) > ROUNDING * largest, np.abs(s), np.nan),
+            mode="markers",
+            name=run.title,
+            customdata=s,
+            hovertemplate="%{customdata:.4g}",
+            showlegend=False,
+            marker={"color": run.color, "symbol": symbols or run.symbol},
+        )
+    figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)
+    shown = [size for one in figure.data for size in one.y if size > 0]
+    if shown and max(shown) < LEAST_RATIO * min(shown):
+        middle = math.log10(min(shown) * max(shown)) / 2
+        figure.update_yaxes(range=[middle - math.log10(LEAST_RATIO) / 2, middle + math.log10(LEAST_RATIO) / 2])
+    figure.update_yaxes(type="log")
+    word = "size of the eigenvalue" if signed else "singular value"
+    return theme.style(figure, f"{word}, largest first", word, height=height)
 
 
-def heights(indices: Indices, estimate: Array | None) -> Array:
-    """Return y of the markers of a run, nan without an estimate."""
-    y = np.full(len(indices), np.nan) if estimate is None else estimate[indices]
-    return y.astype(np.float32)
+def _by_size(s: Array) -> Array:
+    return s[np.argsort(-np.abs(s), kind="stable")]
 
 
 def frame_iterations(runs: Sequence[Recovery]) -> list[int]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 EXPECTED_ITERATIONS = 40
 """Most iterations with a prediction for each."""
+TITLE_CHARACTERS = 100
+"""Most characters of a line above a figure in a notebook."""
 
 
 def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
@@ -35,18 +39,15 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
     """
     shown = list(dict.fromkeys(solvers))
     names = [entry.name for entry in catalog.with_aliases(model, shown)]
-    order: list[str] = [""] * (len(names) + len(theme.PALETTE))
-    for solver in shown:
-        # The last color is a second blue, which only an eighth solver gets.
-        own = names.index(solver) % (len(theme.PALETTE) - 1)
-        order[own] = order[own] or solver
-    for solver in shown:
-        if solver not in order:
-            order[order.index("")] = solver
-    order = [solver or f"free {place}" for place, solver in enumerate(order)]
-    colors, dashes, symbols = theme.colors(order), theme.dashes(order), theme.symbols(order)
+    # The last color is a second blue, which only an eighth solver gets.
+    own = {solver: names.index(solver) % (len(theme.PALETTE) - 1) for solver in shown}
+    first = {place: solver for solver, place in reversed(own.items())}
+    free = (place for place in range(len(names) + len(theme.PALETTE)) if place not in first)
+    places = {solver: own[solver] if first[own[solver]] == solver else next(free) for solver in shown}
+    order = [f"place {place}" for place in range(len(names) + len(theme.PALETTE))]
+    colors, dashes, symbols = (list(look(order).values()) for look in (theme.colors, theme.dashes, theme.symbols))
     titles = {solver: catalog.solver(solver, model).title for solver in shown}
-    return {k: Recovery(titles[k], colors[k], dashes[k], symbols[k]) for k in shown}
+    return {k: Recovery(titles[k], colors[at], dashes[at], symbols[at]) for k, at in places.items()}
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
@@ -209,5 +210,12 @@ def mimebundle(trace: "Trace") -> dict[str, Any]:
     numbers = [f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name)]
     about = f"{trace.job.entry.title}: {', '.join([f'{trace.iterations} iterations', *numbers])}."
     end = " ".join(part for part in (trace.ending, trace.note, trace.job.given) if part)
-    words = verdict(trace), about, end
-    return {"text/plain": " ".join(words), **(comparison([trace]).mimebundle(*words) if trace.rows else {})}
+    words = " ".join([verdict(trace), about, end])
+    if not trace.rows:
+        return {"text/plain": words}
+    drawn = comparison([trace]).plotly()
+    lines = wrap(escape(words, quote=False), TITLE_CHARACTERS, break_on_hyphens=False)
+    place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
+    drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + 18 * len(lines))
+    drawn.layout.height += 18 * len(lines)
+    return {"text/plain": words, **drawn._repr_mimebundle_()}

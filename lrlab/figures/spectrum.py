@@ -23,6 +23,24 @@ BINS = 40
 """Of a histogram."""
 
 
+def dots(
+    figure: Figure, points: pd.DataFrame, name: str, words: str, color: str, symbol: str, *, legend: str = ""
+) -> None:
+    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars if there is an `sd_<name>`."""
+    mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
+    extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
+    figure.add_scatter(
+        x=points["at"],
+        y=points[mean],
+        mode="markers",
+        marker={"color": color, "symbol": symbol},
+        error_y={**theme.BARS, "array": points[spread]} if spread else None,
+        name=legend or words,
+        customdata=points[["trials", spread or mean]],
+        hovertemplate=f"{words}: {extent}, %{{customdata[0]}} trials<extra></extra>",
+    )
+
+
 def eigenvalues(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
 ) -> Figure:
@@ -31,40 +49,29 @@ def eigenvalues(
     points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; bands: rows of `bands`; one
     moment a value.
     """
-    figure = Figure()
+    figure, at = Figure(), curve["at"]
     for name, words, _, color, _ in SERIES:
         _band(figure, bands, name, f"{words}, 90% of samples at this n and p", color)
     for name, words, population, color, symbol in SERIES:
         # There is none for other designs than Gaussian.
         if curve[population].notna().any():
-            figure.add_scatter(
-                x=curve["at"],
-                y=curve[population],
-                mode="lines",
-                line=theme.POPULATION,
-                legendgroup="population",
-                name="infinite data, E[M]/4",
-                showlegend=name == "top",
-                hovertemplate=f"{words} of E[M]/4: %{{y:.4g}}<extra></extra>",
-            )
+            look = {"name": "infinite data, E[M]/4", "showlegend": name == "top", "legendgroup": "population"}
+            hover = f"{words} of E[M]/4: %{{y:.4g}}"
+            theme.line(figure, at, curve[population], hover=hover, dash="dot", width=1.6, **look)
             predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
-            theme.dashed(figure, curve["at"], curve[name], color, name=predicted, hover=hover)
-        simulated = f"{words}, simulated"
-        theme.dots(
-            figure, points, name, simulated, color, symbol, legend=f"{simulated} ({_counted('mean ± sd', points)})"
-        )
+            theme.dashed(figure, at, curve[name], color, name=predicted, hover=hover)
+        words = f"{words}, simulated"
+        dots(figure, points, name, words, color, symbol, legend=f"{words} ({_counted('mean ± sd', points)})")
     _shade_recoverable(figure, curve)
-    return theme.style(figure, axis_title, _eigenvalue_title(set(curve["moment"])), height=480)
+    # With both moments, each covers its informative range.
+    moments = set(curve["moment"])
+    title = "eigenvalue of M/4,<br>of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
+    return theme.style(figure, axis_title, title, height=480)
 
 
 def _counted(what: str, points: pd.DataFrame) -> str:
     """Return the words with the number of trials behind the dots; before a run there are none."""
     return "not run yet" if points.empty else f"{what} of {points['trials'].max()} trials"
-
-
-def _eigenvalue_title(moments: set[str]) -> str:
-    """Return the title of an axis of eigenvalues: with both moments, each covers its informative range."""
-    return "eigenvalue of M/4,<br>of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
 
 
 def overlaps(
@@ -73,11 +80,11 @@ def overlaps(
     """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
     figure, (color, symbol) = Figure(), SERIES[0][3:]
     _band(figure, bands, "overlap", "90% of samples at this n and p", color)
-    name, hover = "theory at this n/p", "asymptotic limit: %{y:.3f}"
     if curve["overlap"].notna().any():
-        theme.dashed(figure, curve["at"], curve["overlap"], color, name=name, hover=hover)
+        hover = "asymptotic limit: %{y:.3f}"
+        theme.dashed(figure, curve["at"], curve["overlap"], color, name="theory at this n/p", hover=hover)
     legend = f"simulated ({_counted('mean', points)})"
-    theme.dots(figure, points, "overlap", "simulated", color, symbol, legend=legend)
+    dots(figure, points, "overlap", "simulated", color, symbol, legend=legend)
     _shade_recoverable(figure, curve)
     figure.update_yaxes(range=[-0.02, 1.02])
     return theme.style(figure, axis_title, "squared overlap  ⟨b̂, b⟩²", height=480)
@@ -112,27 +119,19 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
 
     points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
     """
-    figure = Figure()
-    for k, name in enumerate(("true_largest", "true_smallest")):
-        figure.add_scatter(
-            x=curve["at"],
-            y=curve[name],
-            mode="lines",
-            line=theme.POPULATION,
-            legendgroup="truth",
-            showlegend=not k,
-            name="infinite data: the largest and the k-th",
-            hovertemplate="truth: %{y:.4g}<extra></extra>",
-        )
+    figure, at = Figure(), curve["at"]
+    for name in ("true_largest", "true_smallest"):
+        look = {"name": "infinite data: the largest and the k-th", "showlegend": name == "true_largest"}
+        hover = "truth: %{y:.4g}"
+        theme.line(figure, at, curve[name], hover=hover, dash="dot", width=1.6, legendgroup="truth", **look)
     known = curve[curve["largest"].notna()]
     one = (known["largest"] == known["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
     series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
     for name, words, color, symbol, limit in series:
-        theme.dashed(figure, curve["at"], curve[limit], color, hover=f"{words}, theory: %{{y:.4g}}")
-        theme.dots(figure, points, name, words, color, symbol)
-    if "mean_clipped_largest" in points:
-        for name, words, color, symbol, _ in series:
-            theme.dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", color, f"{symbol}-open")
+        theme.dashed(figure, at, curve[limit], color, hover=f"{words}, theory: %{{y:.4g}}")
+        dots(figure, points, name, words, color, symbol)
+    for name, words, color, symbol, _ in series if "mean_clipped_largest" in points else ():
+        dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", color, f"{symbol}-open")
     theme.dashed(figure, [None], [None], name="theory")
     return theme.style(figure, axis_title, "singular value of the moment", height=480)
 
@@ -141,16 +140,16 @@ def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: st
     """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
     figure, color = Figure(), theme.PALETTE[0]
     theme.dashed(figure, curve["at"], curve["overlap"], color, hover="theory: %{y:.3f}")
-    theme.dots(figure, points, "overlap", "overlap of the initialization with the ground truth", color, "circle")
+    dots(figure, points, "overlap", "overlap of the initialization with the ground truth", color, "circle")
     if "mean_clipped_overlap" in points:
-        theme.dots(figure, points, "clipped_overlap", "the same with truncated responses", color, "circle-open")
+        dots(figure, points, "clipped_overlap", "the same with truncated responses", color, "circle-open")
     if not (curve["edge"] <= 0).any():
         # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
-        gap = points.assign(mean_share=mean, sd_share=sd)
-        theme.dots(figure, gap, "share", "gap over the k-th value", theme.PALETTE[1], "square")
+        gap = points.assign(mean_gap=mean, sd_gap=sd)
+        dots(figure, gap, "gap", "gap over the k-th value", theme.PALETTE[1], "square")
     figure.update_yaxes(range=[-0.02, 1.02])
-    return theme.style(figure, axis_title, "share", height=480)
+    return theme.style(figure, axis_title, "fraction", height=480)
 
 
 def histogram(
@@ -168,32 +167,24 @@ def histogram(
     x, density: of the bulk. edge: its end. spike: the predicted outlier, or None. extent: of the axis, the same for all
     that are to be compared.
     """
-    width = (extent[1] - extent[0]) / BINS
+    figure, largest = Figure(), float(values.max())
     counts, ends = np.histogram(values, bins=BINS, range=extent)
-    figure = Figure()
+    heights = counts / (len(values) * np.diff(ends))
     figure.add_bar(
         x=(ends[:-1] + ends[1:]) / 2,
-        y=counts / (len(values) * width),
-        width=width,
+        y=heights,
+        width=ends[1] - ends[0],
         name=f"all {len(values)} eigenvalues",
         marker={"color": theme.faint(theme.PALETTE[0], 0.45), "line": {"width": 0}},
         hovertemplate="%{x:.3g}: density %{y:.3g}<extra></extra>",
     )
     theme.dashed(figure, x, density, theme.PALETTE[0], name="bulk, predicted")
-    high = 1.1 * float(max(density.max(), counts.max() / (len(values) * width)))
+    high = 1.1 * float(max(density.max(), heights.max()))
     for place, color, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
         if place is not None:
-            hover = f"{name}: {place:.4g}"
-            theme.dashed(figure, [place, place], [0, high], color, name=name, hover=hover)
-    largest = float(values.max())
-    figure.add_scatter(
-        x=[largest],
-        y=[0.05 * high],
-        mode="markers",
-        name="largest eigenvalue",
-        marker={"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]},
-        hovertemplate=f"largest: {largest:.4g}<extra></extra>",
-    )
-    figure.update_xaxes(range=list(extent))
-    figure.update_yaxes(range=[0, high])
+            theme.dashed(figure, [place, place], [0, high], color, name=name, hover=f"{name}: {place:.4g}")
+    look = {"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]}
+    hover, name = f"largest: {largest:.4g}<extra></extra>", "largest eigenvalue"
+    figure.add_scatter(x=[largest], y=[0.05 * high], mode="markers", name=name, marker=look, hovertemplate=hover)
+    figure.update_xaxes(range=list(extent)).update_yaxes(range=[0, high])
     return theme.style(figure.update_layout(bargap=0), title, "density")

@@ -13,11 +13,10 @@ from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
 from lrlab.figures.ends import name_ends
-from lrlab.figures.map_layers import Scale
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import styles
 from lrlab.figures.series import series
-from lrlab.figures.transition import Score, transition
+from lrlab.figures.transition import Scale, Score, transition
 from lrlab.model_entry import Measure
 from lrlab.models import axes
 from lrlab.parameters import display_name, require_known
@@ -28,7 +27,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.definition_parts import spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoint_words, midpoints, results_of
-from lrlab.sweeps.theory import Limit, Region
+from lrlab.sweeps.theory import Region
 
 SHARE = "share"
 """Choice of a sweep's values: this share of successes, or a metric."""
@@ -57,15 +56,8 @@ class SweepData:
         self.results, self.sweep = results, results.sweep
         self._memory: dict[str, Any] = {}
 
-    def latest(self, name: str, make: Callable[[], T]) -> T:
-        """Return `make()`, called again if trials have come since."""
-        return self._once(name, self.results.changes, make)
-
-    def of_theory(self, name: str, make: Callable[[], T]) -> T:
-        """Return `make()`, called again if theory has come since."""
-        return self._once(name, finite_size.n_cached(), make)
-
-    def _once(self, name: str, source: object, make: Callable[[], T]) -> T:
+    def once(self, name: str, source: object, make: Callable[[], T]) -> T:
+        """Return `make()`, called again if its source has changed: the number of trials or of theory's numbers."""
         if self._memory.get(name, (None,))[0] != source:
             self._memory[name] = (source, make())
         made: T = self._memory[name][1]
@@ -80,7 +72,7 @@ class SweepData:
         metric = self.metric(show)
         share = metrics(self.sweep)[metric].quotient[0] if show != SHARE else ""
         unknown = len(finite_size.not_cached(job.spec for job in self.sweep.jobs)) if share else 0
-        return self.latest(f"{metric} {unknown}", lambda: self.results.table(metric))
+        return self.once(f"{metric} {unknown}", self.results.changes, lambda: self.results.table(metric))
 
     def cells(self, show: str) -> pd.DataFrame:
         """Return the cells in the columns of maps; an adaptive sweep infers values of points without trials."""
@@ -91,7 +83,7 @@ class SweepData:
             cells["successes"] = np.nan
         if not self.sweep.adaptive or show != first_shown(self.sweep):
             return cells
-        picture = self.latest("picture", lambda: infer(self.results, self.table(show)))
+        picture = self.once("picture", self.results.changes, lambda: infer(self.results, self.table(show)))
         merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
         inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
         cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
@@ -114,7 +106,7 @@ class SweepData:
             return lines, regions
         half = show == SHARE
         name = f"contours of {'medians' if half else 'means'}"
-        contours = self.of_theory(name, lambda: theory.contours(self.sweep, half=half))
+        contours = self.once(name, finite_size.n_cached(), lambda: theory.contours(self.sweep, half=half))
         return pd.concat([contours, lines]) if len(contours) else lines, regions
 
     @cached_property
@@ -123,11 +115,6 @@ class SweepData:
         points = [(name, *point) for name, several in limits.lines.items() for point in several]
         lines = pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
         return lines, limits.regions
-
-    @cached_property
-    def limits(self) -> list[Limit]:
-        """The asymptotic limits of all methods, and of polynomial-time ones, along a single axis."""
-        return theory.limits(self.sweep)
 
 
 def metrics(sweep: Sweep) -> Mapping[str, Measure]:
@@ -210,10 +197,11 @@ def lines(data: SweepData, view: View) -> Lines:
     marks = {f"half succeed, {titles[row.solver]}": row.half for row in rows}
     average = "mean" if show in MEANS else "median"
     title = title_of(sweep, SHARE) if measure is None else f"{average} {measure.title}"
-    limits = data.of_theory(f"limits {show}", lambda: _limits(data, show)) if view.theory else None
-    predicted = None
+    predicted, limits, known = None, None, finite_size.n_cached()
+    if view.theory:
+        limits = data.once(f"limits {show}", known, lambda: _limits(sweep, show))
     if view.theory and show != SHARE:
-        predicted = data.of_theory(f"theory {show}", lambda: _theory(sweep, show))
+        predicted = data.once(f"theory {show}", known, lambda: _theory(sweep, show))
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
@@ -293,11 +281,11 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
 
 
-def _limits(data: SweepData, show: str) -> pd.DataFrame:
+def _limits(sweep: Sweep, show: str) -> pd.DataFrame:
     """Return the asymptotic limits of all methods, and of polynomial-time ones: name, x, y."""
     rows = [
         (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
-        for limit, x, scores in data.limits
+        for limit, x, scores in theory.limits(sweep)
     ]
     return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
 
@@ -314,10 +302,7 @@ def map(
     """
     results = results_of(table, [name for name in (x, y) if name])
     names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
-    require_known(show or first_shown(results.sweep), names, what="show")
-    return _figure(results, show or first_shown(results.sweep), apart=apart, theory=theory).plotly()
-
-
-def _figure(results: SweepResults, show: str, *, apart: bool, theory: bool) -> Figure:
+    show = show or first_shown(results.sweep)
+    require_known(show, names, what="show")
     data, view = SweepData(results), View(show, apart, theory, False)
-    return maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view).figure
+    return (maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view).figure).plotly()

@@ -5,14 +5,11 @@ text color.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from lrlab.figures.build import Figure, Template
-
-if TYPE_CHECKING:
-    import pandas as pd
+from lrlab.figures.build import Figure, Node
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
 """Found by search: contrast at least 3:1 on white and on #12161d, pairwise CIELAB distance at least 20 in normal,
@@ -30,9 +27,6 @@ SEQUENTIAL = "Viridis"
 PLASMA = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fb9f3a", "#fdca26", "#f0f921")
 SCORES = tuple((k / (len(PLASMA) - 1), color) for k, color in enumerate(PLASMA))
 """For maps of scores, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
-THEORY = {"dash": "dash", "width": 1.6}
-"""The line of an exact prediction; `POPULATION` is for the limit of infinitely many measurements."""
-POPULATION = {"dash": "dot", "width": 1.6, "color": INK}
 BARS = {"type": "data", "thickness": 1.2, "width": 3}
 """The bars of a spread."""
 
@@ -92,7 +86,7 @@ LEGEND = {
     "title": {"text": ""},
 }
 
-TEMPLATE = Template(
+TEMPLATE = Node(
     layout={
         "colorway": PALETTE,
         "meta": {"dark": DARK_PALETTE},
@@ -115,37 +109,47 @@ TEMPLATE = Template(
 )
 
 
-def dashed(
-    figure: Figure, x: Any, y: Any, color: str = INK, *, name: str | None = None, hover: str = "", **look: Any
+def line(
+    figure: Figure,
+    x: Any,
+    y: Any,
+    color: str = INK,
+    *,
+    name: str | None = None,
+    hover: str | None = "",
+    dash: str = "solid",
+    width: float = 2.0,
+    **look: Any,
 ) -> None:
-    """Add the line of an exact prediction, to the legend too if it has a name; `hover` is a hovertemplate."""
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={**THEORY, "color": color},
-        name=name,
-        hovertemplate=f"{hover}<extra></extra>" if hover else None,
-        **{"showlegend": name is not None, **look},
-    )
+    """Add a line, to the legend too if it has a name.
+
+    hover: a hovertemplate; "" for a line that does not answer the pointer, None for plotly's own words.
+    """
+    answers = {
+        "hovertemplate": f"{hover}<extra></extra>" if hover else None,
+        "hoverinfo": "skip" if hover == "" else None,
+    }
+    known = {"mode": "lines", "showlegend": None if name else False, **answers, **look}
+    figure.add_scatter(x=x, y=y, name=name, line={"color": color, "dash": dash, "width": width}, **known)
+
+
+def dashed(
+    figure: Figure, x: Any, y: Any, color: str = INK, *, name: str | None = None, hover: str | None = None, **look: Any
+) -> None:
+    """Add the line of an exact prediction, see `line`."""
+    look = {"dash": "dash", "width": 1.6, "showlegend": name is not None, **look}
+    line(figure, x, y, color, name=name, hover=hover, **look)
 
 
 def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:
     """Add the thin line of an asymptotic limit, and to the legend if asked."""
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"dash": "dot", "width": 1, "color": color},
-        name=name,
-        showlegend=legend,
-        legendgroup="asymptote",
-        hovertemplate=f"{name}: %{{y:.4g}}<extra></extra>",
-    )
+    look = {"showlegend": legend, "legendgroup": "asymptote", "hover": f"{name}: %{{y:.4g}}"}
+    line(figure, x, y, color, name=name, dash="dot", width=1, **look)
 
 
 def band(figure: Figure, x: Any, low: Any, high: Any, color: str, name: str | None = None) -> None:
     """Add the area between two curves, to the legend too if it has a name."""
+    x, low, high = (np.asarray(side) for side in (x, low, high))
     figure.add_scatter(
         x=np.concatenate([x, x[::-1]]),
         y=np.concatenate([high, low[::-1]]),
@@ -156,24 +160,6 @@ def band(figure: Figure, x: Any, low: Any, high: Any, color: str, name: str | No
         name=name,
         showlegend=name is not None,
         hoverinfo="skip",
-    )
-
-
-def dots(
-    figure: Figure, points: "pd.DataFrame", name: str, words: str, color: str, symbol: str, *, legend: str = ""
-) -> None:
-    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars if there is an `sd_<name>`."""
-    mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
-    extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
-    figure.add_scatter(
-        x=points["at"],
-        y=points[mean],
-        mode="markers",
-        marker={"color": color, "symbol": symbol},
-        error_y={**BARS, "array": points[spread]} if spread else None,
-        name=legend or words,
-        customdata=points[["trials", spread or mean]],
-        hovertemplate=f"{words}: {extent}, %{{customdata[0]}} trials<extra></extra>",
     )
 
 

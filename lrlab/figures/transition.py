@@ -1,20 +1,51 @@
 """Maps of phase transitions: contours of several solvers on one map, or one map per solver."""
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from lrlab.arrays import Array
 from lrlab.figures import theme
-from lrlab.figures.build import Figure, grid
-from lrlab.figures.map_layers import INFERRED, Layers, Scale
+from lrlab.figures.build import Figure, grid, trace
 from lrlab.figures.recovery import Recovery
 from lrlab.sweeps.theory import Region
 
 Maps = Mapping[str, pd.DataFrame]
+
+REGIONS = {
+    "impossible": {"shape": "/", "size": 9, "solidity": 0.22},
+    "hard": {"shape": ".", "size": 7, "solidity": 0.25},
+}
+"""Hatches of the regions of theory: colors of cells stay readable below them."""
+LARGE = "in large problems"
+"""Scope of the regions: at the sizes of the cells some trials do better."""
+LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
+LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
+INFERRED = "inferred from other grid points"
+PALE, SMALLER = 0.55, 6
+"""Opacity of inferred cells, and pixels between them, which leave smaller squares."""
+WHITE, CLEAR = "#ffffff", "rgba(0, 0, 0, 0)"
+
+
+class Scale(NamedTuple):
+    """An axis of the map: its title, the values of its cells in rising order, "linear" or "log", its name on hover."""
+
+    title: str
+    values: Sequence[float]
+    spacing: str = "linear"
+    name: str = ""
+
+    @property
+    def edges(self) -> Array:
+        """Borders of grid points: halfway between values, on the axis' own scale, (len(values) + 1,)."""
+        v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
+        middle = (v[1:] + v[:-1]) / 2.0 if len(v) > 1 else v + 0.5
+        inner = np.concatenate([[2 * v[0] - middle[0]], middle, [2 * v[-1] - middle[-1]] if len(v) > 1 else []])
+        return np.exp(inner) if self.spacing == "log" else inner
 
 
 class Score(NamedTuple):
@@ -50,48 +81,47 @@ def transition(
     """
     apart, columns = columns > 0, min(columns, len(maps)) or 1
     rows = math.ceil(len(maps) / columns) if apart else 1
-    gaps = {"horizontal_spacing": 0.06, "vertical_spacing": 0.22 / rows}
-    figure = grid(rows, columns, titles=list(maps), **gaps) if apart else grid(1, 1)
-    layers = Layers(figure, x, y)
+    figure = grid(rows, columns if apart else 1, list(maps) if apart else (), 0.06, 0.22 / rows)
     colors = dict.fromkeys(maps, theme.PALETTE[1]) if apart else theme.colors(list(maps))
     colors |= {solver: look.color for solver, look in looks.items()}
-    for k, (solver, cells) in enumerate(maps.items()) if apart else [(0, next(iter(maps.items())))]:
-        place = {"row": k // columns + 1, "col": k % columns + 1}
-        layers.cells(solver, cells, _cell_texts(cells, score.name) if apart else _together(maps, score), place)
-        layers.regions(regions, place)
+    for k, (solver, cells) in enumerate(list(maps.items())[: None if apart else 1]):
+        layers = Layers(figure, x, y, k // columns + 1, k % columns + 1)
         shown = [solver] if apart else list(maps)
+        texts = [_texts(maps[one], score.name, "" if apart else f"{one}: ") for one in shown]
+        layers.cells(solver, cells, ["<br>".join(each) for each in zip(*texts, strict=True)])
+        layers.regions(regions)
         for one in shown if score.level is not None else ():
             name = score.contour if apart else f"{score.contour}, {one}"
             dash = looks[one].dash if one in looks and not apart else "solid"
-            layers.contour(maps[one], score.level or 0.0, name, colors[one], place, dash)
+            layers.contour(maps[one], score.level or 0.0, name, colors[one], dash)
         if lines is not None:
-            others = [
-                name for name in lines["line"].unique() if apart and ", " in name and not name.endswith(f", {solver}")
-            ]
-            layers.theory(lines[~lines["line"].isin(others)], place)
+            others = [name for name in lines["line"] if apart and ", " in name and not name.endswith(f", {solver}")]
+            layers.theory(lines[~lines["line"].isin(others)])
         for one, points in () if fits is None else fits.groupby("solver", sort=False):
             if one in shown:
-                layers.midpoints(points, str(one), colors[str(one)], place)
-        layers.axes(place, below=apart and k + columns < len(maps), left=k % columns > 0)
-    return _styled(figure, x, y, score, height=140 + 310 * rows if apart else 540)
+                layers.midpoints(points, str(one), colors[str(one)])
+        layers.axes(below=apart and k + columns < len(maps))
+    _one_entry_each(figure)
+    bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
+    look = {"colorscale": score.colors, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    height = 140 + 310 * rows if apart else 540
+    return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")
 
 
-def _together(maps: Maps, score: Score) -> list[str]:
-    """Return the text of each cell of the first solver, with the results of all solvers."""
-    places, texts = (
-        list(zip(*(next(iter(maps.values()))[axis].tolist() for axis in "xy"), strict=True)),
-        defaultdict(list),
-    )
-    for solver, cells in maps.items():
-        for x, y, text in zip(cells["x"].tolist(), cells["y"].tolist(), _cell_texts(cells, score.name), strict=True):
-            texts[x, y].append(f"{solver}: {text}")
-    return ["<br>".join(texts[place]) for place in places]
+def _one_entry_each(figure: Figure) -> None:
+    """Leave one entry in the legend for all traces of a name: it shows and hides them on all maps."""
+    named = set[str]()
+    for one in figure.data:
+        name = one.name or ""
+        shown = one.showlegend is not False and one.type != "heatmap" and name not in named
+        one |= {"legendgroup": name, "showlegend": shown}
+        named |= {name} if shown else set()
 
 
-def _cell_texts(cells: pd.DataFrame, score: str) -> list[str]:
+def _texts(cells: pd.DataFrame, score: str, of: str) -> list[str]:
     """Return the text of each cell: its successes with their interval, or its mean with its spread."""
     columns = (cells[name].tolist() for name in ("trials", "value", "successes", "low", "high", "spread"))
-    return [_text(score, *cell) for cell in zip(*columns, strict=True)]
+    return [of + _text(score, *cell) for cell in zip(*columns, strict=True)]
 
 
 def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
@@ -102,7 +132,120 @@ def _text(score: str, trials: int, value: float, successes: float, low: float, h
     return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"
 
 
-def _styled(figure: Figure, x: Scale, y: Scale, score: Score, height: int) -> Figure:
-    bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
-    look = {"colorscale": score.colors, "cmin": score.low, "cmax": score.high, "colorbar": bar}
-    return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")
+class Layers(NamedTuple):
+    """Adds layers to the map in a row and a column of a figure, from 1, over two axes."""
+
+    figure: Figure
+    x: Scale
+    y: Scale
+    row: int
+    col: int
+
+    def add(self, kind: str, **values: Any) -> None:
+        """Add a trace."""
+        self.figure.add_trace(trace(kind, **values), self.row, self.col)
+
+    def table(self, cells: pd.DataFrame, column: str) -> Any:
+        """Return the values of cells in the rows and columns of the map."""
+        wide = cells.pivot(index="y", columns="x", values=column)
+        return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).to_numpy()
+
+    def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str]) -> None:
+        """Color the cells of a solver; inferred ones are paler and smaller, ones without a value have a cross.
+
+        cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
+        """
+        value = self.table(cells, "value").astype(float)
+        inferred = self.table(cells, "inferred") == True  # noqa: E712  (None if there is no cell)
+        text = pd.DataFrame(self.table(cells.assign(text=texts), "text")).fillna("not measured").to_numpy()
+        x, y = np.meshgrid(self.x.values, self.y.values)
+        info = np.stack([x.astype(object), y, np.full(x.shape, solver)], axis=-1)
+        look: dict[str, Any] = {"x": self.x.edges, "y": self.y.edges, "coloraxis": "coloraxis"}
+        names = (f"{axis.name or axis.title} = %{{customdata[{k}]:,.6~g}}" for k, axis in enumerate((self.x, self.y)))
+        hover = f"{', '.join(names)}<br>%{{text}}<extra></extra>"
+        # It answers the pointer on all cells.
+        known, look = {"customdata": info, "text": text, "hovertemplate": hover}, look | {"hoverongaps": True}
+        self.add("heatmap", name="measured", z=np.where(inferred, np.nan, value), xgap=1, ygap=1, **known, **look)
+        small: dict[str, Any] = {"xgap": SMALLER, "ygap": SMALLER, "opacity": PALE, "hoverinfo": "skip"}
+        self.add("heatmap", name="inferred", z=np.where(inferred, value, np.nan), **small, **look)
+        missing = np.isnan(value)
+        marks = {"mode": "markers", "hoverinfo": "skip", "marker_color": theme.INK}
+        square, cross = (
+            {"symbol": "square", "size": 8, "opacity": PALE},
+            {"symbol": "x-thin", "size": 5, "line_width": 1},
+        )
+        legend = bool(inferred.any())
+        self.add("scatter", x=[None], y=[None], name=INFERRED, showlegend=legend, marker=square, **marks)
+        look = {"x": x[missing], "y": y[missing], "showlegend": bool(missing.any())}
+        self.add("scatter", name="not measured", marker=cross, marker_line_color=theme.INK, **look, **marks)
+
+    def contour(self, cells: pd.DataFrame, level: float, name: str, color: str, dash: str) -> None:
+        """Draw the contour of a level."""
+        z = self.table(cells, "value").astype(float)
+        if not (np.isfinite(z).sum() > 3 and np.nanmin(z) < level < np.nanmax(z)):
+            return
+        contours = {"start": level, "end": level, "size": 1, "coloring": "none"}
+        look: dict[str, Any] = {"x": list(self.x.values), "y": list(self.y.values), "z": z, "contours": contours}
+        look |= {"hoverinfo": "skip", "showscale": False}
+        white = {"color": WHITE, "width": 6, "smoothing": 0}
+        self.add("contour", **look, line=white, showlegend=False)
+        self.add("contour", **look, line={**white, "color": color, "width": 3, "dash": dash}, name=name)
+
+    def midpoints(self, points: pd.DataFrame, solver: str, color: str) -> None:
+        """Draw the points of 50% success: x, half, and low..high as a bar, cut at the ends of the axis."""
+        low, high = (points[end].clip(*self.y.edges[[0, -1]]) for end in ("low", "high"))
+        bars = {"type": "data", "symmetric": False, "width": 3}
+        bars |= {"array": high - points["half"], "arrayminus": points["half"] - low}
+        hover = (
+            f"50% success contour of {solver} at %{{y:.4g}}<br>"
+            "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>"
+        )
+        look = {"x": points["x"], "y": points["half"], "mode": "markers", "customdata": points[["low", "high"]]}
+        for shade, width, size in ((WHITE, 4, 11), (color, 1.8, 7)):
+            marker, bars = {"symbol": "diamond", "size": size, "color": shade}, {**bars, "thickness": width}
+            named = {"name": f"fitted half, {solver}", "showlegend": shade == color, "hovertemplate": hover}
+            self.add("scatter", **look, marker=marker, error_y=bars, **named)
+
+    def theory(self, lines: pd.DataFrame) -> None:
+        """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
+        for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
+            place = {"row": self.row, "col": self.col, "name": str(name)}
+            hover, dash = f"{name} at %{{x:.4g}}, %{{y:.4g}}", LINE_DASHES[k % len(LINE_DASHES)]
+            theme.line(self.figure, points["x"], points["y"], WHITE, width=5, showlegend=False, **place)
+            theme.line(self.figure, points["x"], points["y"], width=2.5, dash=dash, hover=hover, **place)
+
+    def regions(self, regions: Sequence[Region]) -> None:
+        """Hatch regions up to the edges of the map, each with its name at its widest point."""
+        axes = (self.x, self.y)
+        for region in regions:
+            if region.name in REGIONS:
+                x, y = (_to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
+                hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": CLEAR}
+                look = {"name": f"{region.name} {LARGE}", "row": self.row, "col": self.col}
+                theme.line(self.figure, x, y, width=1.2, fill="toself", fillpattern=hatch, **look)
+            if all(map(math.isfinite, region.label)):
+                logs = (axis.spacing == "log" for axis in axes)
+                x, y = (math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True))
+                text = f"{region.name}<br>{LARGE}"
+                self.figure.add_annotation(self.row, self.col, x=x, y=y, text=text, **LABEL)
+
+    def axes(self, below: bool) -> None:
+        """Give the axes of a map their ranges, and their titles unless another map is `below` or to the left."""
+        ends = {
+            "x": (self.x, self.figure.update_xaxes, not below),
+            "y": (self.y, self.figure.update_yaxes, self.col == 1),
+        }
+        for name, (axis, update, titled) in ends.items():
+            shown = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
+            look = {"type": axis.spacing, "range": list(shown), "title_text": axis.title * titled}
+            # Maps are zoomed together.
+            matches = None if self.row == self.col == 1 else name
+            update(self.row, self.col, showgrid=False, matches=matches, **look)
+
+
+def _to_edges(axis: Scale, values: Sequence[float]) -> Array:
+    """Return values with the ends of the axis moved to the edges of its cells, as theory ends half a cell earlier."""
+    moved = np.array(values, dtype=float)
+    for end, edge in ((min(axis.values), axis.edges[0]), (max(axis.values), axis.edges[-1])):
+        moved[np.isclose(values, end, rtol=1e-9, atol=0.0)] = edge
+    return moved

@@ -29,7 +29,7 @@ def test_a_figure_is_what_plotly_makes_of_the_same_calls():
 
 def test_subplots_lie_where_plotly_puts_them():
     gaps = {"horizontal_spacing": 0.06, "vertical_spacing": 0.11}
-    ours = build.grid(2, 3, titles=list("abcde"), **gaps)
+    ours = build.grid(2, 3, list("abcde"), *gaps.values())
     theirs = make_subplots(2, 3, subplot_titles=list("abcde"), **gaps)
     ours.add_trace(build.trace("scatter", x=[1], y=[2]), row=2, col=2)
     theirs.add_scatter(x=[1], y=[2], row=2, col=2)

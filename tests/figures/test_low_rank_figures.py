@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import lrlab
-from lrlab.figures import factors, recovery, spectrum
+from lrlab.figures import picture, recovery, spectrum
 from lrlab.figures.recovery import Recovery
 from lrlab.spectra import moments
 
@@ -22,19 +22,19 @@ def run_of(solver="gauss-newton", **values):
 def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart():
     trace, run = run_of(noise=0.1)
     truth = trace.problem.truth
-    figure = factors.matrices(truth, [run])
+    figure = picture.matrices(truth, [run])
     maps = [np.array(trace.z) for trace in figure.data]
     np.testing.assert_allclose(maps[0], truth.dense(), atol=1e-6)
     np.testing.assert_allclose(maps[1], trace.estimate.dense(), atol=1e-6)
-    [difference] = factors.differences(truth, [run]).data
+    [difference] = picture.differences(truth, [run]).data
     np.testing.assert_allclose(np.array(difference.z), maps[1] - maps[0], atol=1e-6)
     assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in figure.data)
     assert difference.zmax == -difference.zmin == pytest.approx(np.abs(maps[1] - maps[0]).max(), abs=1e-6)
     assert figure.layout.coloraxis.cmin == -figure.layout.coloraxis.cmax == pytest.approx(-np.abs(maps[0]).max())
-    frames = recovery.frames(partial(factors.matrices, truth), [run])
+    frames = recovery.frames(partial(picture.matrices, truth), [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert len(frames) == len(trace.history)
-    waiting = factors.matrices(truth, [Recovery("Gauss-Newton")])
+    waiting = picture.matrices(truth, [Recovery("Gauss-Newton")])
     assert np.isnan(np.array(waiting.data[1].z, dtype=float)).all()
 
 
@@ -43,36 +43,38 @@ def test_titles_are_whole_and_differences_say_their_size_or_that_they_are_roundi
     trace, run = run_of(noise=noise)
     long = replace(run, title="Alternating minimization of everything (AltMin-LRROM)")
     titles = [
-        note.text.replace("<br>", " ") for note in factors.matrices(trace.problem.truth, [run, long]).layout.annotations
+        note.text.replace("<br>", " ") for note in picture.matrices(trace.problem.truth, [run, long]).layout.annotations
     ]
-    assert titles == ["truth", "Gauss-Newton", "Alternating minimization of everything"]
-    figure = factors.differences(trace.problem.truth, [run, long])
+    error = f"error {trace.rows[-1]['error']:.3g}"
+    names = ("Gauss-Newton", "Alternating minimization of everything")
+    assert titles == ["truth", *(f"{name} {error}" for name in names)]
+    figure = picture.differences(trace.problem.truth, [run, long])
     for note, z in zip(figure.layout.annotations, [np.array(trace.z) for trace in figure.data], strict=True):
         largest = np.abs(z).max()
         assert 0 < largest and f"{largest:.0e}" in note.text if noise == 0.0 else f"up to {largest:.1g}" in note.text
         assert ("at rounding" in note.text.replace("<br>", " ")) == (noise == 0.0)
-    waiting = factors.differences(trace.problem.truth, [Recovery("Gauss-Newton")])
+    waiting = picture.differences(trace.problem.truth, [Recovery("Gauss-Newton")])
     assert "waiting" in waiting.layout.annotations[0].text
 
 
 def test_equal_singular_values_lie_on_a_line_and_not_on_their_rounding_errors():
     trace, run = run_of(condition=1.0)
-    low, high = factors.singular_values(trace.problem.truth, [run]).layout.yaxis.range
+    low, high = recovery.singular_values(trace.problem.truth, [run]).layout.yaxis.range
     assert high - low == pytest.approx(1.0) and low < np.log10(trace.problem.truth.s.min()) < high
     spread, run = run_of(condition=1000.0)
-    assert factors.singular_values(spread.problem.truth, [run]).layout.yaxis.range is None
+    assert recovery.singular_values(spread.problem.truth, [run]).layout.yaxis.range is None
 
 
 def test_large_matrices_are_drawn_in_part():
     trace, run = run_of(d1=120, d2=90, m=3000)
-    figure = factors.matrices(trace.problem.truth, [run])
-    assert np.array(figure.data[0].z).shape == (factors.SIDE, factors.SIDE)
+    figure = picture.matrices(trace.problem.truth, [run])
+    assert np.array(figure.data[0].z).shape == (picture.SIDE, picture.SIDE)
 
 
 def test_singular_values_are_sorted_by_size_on_a_log_axis_and_negative_ones_are_open():
     trace = lrlab.solve(lrlab.spec("polynomial-network", m=300, p=10, r=3), "gauss-newton")
     run = Recovery("Gauss-Newton", estimate=trace.estimate)
-    figure = factors.singular_values(trace.problem.truth, [run])
+    figure = recovery.singular_values(trace.problem.truth, [run])
     np.testing.assert_allclose(figure.data[0].y, figure.data[1].y, atol=1e-8)
     assert list(figure.data[0].y) == sorted(figure.data[0].y, reverse=True) and min(figure.data[0].y) > 0
     signs = [symbol.endswith("-open") for symbol in figure.data[1].marker.symbol]

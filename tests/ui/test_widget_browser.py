@@ -7,6 +7,7 @@ import pytest
 import lrlab
 from lrlab.engine.live import LiveRun
 from lrlab.figures import theme
+from lrlab.figures.build import encoded
 from lrlab.widget import STYLE, script, shown
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -39,7 +40,7 @@ def test_the_widget_grows_where_it_stands_and_ends_with_a_sentence(page, tmp_pat
     for rows, error in ((5, ""), (30, "It went <wrong>.")):
         run.trace.rows, run.state, run.error = trace.rows[:rows], "failed" if error else "running", error
         states.append(dict(zip(("figure", "words"), shown([run], "error"), strict=True)))
-    state = {**states[0], "label": "error", "template": theme.TEMPLATE.json}
+    state = {**states[0], "label": "error", "template": encoded(theme.TEMPLATE)}
     html = PAGE.replace("STATE", text(state)).replace("STYLE", STYLE).replace("SCRIPT", text(script()))
     (tmp_path / "page.html").write_text(html, "utf-8")
     page.goto(f"file://{tmp_path}/page.html")

@@ -49,7 +49,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
     drawn, overlap = histogram.figure(spec, moment, extent), histogram.eigenvalues(spec, moment).overlap
     words = f"squared overlap of the leading eigenvector: {rounded(overlap)}"
     end: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
-    return drawn.add_annotation(text=words, showarrow=False, **end)
+    return drawn.add_annotation(text=words, **end)
 
 
 def sentence(figure: Figure, at: float) -> str:

@@ -37,7 +37,7 @@ def draw(figure: Figure, at: float) -> build.Figure:
     traces = [(one.label, run(job(figure, one, at))) for one in figure.series]
     comparable = aligned(spec, truth)
     runs = [Recovery(label, rows=trace.rows, estimate=comparable(trace.estimate)) for label, trace in traces]
-    return pictures(truth, runs, columns=len(runs) + 1).update_layout(height=HEIGHT)
+    return pictures(truth, runs, columns=len(runs) + 1, height=HEIGHT)
 
 
 def sentence(figure: Figure, at: float) -> str:

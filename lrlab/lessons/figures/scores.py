@@ -83,8 +83,8 @@ def draw(figure: Figure, at: float) -> build.Figure:
     for label, color in theme.colors(figure.labels).items():
         known = predicted[predicted[f"predicted {label}"].notna()]
         if len(known):
-            low, high = (known[f"predicted {label}_{end}"].to_numpy() for end in ("low", "high"))
-            theme.band(drawn, known["at"].to_numpy(), low, high, color)
+            low, high = (known[f"predicted {label}_{end}"] for end in ("low", "high"))
+            theme.band(drawn, known["at"], low, high, color)
             theme.dashed(drawn, known["at"], known[f"predicted {label}"], color)
         if limits[f"limit of {label}"].notna().any():
             words = f"asymptotic limit of {label}"

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.figures import factors, picture, recovery
+from lrlab.figures import picture, recovery
 from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import real_parts
@@ -39,11 +39,11 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
     elif truth is None:
         # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
-        return Kind("converge.spectrum", partial(factors.singular_values, None, drawn, height=height), list, words)
+        return Kind("converge.spectrum", partial(recovery.singular_values, None, drawn, height=height), list, words)
     elif isinstance(truth, LowRank):
-        shown = f", {factors.SIDE} of its rows and columns" if max(truth.shape) > factors.SIDE else ""
+        shown = f", {picture.SIDE} of its rows and columns" if max(truth.shape) > picture.SIDE else ""
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
-        part, plot = "matrices", partial(factors.matrices, truth, height=height)
+        part, plot = "matrices", partial(picture.matrices, truth, height=height)
     elif side := spec.side:
         words = f"The ground truth is an image of {side} x {side} pixels; estimates use its gray levels."
         part, plot = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
@@ -61,10 +61,10 @@ def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int)
     own = kind(spec, truth, drawn, height)
     parts = {own.part: own.figure()}
     if truth is None and own.part != "converge.spectrum":
-        parts["converge.values"] = factors.singular_values(None, drawn)
+        parts["converge.values"] = recovery.singular_values(None, drawn)
     if isinstance(truth, LowRank):
-        parts["converge.values"] = factors.singular_values(truth, drawn)
-        parts["converge.differences"] = factors.differences(truth, drawn)
+        parts["converge.values"] = recovery.singular_values(truth, drawn)
+        parts["converge.differences"] = picture.differences(truth, drawn)
     return parts
 
 

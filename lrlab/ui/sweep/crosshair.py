@@ -11,9 +11,9 @@ from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRuns
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
-from lrlab.figures.map_layers import Scale
 from lrlab.figures.runs import truth_of
 from lrlab.figures.sweeps import SweepData, View, maps
+from lrlab.figures.transition import Scale
 from lrlab.models import axes
 from lrlab.parameters import Parameter
 from lrlab.runs.job import Job
@@ -64,15 +64,7 @@ def marked(figure: Figure, scales: Sequence[Scale], at: Place | None) -> Figure:
     if at is not None:
         x, y = (scale.values[k] for scale, k in zip(scales, at, strict=True))
         (left, right), (low, high) = (scale.edges[[0, -1]] for scale in scales)
-        look = {"color": theme.PALETTE[1], "width": 2}
-        figure.add_scatter(
-            x=[x, x, np.nan, left, right],
-            y=[low, high, np.nan, y, y],
-            mode="lines",
-            line=look,
-            showlegend=False,
-            hoverinfo="skip",
-        )
+        theme.line(figure, [x, x, np.nan, left, right], [low, high, np.nan, y, y], theme.PALETTE[1])
     return figure
 
 

@@ -6,9 +6,8 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from lrlab.figures.map_layers import Scale
 from lrlab.figures.sweeps import MEANS, SHARE, Lines, SweepData, View, first_shown, lines, maps, metrics, score_of
-from lrlab.figures.transition import Score
+from lrlab.figures.transition import Scale, Score
 from lrlab.parameters import Parameter, display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.theory import Region

@@ -79,7 +79,7 @@ def preload() -> None:
     library = Path(plotly.__file__).parent / "package_data"
     address = _address("plotly", library, "plotly.min.js", plotly.__version__)
     # Always the same, so that it needs no key, which Streamlit would look up for each number and each choice of a page.
-    _component("plot")(data={"address": address, "template": theme.TEMPLATE.json}, height=1)
+    _component("plot")(data={"address": address, "template": encoded(theme.TEMPLATE)}, height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:
