@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.peers.frame import Contest, Entrant
 from lrlab import catalog
 from lrlab.arrays import Array
-from lrlab.data import rows as tables
+from lrlab.data import reading as tables
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import settle

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csc_array, hstack
 
-from lrlab.arrays import Array, Vector
+from lrlab.arrays import Array, Matrix, Vector
 from lrlab.data.files import printable
 from lrlab.data.tables import Table
 from lrlab.parameters import InputError, nearest
@@ -102,19 +103,17 @@ def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
     return given._replace(words=given.words + f", row names{named}" * bool(rows))
 
 
-def without_row_names(frame: pd.DataFrame, hints: Hints) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def without_row_names(
+    frame: pd.DataFrame, hints: Hints = NOTHING, *, words: bool = True
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return a table without the column that names its rows, and the names: counted numbers, or different words."""
-    names = list(frame.columns)
-    first = frame.iloc[:, 0]
-    said = f"{hints.y},{hints.Z}"
-    if len(names) < 3 or (names[0] and names[0] in said.split(",")):
+    title, first = frame.columns[0], frame.iloc[:, 0]
+    if len(frame.columns) < 3 or (title and title in f"{hints.y},{hints.Z}".split(",")):
         return frame, ()
     counts = pd.api.types.is_integer_dtype(first) and len(first) > 1 and (np.diff(first.to_numpy()) == 1).all()
-    counted = counts and first.iloc[0] in (0, 1) and plain(names[0]) in COUNTERS
-    worded = not pd.api.types.is_numeric_dtype(first) and first.is_unique and len(first) > 2
-    if not (counted or worded):
-        return frame, ()
-    return frame.iloc[:, 1:], tuple(map(str, first))
+    counted = counts and first.iloc[0] in (0, 1) and plain(str(title)) in COUNTERS
+    worded = words and not pd.api.types.is_numeric_dtype(first) and first.is_unique and len(first) > 2
+    return (frame.iloc[:, 1:], tuple(map(str, first))) if counted or worded else (frame, ())
 
 
 def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, str] | None:
@@ -174,8 +173,10 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     if response.isna().any():
         got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
         raise InputError(f"column {names[at]}", "known in all rows", got, "leave the row out, or say kind=matrix")
-    X, columns = features(frame.iloc[:, left], hints)
-    Z, _ = features(frame.iloc[:, right], hints) if right else (None, ())
+    X, columns, notes = features(frame.iloc[:, left], hints)
+    Z = features(frame.iloc[:, right], hints)[0] if right else None
+    if not columns:
+        raise InputError("columns", "a response and at least one feature", "none", "add numbers, or words that repeat")
     y: Vector = response.to_numpy() if pd.api.types.is_numeric_dtype(response) else response.astype(str).to_numpy(str)
     if response.dtype == bool:
         y = y.astype(np.float64)
@@ -189,6 +190,7 @@ def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
     words = (
         f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response {quoted(names[at])} ({form})"
     )
+    words += "".join(f". {note.rstrip('.')}" for note in notes)
     # A form has a constant and linear terms unless you name the model.
     return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
 
@@ -200,15 +202,24 @@ def features(
     known: Sequence[str] | None = None,
     most: int = MOST_WORDS,
     drop_first: bool = True,
-) -> tuple[Array | None, tuple[str, ...]]:
-    """Return features as numbers, and their names. Each word of a feature becomes a column of 0 and 1.
+) -> tuple[Matrix, tuple[str, ...], list[str]]:
+    """Return features as a table, their names, and notes on columns that lrlab leaves out.
 
-    known: names of the features of the training data, whose words count. most: most words of a feature. drop_first:
-    omit the column of the first word. hints: your statements on missing values; None asks nothing.
+    Each word of a column becomes a feature 0 or 1. lrlab leaves out columns of words that are nearly unique per row.
+    known: names of the features of the training data, whose columns and words count. most: most words of a column.
+    drop_first: omit the first word. hints: your statements on missing values; None asks nothing. Sparse columns give a
+    sparse table.
     """
-    columns, names, others = list[Array](), list[str](), set(known or ())
+    columns, names, out = list[Any](), list[str](), list[str]()
+    others = set(known or ())
+    stems = {name[:place] for name in others for place, mark in enumerate(name) if mark == "="}
     for title, column in frame.items():
-        name, numeric = str(title), pd.api.types.is_numeric_dtype(column) or not column.notna().any()
+        name, listed = str(title), isinstance(column.dtype, pd.CategoricalDtype)
+        numeric = not listed and (pd.api.types.is_numeric_dtype(column) or not column.notna().any())
+        unique = not numeric and max(10, len(column) / 2) < column.nunique()
+        if (unique and name not in stems) or (others and name not in others | stems):
+            out.append(name)
+            continue
         if hints and numeric:
             ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
         if (missing := ~np.isfinite(column.to_numpy(np.float64)) if numeric else column.isna().to_numpy()).any():
@@ -216,19 +227,26 @@ def features(
             got = f"{column.iloc[at]} in row {at + 1}"
             raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
         if numeric and (not others or name in others):
-            columns.append(column.to_numpy(np.float64))
+            columns.append(column)
             names.append(name)
             continue
         words = [one.removeprefix(f"{name}=") for one in known or () if one.startswith(f"{name}=")]
-        words = words or sorted(set(column.astype(str)))
+        words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
         if len(words) > most or not all(isinstance(value, str) for value in column):
             got = f"{len(words)} words such as {words[0]}"
             remedy = "leave the column out, or code its words"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
-        words = words[1:] if drop_first else words
-        columns += [(column == word).to_numpy(np.float64) for word in words]
+        # Two listed values of ARFF are one feature.
+        words = words[1:] if not others and (drop_first or (listed and len(words) == 2)) else words
+        columns += [(column == word).astype(np.float64) for word in words]
         names += [f"{name}={word}" for word in words]
-    return (np.column_stack(columns) if columns else None), tuple(names)
+    notes = [f"lrlab leaves out column {printable(name)[:60]}: " for name in out]
+    notes = [note + ("the training rows lack it." if others else "it is nearly unique per row.") for note in notes]
+    if any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
+        X: Matrix = hstack([csc_array(np.asarray(one, dtype=np.float64)[:, None]) for one in columns], format="csr")
+    else:
+        X = np.column_stack(columns).astype(np.float64) if columns else np.zeros((len(frame), 0))
+    return X, tuple(names), notes
 
 
 def _matrix(frame: pd.DataFrame, rows: tuple[str, ...], hints: Hints) -> Given:

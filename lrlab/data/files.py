@@ -1,4 +1,4 @@
-"""Opens files for all readers: their text within a memory limit, and refusals that name the line."""
+"""Opens files for all readers: their text within a memory limit, and errors that name the line."""
 
 import bz2
 import gzip
@@ -7,24 +7,27 @@ import re
 import zlib
 from collections.abc import Callable
 from io import BufferedIOBase, BufferedReader
+from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from lrlab.parameters import InputError
 
+File = str | PathLike[str]
 LIMIT_BYTES = 4 * 2**30
 """Default limit on the memory that reading a file may take."""
 GROWTH = 20
 """Bytes of memory that one byte of text may take; 4 to 8 are usual."""
 COLUMN_BYTES = 64
 """Least bytes of memory per column, for vectors over all columns."""
-MAX_COLUMNS, MAX_NAMES = 100_000, 2**20
-"""Most columns of a table, and most names in a list of labels."""
-PIECE_BYTES, MAX_RATIO, RATIO_FROM = 2**20, 200, 2**26
-"""Bytes unpacked at a time; beyond RATIO_FROM bytes, a packed file that grows by more than the ratio holds no data."""
+MAX_COLUMNS = 100_000
+"""Most columns of a table."""
+MAX_RATIO, RATIO_FROM = 200, 2**26
+"""Beyond RATIO_FROM bytes, a packed file that grows by more than the ratio holds no data."""
 UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
-"""Packings by the first bytes of a file."""
+OTHERS |= dict.fromkeys(UNPACKERS, "twice packed")
+"""Packings that lrlab does not open, by the first bytes of a file."""
 YES, NO, UNKNOWN = ("true", "yes", "t", "y"), ("false", "no", "f", "n"), ("?", "", "nan", "na")
 
 
@@ -48,37 +51,28 @@ class Source(NamedTuple):
 
     def content(self) -> bytes:
         """Return a whole text file, unpacked; InputError if it would exceed the limit."""
-        most = self.limit_bytes // GROWTH
-        self.require_text(self.size(), most)
+        size, most = self.size(), self.limit_bytes // GROWTH
         try:
             with self.path.open("rb") as packed:
                 opener = next((one for mark, one in UNPACKERS.items() if packed.peek(8).startswith(mark)), None)
-                stream = opener(packed) if opener else packed
-                pieces, size = list[bytes](), 0
-                while piece := stream.read(PIECE_BYTES):
-                    twice = "twice packed" if opener and piece.startswith(tuple(UNPACKERS)) else ""
-                    kind = next((name for mark, name in OTHERS.items() if piece.startswith(mark)), twice)
-                    if not pieces and kind:
-                        got = f"{self.path.name}, a {kind} file"
-                        raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
-                    pieces.append(piece)
-                    size += len(piece)
-                    if opener and size > max(RATIO_FROM, MAX_RATIO * packed.tell()):
-                        expected = f"at most {MAX_RATIO} times as large unpacked as packed"
-                        raise InputError("file", expected, f"{self.path.name}, which is larger", "unpack it first")
-                    self.require_text(size, most)
+                most = min(most, max(RATIO_FROM, MAX_RATIO * size)) if opener else most
+                large = size > most
+                content = b"" if large else opener(packed).read(most + 1) if opener else packed.read()
         except (EOFError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise self.unreadable(error) from None
-            got = f"{self.path.name} ({error})"
-            raise InputError("file", "a whole gzip or bzip2 file", got, "pack it again, or unpack it first") from None
-        return b"".join(pieces)
+            raise self.damaged(error, "pack it again, or unpack it first", "gzip or bzip2") from None
+        if kind := next((name for mark, name in OTHERS.items() if content.startswith(mark)), ""):
+            got = f"{self.path.name}, a {kind} file"
+            raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
+        if large or len(content) > most:
+            expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
+            remedy = "unpack it first, split it, or raise limit_bytes if this machine has the memory"
+            raise InputError("file", expected, f"{self.path.name}, which is larger", remedy)
+        return content
 
-    def text(self, fallback: str = "") -> tuple[str, str]:
-        """Return the text of a file, and its encoding unless it is UTF-8 or UTF-16.
-
-        fallback: an encoding to try next.
-        """
+    def text(self) -> tuple[str, str]:
+        """Return the text of a file, and its encoding unless it is UTF-8 or UTF-16."""
         raw = self.content()
         wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
         if not wide and b"\0" in raw:
@@ -88,13 +82,13 @@ class Source(NamedTuple):
             return raw.decode("utf-16" if wide else "utf-8-sig"), ""
         except UnicodeDecodeError as error:
             try:
-                return raw.decode("" if wide else fallback), "Windows-1252"
-            except (LookupError, UnicodeDecodeError):
+                return raw.decode("utf-16" if wide else "cp1252"), "Windows-1252"
+            except UnicodeDecodeError:
                 line, need = raw[: error.start].count(b"\n") + 1, "UTF-16 text" if wide else "UTF-8 text"
                 raise self.refuse(line, need, raw[error.start :][:20], "save the file as UTF-8") from None
 
     def lines(self) -> list[str]:
-        """Return the lines of a file in UTF-8 or UTF-16."""
+        """Return the lines of a file."""
         return split_lines(self.text()[0])
 
     def require_few(self, count: int, what: str, most: int = MAX_COLUMNS) -> None:
@@ -109,13 +103,6 @@ class Source(NamedTuple):
             expected = f"of a size that fits the limit of {megabytes(self.limit_bytes)}"
             got = f"{printable(self.path.name)} with {megabytes(size)} of {what}"
             raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
-
-    def require_text(self, size: int, most: int) -> None:
-        """Raise InputError for text of more bytes than the limit allows."""
-        if size > most:
-            expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
-            remedy = f"raise limit_bytes to {size * GROWTH} if this machine has that memory, or split the file"
-            raise InputError("file", expected, f"{self.path.name} of {megabytes(size)} or more", remedy)
 
     def require_columns(self, count: int) -> None:
         """Raise InputError for too many columns, even if a file has few entries."""
@@ -132,10 +119,10 @@ class Source(NamedTuple):
         reason = getattr(error, "strerror", None) or str(error)
         return InputError("file", f"readable {self.kind}", f"{printable(self.path.name)} ({reason})", "check the path")
 
-    def damaged(self, error: Exception, remedy: str) -> InputError:
+    def damaged(self, error: Exception, remedy: str, kind: str = "") -> InputError:
         """Return the error for a file that a library cannot read."""
         got = f"{printable(self.path.name)} ({' '.join(str(error or type(error).__name__).split())[:200]})"
-        return InputError("file", f"a whole {self.kind} file", got, remedy)
+        return InputError("file", f"a whole {kind or self.kind} file", got, remedy)
 
 
 def data_suffix(path: Path) -> str:

@@ -10,10 +10,13 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Mask, frozen
-from lrlab.data.spec import Arrays, Comparison, DataSpec
+from lrlab.data.arrays import measured, numbers, require_none
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.models.low_rank_problem import LowRankProblem
+from lrlab.models.network import PolynomialNetwork
+from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne, SymmetricRankOne
 from lrlab.parameters import InputError, Parameter, Value
@@ -68,7 +71,7 @@ class LowRankSpec(DataSpec):
         return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} degrees of freedom"
 
 
-class LowRankData(LowRankProblem):
+class LowRankData(DataProblem, LowRankProblem):
     """A `LowRankProblem` of your measurements, divided by `unit`, without a ground truth."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
@@ -155,12 +158,22 @@ class FormProblem(LowRankData):
 class FormSpec(LowRankSpec):
     """Rows X (m, d1), Z (m, d2) and numbers y (m,) = x^T W z; without Z, x^T L x."""
 
+    models = (RankOneSensing, PolynomialNetwork)
     free: ClassVar[tuple[str, ...]] = ("rank", "r", "rank_guess", "assumed_rank")
     sizes: ClassVar[tuple[str, ...]] = ("m", "d1", "d2", "p")
 
     constant: Annotated[
         bool, Parameter(meaning="column of ones, which makes a constant and linear terms part of W")
     ] = False
+
+    @classmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:  # noqa: D102
+        two = issubclass(cls, RankOneSensing)
+        if two and Z is None:
+            remedy = "give Z, or take model=polynomial-network for y = x^T L x"
+            raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
+        require_none(None if two else Z, "quadratic measurements")
+        return measured(y, X=numbers("X", X, 2), **({"Z": numbers("Z", Z, 2)} if two else {}))
 
     def build(self, checkpoint: Checkpoint = proceed) -> FormProblem:  # noqa: D102
         return FormProblem(self, checkpoint)

@@ -1,22 +1,21 @@
 """Your rows with labels as a problem: held-out rows score the predictors of all multi-label solvers."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy import sparse
+import pandas as pd
 from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank, ranking
-from lrlab.arrays import Array, Mask, Matrix, Vector
-from lrlab.data.dataset import Dataset, dataset_of, table_arrays, table_of
-from lrlab.data.scaling import MEANING, SCALINGS, Scaling, spread_remark
-from lrlab.data.spec import Arrays, Comparison, DataSpec
+from lrlab.arrays import Mask, Vector
+from lrlab.data.dataset import MEANING, SCALINGS, Dataset, Scaling, dataset_of
+from lrlab.data.label_models import LabelModel
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.model_entry import Measure
-from lrlab.models.label_rows import drawn_pattern
-from lrlab.models.multilabel import FAMILY
-from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, label_shares, measured, only_observed
+from lrlab.models.multilabel import FAMILY, Multilabel
+from lrlab.models.multilabel_problem import MultilabelProblem, Predictor, label_shares, measured
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Stop, proceed
 from lrlab.solvers.multilabel.affine import Affine
@@ -29,60 +28,21 @@ MACRO = {
 }
 
 
-def label_arrays(y: Any, X: Any, Z: Any = None) -> dict[str, Vector]:
-    """Return the arrays of labels y and features X, or of a Dataset y, or of two (training and test rows)."""
-    rows, test = y if isinstance(y, tuple) else (y, None)
-    if not isinstance(rows, Dataset):
-        rows = dataset_of(X, y)
-    if rows.n < 2:
-        # The words that scikit-learn's own checks look for.
-        raise InputError("rows", "at least 2, to hold some out", f"{rows.n} sample", "give more rows")
-    parts = [rows, *([test] if test else [])]
-    if any(one.observed is not None for one in parts):
-        parts = [
-            one if one.observed is not None else replace(one, observed=csr_array(np.ones(one.Y.shape, dtype=bool)))
-            for one in parts
-        ]
-    arrays = {"y": np.zeros(sum(one.n for one in parts))}
-    for name in ("X", "Y", "observed"):
-        tables = [getattr(one, name) for one in parts]
-        whole = tables[0]
-        if len(tables) > 1 and whole is not None:
-            whole = sparse.vstack(tables, format="csr") if issparse(whole) else np.vstack(tables)
-        arrays |= table_arrays(name, whole)
-    return arrays | ({"out": np.arange(len(arrays["y"])) >= rows.n} if test else {})
-
-
 def default_rank(most: int) -> int:
     """Return the default rank: half of the largest possible one, at most 100."""
     return min(max(1, most // 2), 100)
 
 
-class LabelPredictor(NamedTuple):
-    """A predictor of labels for your rows (n, d): the estimate of a solver, and the scaling of features."""
-
-    estimate: Predictor
-    scaling: Scaling
-
-    @property
-    def threshold(self) -> float:
-        """The score above which the predictor assigns a label."""
-        return self.estimate.threshold
-
-    def scores(self, X: Matrix) -> Array:
-        """Return the scores (n, L) of rows X (n, d)."""
-        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
-
-
-class LabelProblem(MultilabelProblem):
+class LabelProblem(DataProblem, MultilabelProblem):
     """Training rows and held-out rows, whose unknown labels do not count.
 
     mask_test (n_test, L): the pattern of known held-out labels, None if all are known. intercept: whether predictors
-    have an intercept per label. scaling: the scaling of X and X_test.
+    have an intercept per label. scaling: the scaling of X and X_test. columns: the columns of the rows.
     """
 
     mask_test: csr_array | None = None
     scaling = Scaling()
+    columns: Dataset
 
     @classmethod
     def between(
@@ -93,6 +53,7 @@ class LabelProblem(MultilabelProblem):
         X, X_test = (units.applied(data.X) for data in (given, fresh))
         problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
         problem.mask_test, problem.intercept, problem.scaling = fresh.observed, intercept, units
+        problem.columns = given.rows(slice(0, 0))
         return problem
 
     def score(self, estimate: Predictor) -> dict[str, float]:
@@ -104,7 +65,7 @@ class LabelProblem(MultilabelProblem):
             scores["macro_auc"] = ranking.label_auc(estimate.scores(X), Y, mask).value
         return scores
 
-    def compared(self, estimate: LabelPredictor) -> Comparison:
+    def compared(self, estimate: LabelModel) -> Comparison:
         """Return the AUC within held-out rows, a bound on its sampling error, and the label-prevalence baseline."""
         scores = ranking.instance_auc(estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
         # Two more rows of either kind keep a perfect score of few rows uncertain.
@@ -112,9 +73,24 @@ class LabelProblem(MultilabelProblem):
         error = np.sqrt(mean * (1.0 - mean) / (scores.count + 4.0))
         return Comparison("AUC of a row", scores.value, 1.96 * float(error), self.baseline()["auc"], rising=True)
 
-    def recovered(self, estimate: Predictor) -> LabelPredictor:
+    def recovered(self, estimate: Predictor) -> LabelModel:
         """Return the predictor of rows in your units."""
-        return LabelPredictor(estimate, self.scaling)
+        return LabelModel(estimate, self.scaling, self.columns)
+
+    def parts(self, trace: Any) -> Mapping[str, Vector]:
+        """Return the prevalence of each label in the training rows, the most frequent first."""
+        return {"label prevalence": np.sort(np.asarray(self.Y.mean(axis=0)).ravel())[::-1][None]}
+
+    def table(self, trace: Any, names: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+        """Return the positive training rows of each label, and its AUC on held-out rows."""
+        areas = ranking.label_areas(trace.estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
+        on = np.asarray(self.Y.sum(axis=0)).ravel().astype(int)
+        return pd.DataFrame({"label": self.columns.names, "positive training rows": on, "AUC on held-out rows": areas})
+
+    def saved(self, trace: Any) -> dict[str, Vector]:
+        """Return the arrays of the model."""
+        model: LabelModel = trace.estimate
+        return model.arrays()
 
     def baseline(self) -> dict[str, float]:
         """Return the metrics of the label-prevalence baseline, the same for all rows."""
@@ -127,6 +103,7 @@ class LabelProblem(MultilabelProblem):
 class LabelsSpec(DataSpec):
     """Rows with features and labels, some held out."""
 
+    models = (Multilabel,)
     free: ClassVar[tuple[str, ...]] = ("rank",)
     sizes: ClassVar[tuple[str, ...]] = ("n", "d", "labels", "observed")
     data_metrics = {name: FAMILY.measures[name] for name in NAMES} | MACRO
@@ -136,10 +113,26 @@ class LabelsSpec(DataSpec):
     d: Annotated[int, Parameter(meaning="number of features", low=1, high=1e9)] = 1
     labels: Annotated[int, Parameter(meaning="number of labels", symbol="L", low=1, high=1e9)] = 1
     per_row: Annotated[int, Parameter(meaning="labels per row, about", low=0, high=1e9, hidden=True)] = 0
-    spread: Annotated[str, Parameter(meaning="effect of features of unlike size", hidden=True)] = ""
     chosen: Annotated[str, Parameter(meaning="choice of held-out rows", hidden=True)] = ""
     intercept: Annotated[bool, Parameter(meaning="unpenalized intercept per label")] = True
     scaling: Annotated[str, Parameter(meaning=MEANING, choices=SCALINGS)] = "auto"
+
+    @classmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
+        """Return the arrays of labels y and features X, or of a Dataset y, or of two (training and test rows)."""
+        rows, test = y if isinstance(y, tuple) else (y, None)
+        if not isinstance(rows, Dataset):
+            rows = dataset_of(X, y)
+        if rows.n < 2:
+            # The words that scikit-learn's own checks look for.
+            raise InputError("rows", "at least 2, to hold some out", f"{rows.n} sample", "give more rows")
+        whole = rows.joined(test) if test else rows
+        out = {"out": np.arange(whole.n) >= rows.n} if test else {}
+        return {"y": np.zeros(whole.n), **whole.arrays(), **out}
+
+    @classmethod
+    def default_solver(cls, X: Any = None, Z: Any = None) -> str:  # noqa: D102
+        return "leml"
 
     def check(self) -> None:
         """Raise InputError for a rank above the size of the table."""
@@ -154,8 +147,8 @@ class LabelsSpec(DataSpec):
         return 3 * self.given_bytes + 2**26
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """Return the choice of held-out rows, and a remark on features of unlike size."""
-        return " ".join(filter(None, [self.chosen, self.spread]))
+        """Return the choice of held-out rows."""
+        return self.chosen
 
     def ending(self, stop: Stop | None) -> str:
         """Return the ending; metrics on new rows are often best after a few iterations."""
@@ -165,7 +158,7 @@ class LabelsSpec(DataSpec):
 
     def tables(self) -> tuple[Dataset, Dataset]:
         """Return training rows and held-out rows."""
-        rows = Dataset(*(table_of(self.arrays, name) for name in ("X", "Y", "observed")))
+        rows = Dataset.of_arrays(self.arrays)
         return rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held))
 
     def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
@@ -174,24 +167,11 @@ class LabelsSpec(DataSpec):
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
-        X, Y, observed = (table_of(arrays, name) for name in ("X", "Y", "observed"))
+        rows = Dataset.of_arrays(arrays)
         given = ~arrays["out"] if "out" in arrays else given
-        d, L = X.shape[1], Y.shape[1]
-        known = 1.0 if observed is None else max(1e-4, observed.sum() / (Y.shape[0] * L))
-        density = min(1.0, max(1e-5, X.nnz / (X.shape[0] * d))) if issparse(X) else 1.0
+        known = 1.0 if rows.observed is None else max(1e-4, rows.observed.sum() / (rows.n * rows.L))
+        density = min(1.0, max(1e-5, rows.X.nnz / (rows.n * rows.d))) if issparse(rows.X) else 1.0
         return {
-            **{"n": int(given.sum()), "d": d, "labels": L, "rank": default_rank(min(d, L))},
-            **{"observed": min(1.0, known), "density": density, "per_row": round(Y.nnz / Y.shape[0])},
-            "spread": "" if settings["scaling"] in ("deviations", "auto") else spread_remark(X),
+            **{"n": int(given.sum()), "d": rows.d, "labels": rows.L, "rank": default_rank(min(rows.d, rows.L))},
+            **{"observed": min(1.0, known), "density": density, "per_row": round(rows.Y.nnz / rows.n)},
         }
-
-
-def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
-    """Return the rows with a random fraction of their known labels."""
-    if fraction == 1:
-        return data
-    if not 0 < fraction < 1:
-        raise InputError("observed", "a fraction above 0, at most 1", fraction, "give observed such a value, as 0.2")
-    drawn = drawn_pattern(np.random.default_rng(seed), data.Y.shape, fraction)
-    known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
-    return replace(data, Y=only_observed(data.Y, known), observed=known)

@@ -1,18 +1,21 @@
 """Chooses the label columns of a file by an XML file, a list of names, or a count at either end."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from lrlab.data.files import MAX_NAMES, Source
+from lrlab.data.files import Source
 from lrlab.parameters import InputError, nearest
 
 Labels = str | Path | int | Iterable[str] | None
 
 FORMS = "an XML file, a text file of names, last:N or first:N"
 COUNT = re.compile(r"(?:(first|last):)?([0-9]{1,9})", re.ASCII)
+MAX_NAMES = 2**20
+"""Most names in a list."""
 
 
 class LabelChoice(NamedTuple):
@@ -30,16 +33,16 @@ class LabelChoice(NamedTuple):
         if self.optional and not any(forms):
             return []
         for name, form in zip(self.names, forms, strict=True):
-            if not form or forms.count(form) > 1:
+            if not form:
                 # Searching millions of names is slow.
                 remedy = nearest(name, tuple(columns[:5000])) or "remove the label, or add its column to the data file"
                 raise InputError("labels", "the name of a column of the data file, each once", name, remedy)
         edge = self.count if self.first else max(0, len(columns) - self.count)
         ends = range(edge) if self.first else range(edge, len(columns))
         places = [index[form] for form in forms] if self.names else list(ends)
-        if len(places) >= len(columns) or self.count >= len(columns):
+        if len(set(places)) < len(places) or max(self.count, len(places)) >= len(columns):
             expected, got = f"fewer than the {len(columns)} columns of the file", self.count or len(places)
-            raise InputError("labels", expected, got, "leave at least one feature")
+            raise InputError("labels", expected, got, "name each once, and leave at least one feature")
         return places
 
 
@@ -53,22 +56,18 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
     """Return the choice of label columns, from a file if `labels` names one; None without labels."""
     if labels is None:
         return None
-    if isinstance(labels, bool) or not isinstance(labels, str | Path | int | Iterable):
-        raise InputError("labels", FORMS, labels, 'for example "last:6"')
-    if isinstance(labels, str | Path | int):
-        if counted := COUNT.fullmatch(str(labels)):
-            if int(counted[2]) == 0:
-                raise InputError("labels", "a count from 1", labels, "say how many columns are labels")
-            return LabelChoice(count=int(counted[2]), first=counted[1] == "first")
-        if isinstance(labels, int):
-            raise InputError("labels", FORMS, labels, f'write "first:{-labels}" for columns at the beginning')
-        labels = _listed(Path(labels), limit_bytes)
-    names = tuple(labels)
-    if not names or not all(isinstance(name, str) for name in names):
+    if counted := COUNT.fullmatch(str(labels)):
+        if int(counted[2]) == 0 or isinstance(labels, bool):
+            raise InputError("labels", "a count from 1", labels, "say how many columns are labels")
+        return LabelChoice(count=int(counted[2]), first=counted[1] == "first")
+    if not isinstance(labels, str | Path | Iterable):
+        raise InputError("labels", FORMS, labels, 'for example "last:6" or "first:6"')
+    names = tuple(_listed(Path(labels), limit_bytes) if isinstance(labels, str | Path) else labels)
+    if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError("labels", "one or more names", names, "list the names of label columns")
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError("labels", "names, each once", twice, "name each label once")
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        raise InputError("labels", "names, each once", name, "name each label once")
     return LabelChoice(names)
 
 
@@ -77,7 +76,7 @@ def _listed(path: Path, limit_bytes: int) -> list[str]:
     source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list", limit_bytes)
     raw = source.content()
     if source.kind == "label list":
-        source.require_few(raw.count(b"\n"), "lines", 4 * MAX_NAMES)
+        source.require_few(raw.count(b"\n"), "lines", MAX_NAMES)
         return [line.strip() for line in source.lines() if line.strip()]
     source.require_few(raw.count(b">"), "tags", MAX_NAMES)
     if b"<!DOCTYPE" in raw:
@@ -88,7 +87,4 @@ def _listed(path: Path, limit_bytes: int) -> list[str]:
     except (ElementTree.ParseError, LookupError, ValueError) as error:
         remedy = 'write <labels><label name="..."/></labels> in UTF-8'
         raise source.refuse(getattr(error, "position", (1, 0))[0], "well-formed XML", str(error), remedy) from None
-    names = [element.get("name", "") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-    if not all(names):
-        raise InputError("labels", 'elements <label name="...">', "one without a name", "give each label its name")
-    return names
+    return [element.get("name", "") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]

@@ -10,9 +10,10 @@ import scipy.fft
 from scipy.sparse.linalg import LinearOperator
 
 from lrlab.arrays import Array, Mask, Vector, frozen
-from lrlab.data.spec import Arrays, Comparison, DataSpec
+from lrlab.data.arrays import dimensions, measured, numbers, require_none
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.model_entry import Measure
-from lrlab.models.phase_retrieval import PhaseRetrievalProblem
+from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
@@ -35,7 +36,7 @@ def some_pixels(whole: CodedFourier, known: Mask) -> LinearOperator:
     return LinearOperator(shape, lambda x: (whole @ x.ravel())[known.ravel()], back, dtype=whole.dtype)
 
 
-class MagnitudesProblem(PhaseRetrievalProblem):
+class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
     """Your magnitudes without a ground truth; A is a matrix (m, p), or the operator of masks (count, h, w).
 
     lrlab scales A to mean square 1 per entry, and measurements to mean square magnitude 1. unit: the unit of x that
@@ -104,6 +105,7 @@ class MagnitudesProblem(PhaseRetrievalProblem):
 class MagnitudesSpec(DataSpec):
     """Your magnitudes or intensities."""
 
+    models = (PhaseRetrieval,)
     free: ClassVar[tuple[str, ...]] = ("data", "noise")
     sizes: ClassVar[tuple[str, ...]] = ("m", "p", "field")
     data_metrics = METRICS
@@ -118,6 +120,25 @@ class MagnitudesSpec(DataSpec):
         ),
     ] = "backward"
     centered: Annotated[bool, Parameter(meaning="frequency 0 in the center of patterns")] = False
+
+    @classmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
+        """Return A (m, p) and y (m,), or masks A (count, h, w) and patterns y (count, h, w)."""
+        require_none(Z, "magnitudes")
+        if 3 in (dimensions(y), dimensions(X)):
+            patterns, masks = numbers("y", y, 3, gaps=True), numbers("X", X, 3, complex_too=True)
+            if patterns.shape != masks.shape:
+                got = f"{masks.shape}"
+                raise InputError("X", f"a mask for each pattern, of shape {patterns.shape}", got, "give X = masks")
+            h, w = masks.shape[1:]
+            if not 2 <= h * w <= 10_000:
+                raise InputError("X", "masks of 2 to 10,000 pixels", f"{h} x {w}", "bin or cut the patterns")
+            known = ~np.isnan(patterns)
+            return {"A": masks, "y": np.where(known, patterns, 0.0), **({} if known.all() else {"known": known})}
+        arrays = measured(y, X=numbers("X", X, 2, complex_too=True))
+        if arrays["X"].shape[1] < 2:
+            raise InputError("X", "at least 2 columns", 1, "a single number is |y| / |a|")
+        return {"A": arrays["X"], "y": arrays["y"]}
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """State the convention of patterns, and hint at intensities."""

@@ -1,17 +1,21 @@
 """Your matrix with missing entries: W, or X W Z^T with features, plus biases of rows and columns."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import coo_array, issparse
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Mask, frozen
+from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.data.arrays import numbers, rows_of
 from lrlab.data.forms import LowRankData, LowRankSpec, whitening
 from lrlab.data.spec import Arrays, Comparison
 from lrlab.lowrank import LowRank
+from lrlab.models.completion import InductiveCompletion
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, proceed
@@ -101,6 +105,18 @@ class MatrixProblem(LowRankData):
         table[self.arrays["rows"], self.arrays["columns"]] = self.arrays["y"]
         return table
 
+    def parts(self, trace: Any) -> Mapping[str, Vector]:
+        """Return the completed matrix."""
+        return {"completed matrix": self.completed(trace.estimate)}
+
+    def table(self, trace: Any, names: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+        """Return the completed matrix with the names of its rows and columns."""
+        return pd.DataFrame(self.completed(trace.estimate), index=list(rows) or None, columns=list(names) or None)
+
+    def saved(self, trace: Any) -> dict[str, Vector]:
+        """Return the factors and the completed matrix."""
+        return {**super().saved(trace), "completed": self.completed(trace.estimate)}
+
     def fitted(self, W: LowRank) -> Array:
         """Return mean, biases and X W Z^T (n1, n2)."""
         sides = (self.arrays[k] if k in self.arrays else None for k in "XZ")
@@ -116,6 +132,7 @@ class MatrixSpec(LowRankSpec):
     fewest: least number of entries in a row or column that has entries and no features.
     """
 
+    models = (InductiveCompletion,)
     free: ClassVar[tuple[str, ...]] = ("rank", "rank_guess", "assumed_rank")
     sizes: ClassVar[tuple[str, ...]] = ("n1", "n2", "d1", "d2")
 
@@ -124,6 +141,32 @@ class MatrixSpec(LowRankSpec):
     empty: Annotated[
         int, Parameter(meaning="rows and columns without given entries and features", low=0, high=2**31, hidden=True)
     ] = 0
+
+    @classmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
+        """Return rows, columns and y (m,) of known entries in row-major order, the matrix's size, and features."""
+        features = {name: numbers(name, side, 2) for name, side in (("X", X), ("Z", Z)) if side is not None}
+        if issparse(y) or isinstance(y, tuple):
+            rows, columns, values, size = _triples(y)
+        else:
+            table = numbers("y", y, 2, gaps=True)
+            rows, columns = np.nonzero(~np.isnan(table))
+            values, size = table[rows, columns], np.array(table.shape)
+        for axis, (name, of) in enumerate((("X", "rows"), ("Z", "columns"))):
+            if name in features and (count := len(features[name])) != size[axis]:
+                # The last rows of triples may have no entry.
+                if not isinstance(y, tuple) or count < size[axis]:
+                    raise InputError(
+                        name, f"features of all {size[axis]} {of} of the matrix", count, "give each its own"
+                    )
+                size[axis] = count
+        if len(values) < 2:
+            raise InputError("y", "at least 2 known entries", len(values), "give more entries")
+        return {"rows": rows, "columns": columns, "y": values, "size": size, **features}
+
+    @classmethod
+    def default_solver(cls, X: Any = None, Z: Any = None) -> str:  # noqa: D102
+        return "gauss-newton" if X is None and Z is None else "altmin"
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return the choice of the rank, and the number of rows and columns without data."""
@@ -164,3 +207,35 @@ class MatrixSpec(LowRankSpec):
             "fewest": min((int(count[count > 0].min()) for count in counts), default=2**31),
             "empty": sum(int((count == 0).sum()) for count in counts),
         }
+
+
+def _triples(y: Any) -> tuple[Vector, Vector, Vector, Vector]:
+    """Return the entries of a sparse matrix, or of three vectors: rows, columns (both from 0), values and the size."""
+    if issparse(y):
+        entries = coo_array(y)
+        (rows, columns), values, size = entries.coords, numbers("y", entries.data, 1), np.array(entries.shape)
+    else:
+        if len(y) != 3:
+            raise InputError("y", "three vectors: rows, columns, values", f"{len(y)}", "give three")
+        rows, columns = (_whole(name, part) for name, part in zip(("rows", "columns"), y[:2], strict=True))
+        values = numbers("y", y[2], 1)
+        rows_of(values, rows=rows, columns=columns)
+        size = np.array([rows.max() + 1, columns.max() + 1])
+    order = np.lexsort((columns, rows))
+    rows, columns, values = (np.asarray(part)[order] for part in (rows, columns, values))
+    twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)
+    if twice.any():
+        at = int(np.flatnonzero(twice)[0])
+        got = f"row {rows[at]}, column {columns[at]} twice"
+        raise InputError("y", "one value per entry", got, "keep the last, or their mean")
+    return rows.astype(np.int64), columns.astype(np.int64), values, size
+
+
+def _whole(name: str, value: Any) -> Vector:
+    """Return indices as whole numbers from 0."""
+    places = numbers(name, value, 1)
+    wrong = (places < 0) | (places != np.round(places)) | (places >= 2**31)
+    if wrong.any():
+        got = f"{places[wrong][0]:g} at place {np.flatnonzero(wrong)[0] + 1}"
+        raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
+    return places.astype(np.int64)

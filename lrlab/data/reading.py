@@ -1,24 +1,61 @@
-"""Reads CSV, parquet and npz files of measurements as the y, X and Z of `lrlab.recover`.
+"""Reads files as the y, X and Z of `lrlab.recover`, or as rows of features with labels.
 
-An npz has arrays y (or table, patterns), X (or A, masks) and Z, or rows, columns and y for the entries of a matrix.
-lrlab executes nothing in a file.
+lrlab executes and unpickles nothing in a file, and checks sizes before it takes memory. Each fault ends in one
+InputError that names the line.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array, issparse
 
-from lrlab.data.columns import MATRIX, NOTHING, Given, Hints, ask_sentinel, side_features, understood
-from lrlab.data.files import LIMIT_BYTES, Source
-from lrlab.data.npz import NUMBERS, read_arrays
-from lrlab.data.rows import File, format_of
+from lrlab.arrays import Matrix
+from lrlab.data.arff import read_arff
+from lrlab.data.columns import (
+    MATRIX,
+    NOTHING,
+    Given,
+    Hints,
+    ask_sentinel,
+    features,
+    side_features,
+    understood,
+    without_row_names,
+)
+from lrlab.data.dataset import CSR, Dataset, dataset_of, matching, table_of
+from lrlab.data.files import LIMIT_BYTES, File, Source, data_suffix, label_value, printable
+from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
+from lrlab.data.npz import NUMBERS, names_of, read_arrays
+from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame
 from lrlab.parameters import InputError
 
+OF_LABELS = {".arff": "ARFF", **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")}
+"""Suffixes of files that always hold labels."""
 FORMATS = dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".data"), "CSV") | {".npz": ".npz", ".parquet": "parquet"}
+FORMATS |= OF_LABELS
 NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "X", "Z": "Z"}
+"""Roles of the arrays of an npz."""
 PLACES = ("rows", "columns")
+TABLES = ("X", "Y", "observed")
+LABEL_ARRAYS = {"feature_names", "label_names"} | {
+    f"{table}{part}" for table in TABLES for part in ("", "_data", "_indices", "_indptr", "_shape")
+}
+"""Arrays of an npz of rows with labels: each table dense, or as the parts of a CSR matrix."""
+MOST_WORDS = 1000
+"""Most different words in a column of features next to labels."""
+
+
+def opened(path: File, limit_bytes: int) -> Source:
+    """Return a file and its format by its suffix, and for .txt by its first lines."""
+    suffix = data_suffix(Path(path))
+    if suffix not in FORMATS:
+        raise InputError("file", f"one of {', '.join(FORMATS)}", printable(Path(path).name), "convert or rename it")
+    source = Source(Path(path), FORMATS[suffix], limit_bytes)
+    return source._replace(kind="svmlight") if suffix == ".txt" and is_svmlight(source) else source
 
 
 def read_given(
@@ -50,19 +87,15 @@ def read_given(
     return given
 
 
-def opened(path: File, limit_bytes: int) -> Source:
-    """Return a file with a known suffix."""
-    return Source(Path(path), format_of(Path(path), FORMATS, "convert it"), limit_bytes)
-
-
 def _of_arrays(source: Source, hints: Hints) -> Given:
     """Return the arrays of an npz by their roles."""
     arrays = read_arrays(source, {*NAMES, *PLACES}.__contains__, NUMBERS)
     by_role: dict[str, Any] = {NAMES[name]: array for name, array in arrays.items() if name in NAMES}
     sides = sum(name in PLACES for name in arrays)
-    if "y" not in by_role or len(by_role) + sides < len(arrays):
+    if "y" not in by_role or len(by_role) + sides < len(arrays) or sides == 1:
         got = ", ".join(arrays) or "none of them"
-        raise InputError("file", f"an .npz with arrays y, X and Z ({', '.join(NAMES)})", got, "save it with y=...")
+        need = f"an .npz with arrays y, X and Z ({', '.join(NAMES)}), or rows, columns and y"
+        raise InputError("file", need, got, "save it with y=...")
     words = ", ".join(f"{name} {'x'.join(map(str, np.shape(array)))}" for name, array in arrays.items())
     y = by_role["y"]
     if y.ndim > 1 and y.dtype.kind in "fiu":
@@ -70,8 +103,124 @@ def _of_arrays(source: Source, hints: Hints) -> Given:
         if hints.missing not in ("", "none"):
             y[y == float(hints.missing)] = np.nan
         ask_sentinel("y", y.ravel(), hints)
-    if sides == 1:
-        raise InputError("file", "an .npz with rows and columns for the entries y", "one of them", "save both")
     if sides:
         by_role["y"] = (arrays["rows"], arrays["columns"], y)
     return Given(**by_role, words=f"arrays {words}", model="inductive-completion" if hints.kind == MATRIX else "")
+
+
+def read(
+    path: File,
+    labels: Labels = None,
+    *,
+    like: Dataset | None = None,
+    beside: File | None = None,
+    unlabelled: bool = False,
+    base: int | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Dataset:
+    """Read features and labels from a file: ARFF, svmlight, the extreme classification format, CSV, parquet or npz.
+
+    labels: an XML or text file of names, a list of names, or a number of columns (`last:6` or 6, `first:6`). Formats
+    that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
+    second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
+    accept rows without labels, which are then unknown. limit_bytes: the memory that reading may take.
+    """
+    if base not in (None, 0, 1):
+        raise InputError("base", "0 or 1, the first index of the file", base, "leave it out: lrlab looks at the files")
+    source = opened(path, limit_bytes)
+    choice = choose_labels(labels, limit_bytes)
+    if like and like.label_names and (choice or unlabelled) and source.kind != ".npz":
+        choice = LabelChoice(like.label_names)
+    choice = (choice or LabelChoice())._replace(optional=True) if unlabelled else choice
+    if source.kind == "svmlight":
+        other = None if beside is None else opened(beside, limit_bytes)
+        data = read_svmlight(source, choice, like, other, base)
+    elif source.kind == ".npz":
+        data = _labelled_arrays(source, choice)
+    else:
+        frame, stated = read_arff(source) if source.kind == "ARFF" else (read_frame(source).frame, None)
+        chosen = choice if choice and (choice.names or choice.count) else stated or (choice if unlabelled else None)
+        data = _labelled(source, frame, chosen and chosen._replace(optional=unlabelled), like)
+    if unlabelled and like and not data.L:
+        unknown = csr_array((data.n, like.L))
+        data = replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
+    return matching(data, like) if like else data
+
+
+def _labelled(source: Source, frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | None) -> Dataset:
+    """Return the rows of a table with labels 1 or 0 (true, false); an empty one is unknown."""
+    if choice is None:
+        raise InputError("labels", FORMS, "nothing", "say which columns are labels")
+    if str(frame.columns[0]) not in choice.names:
+        frame = without_row_names(frame, words=False)[0]
+    titles = list(map(str, frame.columns))
+    places = choice.places(titles)
+    rest = frame.iloc[:, np.setdiff1d(np.arange(len(titles)), places)]
+    marks = np.column_stack([label_marks(titles[k], frame.iloc[:, k]) for k in places] or [np.ones((len(frame), 0))])
+    if places and not choice.optional and np.isnan(marks).all():
+        raise InputError("labels", "known in some row", "nothing", "remove trailing separators, or name other columns")
+    known = like.feature_names if like else None
+    X, names, notes = features(rest, known=known, most=MOST_WORDS, drop_first=False)
+    if not names:
+        raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")
+    return dataset_of(X, marks, None, names, tuple(titles[place] for place in places)).noted(notes)
+
+
+def label_marks(title: str, column: pd.Series) -> np.ndarray:
+    """Return a column of labels as 1, 0, and nan for unknown ones."""
+    if pd.api.types.is_numeric_dtype(column):
+        values = column.to_numpy(np.float64)
+        strange = values[~(np.isnan(values) | np.isin(values, (-1, 0, 1)))][:1].tolist()
+        marks = np.where(np.isnan(values), np.nan, values > 0)
+    else:
+        kinds = {value: label_value("" if pd.isna(value) else str(value)) for value in column.unique()}
+        strange = [value for value, mark in kinds.items() if mark is None]
+        marks = column.astype(object).map(kinds).to_numpy(np.float64)
+    if strange:
+        need = "1, 0 or nothing in all rows"
+        raise InputError(f"label {title[:60]}", need, strange[0], "check which columns are labels")
+    return marks
+
+
+def _labelled_arrays(source: Source, choice: LabelChoice | None) -> Dataset:
+    """Return the rows of an npz: X (n, d) and Y (n, L), 1, 0, -1 or nan, and optionally `observed` and names."""
+    arrays = read_arrays(source, LABEL_ARRAYS.__contains__)
+    X, Y, observed = (_table(source, arrays, table) for table in TABLES)
+    if X is None or (Y is None and not (choice and choice.optional)):
+        missing = "X" if X is None else "Y"
+        raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
+    if not np.isfinite(X.data if issparse(X) else X).all():
+        raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
+    names, label_names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
+    if Y is None:
+        return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
+    if observed is not None and observed.shape != Y.shape:
+        raise InputError("file", "an .npz with observed and Y of one size", observed.shape, "mark each label")
+    if np.isnan(Y.data if issparse(Y) else Y).any():
+        source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
+    known = None if observed is None else csr_array(observed != 0)
+    return dataset_of(X, Y, known, names, choice.names if choice and choice.names else label_names)
+
+
+def _table(source: Source, arrays: dict[str, Any], name: str) -> Matrix:
+    """Return a table, dense or CSR, as float64, or None if the archive lacks it."""
+    try:
+        if any(arrays[f"{name}_{part}"].dtype.kind not in "iu" for part in CSR[1:] if f"{name}_{part}" in arrays):
+            raise ValueError("indices that are not whole numbers")
+        table = table_of(arrays, name)
+        if table is None:
+            return None
+        if table.ndim != 2 or not all(0 < length < 2**31 for length in table.shape):
+            raise ValueError("no two axes")
+        source.require_columns(table.shape[1])
+        if not issparse(table):
+            return np.ascontiguousarray(table, dtype=np.float64)
+        table = csr_array(table, dtype=np.float64)
+        table.check_format(full_check=True)
+        table.sum_duplicates()
+        return table
+    except (ValueError, TypeError, OverflowError, IndexError, KeyError) as error:
+        if isinstance(error, InputError):
+            raise
+        expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
+        raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None

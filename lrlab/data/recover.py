@@ -1,44 +1,28 @@
 """lrlab.recover: any solver on your measurements, matrix or labels."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from lrlab import catalog
-from lrlab.data import arrays as checked
+from lrlab.data.arrays import model_of
 from lrlab.data.dataset import Dataset
 from lrlab.data.forms import FormSpec
-from lrlab.data.label_task import LabelsSpec, label_arrays
+from lrlab.data.label_task import LabelsSpec
 from lrlab.data.magnitudes import MagnitudesSpec
 from lrlab.data.matrix import MatrixSpec
-from lrlab.data.responses import REFINEMENT, ResponsesSpec
+from lrlab.data.responses import ResponsesSpec
 from lrlab.data.spec import DataSpec, Packed, held, spec_class
-from lrlab.data.tuning import FIRST as LABEL_SOLVERS
-from lrlab.data.tuning import METRIC, Candidate, tuned
+from lrlab.data.tuning import FIRST, METRIC, Candidate, tuned
 from lrlab.engine import solve
-from lrlab.models.completion import InductiveCompletion
 from lrlab.models.multilabel import Multilabel
-from lrlab.models.network import PolynomialNetwork
-from lrlab.models.phase_retrieval import PhaseRetrieval
-from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Trace
 
-KINDS: Mapping[Any, tuple[type[DataSpec], Any]] = {
-    SingleIndexSpec: (ResponsesSpec, checked.responses),
-    RankOneSensing: (FormSpec, checked.bilinear),
-    PolynomialNetwork: (FormSpec, checked.quadratic),
-    InductiveCompletion: (MatrixSpec, checked.matrix),
-    PhaseRetrieval: (MagnitudesSpec, checked.magnitudes),
-    Multilabel: (LabelsSpec, label_arrays),
-}
-"""Kind of your data, and the function that makes arrays of them, by the base of a model's specs."""
-FIRST = {ResponsesSpec: REFINEMENT, LabelsSpec: LABEL_SOLVERS[0]}
-"""Default solvers of kinds other than gauss-newton."""
+KINDS: tuple[type[DataSpec], ...] = (ResponsesSpec, FormSpec, MatrixSpec, MagnitudesSpec, LabelsSpec)
+"""Kinds of your data."""
 
 
 def recover(
@@ -83,17 +67,17 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     """Return the checked job of `recover`."""
     if not model and isinstance(y[0] if isinstance(y, tuple) and y else y, Dataset):
         model = Multilabel.model
-    model = model or checked.model_of(y, X, Z)
-    kind, _, base = kind_of(model)
-    tune_by = str(options.pop("tune_by", "")) if kind is LabelsSpec else ""
-    chosen = solver or first_solver(kind, X, Z)
-    known = choices(spec_class(kind, base))
+    model = model or model_of(y, X, Z)
+    made = kind_of(model)
+    labels = issubclass(made, LabelsSpec)
+    tune_by = str(options.pop("tune_by", "")) if labels else ""
+    chosen, known = solver or made.default_solver(X, Z), choices(made)
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
     spec = data_spec(y, X, Z, model=model, solver=chosen, **options)
     settings = {name: value for name, value in options.items() if name not in known}
-    if kind is LabelsSpec and isinstance(chosen, str):
+    if labels and isinstance(chosen, str):
         return label_job(spec, str(solver), dict(settings), tune_by, "rank" in options)
     return make_job(spec, chosen, **settings)
 
@@ -104,7 +88,7 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ra
         # Metrics on new rows are often best after 2 to 5 iterations.
         return make_job(spec, solver, **{"max_iter": 5, **settings})
     limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
-    for name in (solver,) if solver else LABEL_SOLVERS:
+    for name in (solver,) if solver else FIRST:
         # This raises errors in the settings before any run.
         make_job(spec, name, **settings)
     most, rank = int(limits.get("max_iter", 0)), spec.rank if ranked else 0
@@ -121,9 +105,9 @@ def data_spec(
     y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object
 ) -> DataSpec:
     """Return the spec of data, for a solver if you name one; ignores options that the spec does not have."""
-    kind, arrays_of, base = kind_of(model)
-    made, arrays = spec_class(kind, base), arrays_of(y, X, Z)
-    options = kind.completed(arrays, solver or first_solver(kind, X, Z), options)
+    made = kind_of(model)
+    arrays = made.arrays_of(y, X, Z)
+    options = made.completed(arrays, solver or made.default_solver(X, Z), options)
     options = {name: value for name, value in options.items() if name in choices(made)}
     settings, count = settle(made, options), len(arrays["y"])
     given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
@@ -135,20 +119,20 @@ def data_spec(
     return made(**values)
 
 
-def first_solver(kind: type[DataSpec], X: Any = None, Z: Any = None) -> str:
-    """Return the default solver of a kind of data with arrays X and Z."""
-    featured = kind is MatrixSpec and not (X is None and Z is None)
-    return "altmin" if featured else FIRST.get(kind, "gauss-newton")
-
-
-def kind_of(model: str) -> tuple[type[DataSpec], Any, type[Spec]]:
-    """Return a model's kind of data, the function that makes arrays of them, and the class of the model's specs."""
+def kind_of(model: str) -> type[DataSpec]:
+    """Return the class of specs of a model with your data."""
     base = catalog.MODELS.get(model, Spec)
-    for of, (kind, arrays_of) in KINDS.items():
-        if issubclass(base, of):
-            return kind, arrays_of, base
-    names = tuple(name for name in catalog.MODELS if issubclass(catalog.MODELS[name], tuple(KINDS)))
+    for kind in KINDS:
+        if issubclass(base, kind.models):
+            return spec_class(kind, base)
+    names = data_models()
     raise InputError("model", f"one of {', '.join(names)}", model, nearest(model, names) or "take one of these")
+
+
+def data_models() -> tuple[str, ...]:
+    """Return the names of models that your data can have."""
+    bases = tuple(base for kind in KINDS for base in kind.models)
+    return tuple(name for name, spec in catalog.MODELS.items() if issubclass(spec, bases))
 
 
 def choices(made: type[DataSpec]) -> dict[str, Parameter]:

@@ -1,18 +1,21 @@
 """Your one-bit responses, X (n, p) and y with two values, for all solvers of single-index models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.optimize import linprog
 
-from lrlab.arrays import Array, Intervals, Mask, frozen
+from lrlab.arrays import Array, Intervals, Mask, Vector, frozen
+from lrlab.data.arrays import numbers, require_none, rows_of, two_values, words_or_numbers
 from lrlab.data.forms import DEPENDENT, whitening
-from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataSpec
+from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataProblem, DataSpec
 from lrlab.linalg import unit, varying
 from lrlab.model_entry import Measure
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.protocol import Checkpoint, Problem, proceed
 from lrlab.solvers.single_index.index_link import IndexLink, losses
@@ -49,7 +52,7 @@ class Frame(NamedTuple):
         return np.asarray((X - self.mean) @ self.T)
 
 
-class ResponsesProblem(Problem):
+class ResponsesProblem(DataProblem, Problem):
     """Your responses, like `SingleIndexProblem` without a ground truth; X is in the coordinates of `frame`."""
 
     def __init__(self, spec: "ResponsesSpec", checkpoint: Checkpoint = proceed) -> None:
@@ -128,6 +131,27 @@ class ResponsesProblem(Problem):
         """Return the link along a direction (columns,) in your units."""
         return IndexLink.fitted(self.given, self.y, b)
 
+    def parts(self, trace: Any) -> Mapping[str, Vector]:
+        """Return the link as columns index, probability and the ends of its band."""
+        return {"link": trace.link.table.to_numpy()}
+
+    def table(self, trace: Any, names: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+        """Return the direction, its value in columns of standard deviation 1, and the ends of its 95% interval there.
+
+        The table omits constant columns.
+        """
+        direction, *others = self.saved(trace).items()
+        sizes = {"direction": direction[1], **dict(others)}
+        named = names or tuple(str(place + 1) for place in range(len(sizes["direction"])))
+        used = np.isfinite(sizes["standardized"])
+        return pd.DataFrame({"column": named, **sizes})[used].reset_index(drop=True)
+
+    def saved(self, trace: Any) -> dict[str, Vector]:
+        """Return the direction and its intervals."""
+        known, what = trace.intervals, trace.estimate
+        ends = {} if known is None else {"low": known.low, "high": known.high}
+        return {"estimate": what, "standardized": self.standardized(what), **ends}
+
     def predict(self, b: Array, X: Array) -> Array:
         """Return the log-odds of the larger response at rows X (n, columns), along a direction (columns,)."""
         return self.link_along(b).log_odds(X)
@@ -164,6 +188,7 @@ def separated(X: Array, y: Array) -> bool:
 class ResponsesSpec(DataSpec):
     """Your one-bit responses, for the recovery of a direction in centered and scaled columns."""
 
+    models = (SingleIndexSpec,)
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")
     data_metrics = METRICS
@@ -175,6 +200,18 @@ class ResponsesSpec(DataSpec):
             choices=("columns", "whitened", "none"),
         ),
     ] = "columns"
+
+    @classmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
+        """Return X (n, p) and y (n,), 1 for the larger of two values and -1 for the other."""
+        require_none(Z, "one-bit responses")
+        values, X = words_or_numbers(y), numbers("X", X, 2)
+        rows_of(values, X=X)
+        return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
+
+    @classmethod
+    def default_solver(cls, X: Any = None, Z: Any = None) -> str:  # noqa: D102
+        return REFINEMENT
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:

@@ -6,14 +6,16 @@ work as on simulated problems. Held-out measurements replace the ground truth in
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 
 from lrlab.arrays import Mask, Vector
+from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.parameters import Parameter, Value, declared
 from lrlab.protocol import Spec, Stop
@@ -66,6 +68,33 @@ class Packed(str):
         return Packed.of, (self.arrays,)
 
 
+class DataProblem:
+    """Estimates on your data as pictures, tables and files; each kind of data overrides what differs."""
+
+    def parts(self, trace: Any) -> Mapping[str, Vector]:
+        """Return pictures of the estimate by title: units of a form, an image, or the entries of a signal."""
+        what = trace.estimate
+        if isinstance(what, LowRank):
+            two = np.shape(what.U) != np.shape(what.V) or not np.allclose(what.U, what.V)
+            left = {"left units" if two else "hidden units": (what.U * np.abs(what.s)).T}
+            return {**left, **({"right units": what.V.T} if two else {})}
+        if np.ndim(what) == 2:
+            return {"image, up to a phase": np.abs(what)}
+        return {"real, imaginary": np.vstack([np.real(what), np.imag(what)])}
+
+    def table(self, trace: Any, names: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
+        """Return the matrix of a form, the magnitudes of an image, or a signal. names, rows: of a table's sides."""
+        what = trace.estimate
+        if isinstance(what, LowRank) or np.ndim(what) == 2:
+            return pd.DataFrame(what.dense() if isinstance(what, LowRank) else np.abs(what))
+        return pd.DataFrame({"real": np.real(what), "imaginary": np.imag(what)})
+
+    def saved(self, trace: Any) -> dict[str, Vector]:
+        """Return the arrays of the estimate for a file."""
+        what = trace.estimate
+        return what._asdict() if isinstance(what, LowRank) else {"estimate": what}
+
+
 def held(count: int, fraction: float, seed: int) -> Mask:
     """Return a mask (count,) of held-out measurements: a random fraction of them, but never all."""
     chosen = np.zeros(count, dtype=bool)
@@ -77,10 +106,11 @@ def held(count: int, fraction: float, seed: int) -> Mask:
 class DataSpec(Spec):
     """Your measurements. Sizes count what solvers get; `measured` also counts held-out measurements.
 
-    free: the model's parameters that apply to data; the others describe simulations. sizes: the parameters that give
-    sizes. kind: the subclass that a class of specs derives from.
+    models: bases of the models' specs. free: the model's parameters that apply to data; the others describe
+    simulations. sizes: the parameters that give sizes. kind: the subclass that a class of specs derives from.
     """
 
+    models: ClassVar[tuple[type[Any], ...]] = ()
     free: ClassVar[tuple[str, ...]] = ()
     sizes: ClassVar[tuple[str, ...]] = ()
     data_metrics: ClassVar[Mapping[str, Measure]] = {}
@@ -134,6 +164,16 @@ class DataSpec(Spec):
         of_kind = (name for name, p in declared(self.kind).items() if not p.hidden)
         named = {*self.free, *self.sizes, *of_kind}
         return {name: value for name, value in self.values().items() if name in named}
+
+    @classmethod
+    @abstractmethod
+    def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
+        """Return checked arrays of the arguments of `recover`, one entry of `y` per measurement."""
+
+    @classmethod
+    def default_solver(cls, X: Any = None, Z: Any = None) -> str:
+        """Return the default solver for arrays X and Z."""
+        return "gauss-newton"
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:

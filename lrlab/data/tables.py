@@ -49,15 +49,15 @@ class Dialect(NamedTuple):
             line = re.sub(r'"[^"]*"', lambda field: re.sub(inside, "_", field[0][1:-1]), line)
         return line.split() if self.separator == " " else [field.strip() for field in line.split(self.separator)]
 
-    def is_number(self, field: str) -> bool:
-        """Return whether a field is a finite number."""
-        if self.decimal == ",":
-            field = self.plain(field) if THOUSANDS[","].fullmatch(field) else field.replace(",", ".")
-        return number(field) is not None
-
     def plain(self, field: str) -> str:
         """Return a number without thousands separators, with a decimal point."""
-        return field.replace("." if self.decimal == "," else ",", "").replace(self.decimal, ".")
+        if THOUSANDS[self.decimal].fullmatch(field):
+            field = field.replace("." if self.decimal == "," else ",", "")
+        return field.replace(self.decimal, ".")
+
+    def is_number(self, field: str) -> bool:
+        """Return whether a field is a finite number; 1,288 is none before the decimal mark is known."""
+        return number(self.plain(field) if self.decimal == "," else field) is not None
 
     def numeric(self, field: str) -> bool:
         """Return whether a field is a number, or a missing one."""
@@ -66,10 +66,9 @@ class Dialect(NamedTuple):
     def parsed(self, lines: Sequence[str], width: int, **options: object) -> pd.DataFrame:
         """Return the fields of lines, read by pandas."""
         separator = r"\s+" if self.separator == " " else self.separator
-        if len(separator) > 1 and separator in SEPARATORS:
+        if separator == "::":
             # pandas is fast with a single character only.
-            lines, separator = [line.replace(separator, "\t") for line in lines], "\t"
-        # pandas reads regular expressions, and two characters, by its slow engine.
+            lines, separator = [line.replace("::", "\t") for line in lines], "\t"
         look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
         return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
 
@@ -78,40 +77,35 @@ def read_frame(source: Source, missing: str = "") -> Table:
     """Return the table of a CSV or parquet file. missing: a further mark of a missing value."""
     if source.kind == "parquet":
         return Table(_parquet(source))
-    text, encoding = source.text("cp1252")
+    text, encoding = source.text()
     numbers, lines = _rows(text)
-    if not lines:
-        raise source.refuse(1, "at least one row of values", "none", "add the rows")
     dialect = sniffed(lines)
-    width = _width(source, dialect, numbers, lines)
-    heading = _heading(dialect, lines, width)
+    widths = [len(dialect.fields(line)) for line in lines]
+    # Lines of one field above a table describe it.
+    above = next((k for k, width in enumerate(widths) if width > 1), 0)
+    numbers, lines, width = numbers[above:], lines[above:], widths[above] if widths else 0
+    _require_width(source, dialect, list(zip(numbers, lines, widths[above:], strict=True)))
+    heading = _heading(dialect, lines, width) if lines else []
     rows = lines[1:] if heading else lines
     if not rows:
-        raise source.refuse(numbers[0], "at least one row of values", "none", "add the rows")
+        raise source.refuse(1, "at least one row of values", "none", "add the rows")
     marks = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
     marks += [missing] if missing not in ("", "none") else []
     try:
         frame = dialect.parsed(rows, width, decimal=dialect.decimal, na_values=marks, low_memory=False)
     except (ValueError, pd.errors.ParserError) as error:
         raise source.refuse(1, "rows of fields", " ".join(str(error).split()), "check separators and quotes") from None
-    names = _unique(source, numbers[0], heading or [str(k + 1) for k in range(width)], frame)
+    names = heading or [str(k + 1) for k in range(width)]
+    # Separators at the end of all lines make no columns.
+    while names and not names[-1] and frame[len(names) - 1].isna().all():
+        names.pop()
+    require_names(source, numbers[0], names)
     frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
-    thousands = [name for name, column in frame.items() if has_thousands(column, dialect)]
-    for name in thousands:
-        frame[name] = pd.to_numeric(frame[name].map(dialect.plain, na_action="ignore"))
-    _require_numbers(source, frame, numbers[len(lines) - len(rows) :], dialect)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
-    words += ["thousands separators"] if thousands else []
+    words += _converted(source, frame, numbers[len(lines) - len(rows) :], dialect)
+    words += [f"without {above} lines above the table"] if above else []
     return Table(frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])]))
-
-
-def has_thousands(column: pd.Series, dialect: Dialect) -> bool:
-    """Return whether all words of a column are numbers with thousands separators."""
-    words = column.dropna()
-    return not pd.api.types.is_numeric_dtype(column) and all(
-        map(THOUSANDS[dialect.decimal].fullmatch, words.astype(str))
-    )
 
 
 def _rows(text: str) -> tuple[list[int], list[str]]:
@@ -137,7 +131,7 @@ def _rows(text: str) -> tuple[list[int], list[str]]:
 def sniffed(lines: Sequence[str]) -> Dialect:
     """Return the dialect that gives all rows the same number of fields, more than one, and the most numbers."""
     best, most = Dialect(), (False, -1.0)
-    for separator in SEPARATORS:
+    for separator in SEPARATORS if lines else ():
         for decimal in ".,":
             dialect = Dialect(separator, decimal)
             rows = [dialect.fields(line) for line in lines[:SNIFFED]]
@@ -154,18 +148,17 @@ def sniffed(lines: Sequence[str]) -> Dialect:
     return best
 
 
-def _width(source: Source, dialect: Dialect, numbers: list[int], lines: list[str]) -> int:
-    """Return the number of fields per row; InputError if rows differ, or for too many columns."""
-    width = len(dialect.fields(lines[0]))
+def _require_width(source: Source, dialect: Dialect, rows: Sequence[tuple[int, str, int]]) -> None:
+    """Raise InputError for too many columns, open quotes, or rows (line number, line, width) of different widths."""
+    width = rows[0][2] if rows else 0
     source.require_few(width, "columns")
-    source.require_room(len(lines) * width * GROWTH, "values")
-    for at, line in zip(numbers, lines, strict=True):
+    source.require_room(len(rows) * width * GROWTH, "values")
+    for at, line, fields in rows:
         if line.count('"') % 2:
             raise source.refuse(at, "fields in closed quotes", line, "check the quotes")
-        if (fields := len(dialect.fields(line))) != width:
+        if fields != width:
             remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
             raise source.refuse(at, f"{width} fields", f"{fields} fields", remedy)
-    return width
 
 
 def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
@@ -182,29 +175,36 @@ def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
     return first if years and second and not any(map(dialect.numeric, second)) else []
 
 
-def _unique(source: Source, line: int, names: list[str], frame: pd.DataFrame) -> list[str]:
-    """Return different names, without last columns that have neither a name nor values."""
-    used = max((place for place, name in enumerate(names, 1) if name), default=0)
-    for place in range(used, len(names)):
-        if frame[place].notna().any():
-            need = f"a name for column {place + 1}, which has values,"
-            raise source.refuse(line, need, "nothing", "name all columns, or remove lines above their names")
-    if twice := next((name for name in names[:used] if names[:used].count(name) > 1), None):
+def require_names(source: Source, line: int, names: Sequence[str]) -> None:
+    """Raise InputError for a column without a name after the first one, or a name of two columns."""
+    if "" in names[1:]:
+        need = f"a name for column {names.index('', 1) + 1}, which has values,"
+        raise source.refuse(line, need, "nothing", "name all columns, or remove lines above their names")
+    seen = set[str]()
+    if twice := next((name for name in names if name in seen or seen.add(name)), None):  # type: ignore[func-returns-value]
         raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
-    return names[:used]
 
 
-def _require_numbers(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> None:
-    """Raise InputError for a word in a column of numbers."""
+def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> list[str]:
+    """Turn columns of percents and of numbers with thousands separators into numbers; return words on them.
+
+    Raises InputError for a word in a column of numbers.
+    """
+    said = dict[str, None]()
     for name, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):
             continue
         words = column.dropna().astype(str)
-        numeric = pd.to_numeric(words.str.replace(dialect.decimal, "."), errors="coerce").notna()
-        if numeric.mean() > 0.5 and not numeric.all():
-            place = words.index[int(np.argmin(numeric.to_numpy()))]
+        mark = "%" if words.str.endswith("%").all() else ""
+        values = pd.to_numeric(words.str.removesuffix(mark).map(dialect.plain), errors="coerce")
+        if values.notna().all():
+            frame[name] = values.reindex(frame.index)
+            said["percent signs" if mark else "thousands separators"] = None
+        elif values.notna().mean() > 0.5:
+            place = words.index[int(np.argmin(values.notna().to_numpy()))]
             need = f"a number in column {str(name)[:60]}, as in most rows,"
             raise source.refuse(numbers[place], need, words[place], "correct it, or write words in all rows")
+    return list(said)
 
 
 def _parquet(source: Source) -> pd.DataFrame:

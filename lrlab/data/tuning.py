@@ -1,7 +1,6 @@
 """Chooses the solver of labels, or its settings, on held-out rows, with scikit-learn's folds and samplers."""
 
 import math
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +58,25 @@ class Candidate(NamedTuple):
     iterations: int = 0
     score: float = math.nan
 
+    def tried(self, parts: list[tuple[Dataset, Dataset]], metric: str, seed: int, intercept: bool) -> "Candidate":
+        """Return the candidate with its best mean score on held-out rows, and the iterations that give it."""
+        scores = np.full((len(parts), self.iterations), math.nan)
+        entry = catalog.solver(self.solver, Multilabel.model)
+        for line, part in zip(scores, parts, strict=True):
+            rank = self.rank or default_rank(min(part[0].d, part[0].L))
+            problem = LabelProblem.between(*part, rank, intercept=intercept, scaling=self.scaling)
+            options = dict(entry.settle(dict(self.options)).options)
+            iterates = entry.run(problem, **options, rng=np.random.default_rng(seed))
+            for k, iterate in zip(range(self.iterations), iterates, strict=False):
+                found = iterate.estimate
+                at = found.scores(problem.X_test), problem.Y_test, problem.mask_test, found.threshold
+                # The last score counts after the solver has ended.
+                line[k:] = metric_of(metric, *at)
+        known = ~np.isnan(scores)
+        # A fold without labels of both kinds has no AUC.
+        means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        return self._replace(iterations=int(np.argmax(means)) + 1, score=float(means.max()))
+
 
 def folds(rows: Dataset, seed: int, wanted: int) -> list[tuple[Dataset, Dataset]]:
     """Return pairs of training rows and a fifth of held-out rows, as many pairs as hold out `wanted` rows in all."""
@@ -69,53 +87,26 @@ def folds(rows: Dataset, seed: int, wanted: int) -> list[tuple[Dataset, Dataset]
     return [(rows.rows(learnt), rows.rows(held)) for learnt, held in list(parts)[:count]]
 
 
-def tried(one: Candidate, parts: list[tuple[Dataset, Dataset]], metric: str, seed: int, intercept: bool) -> Candidate:
-    """Return a candidate with its best mean score on held-out rows, and the number of iterations that gives it."""
-    scores = np.array([list(_scores(one, part, metric, seed, intercept)) for part in parts])
-    known = ~np.isnan(scores)
-    # A fold without labels of both kinds has no AUC.
-    means = np.where(known, scores, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    place = int(np.argmax(means))
-    return one._replace(iterations=place + 1, score=float(means[place]))
-
-
-def _scores(one: Candidate, part: tuple[Dataset, Dataset], metric: str, seed: int, intercept: bool) -> Iterator[float]:
-    """Yield the score of each iterate, the last one again after the solver has ended."""
-    rank = one.rank or default_rank(min(part[0].d, part[0].L))
-    problem = LabelProblem.between(*part, rank, intercept=intercept, scaling=one.scaling)
-    entry, last = catalog.solver(one.solver, Multilabel.model), math.nan
-    iterates = entry.run(problem, **dict(entry.settle(dict(one.options)).options), rng=np.random.default_rng(seed))
-    for _ in range(one.iterations):
-        if (iterate := next(iterates, None)) is not None:
-            scores = iterate.estimate.scores(problem.X_test)
-            last = metric_of(metric, scores, problem.Y_test, problem.mask_test, iterate.estimate.threshold)
-        yield last
-
-
 def sampled(first: Candidate, rows: Dataset, seed: int) -> list[Candidate]:
     """Return a candidate, and copies with random values of settings that you do not give, uniform in the logarithm."""
     from scipy.stats import loguniform, randint
     from sklearn.model_selection import ParameterSampler
 
-    known = catalog.solver(first.solver, Multilabel.model).options
+    known, most = catalog.solver(first.solver, Multilabel.model).options, min(rows.d, rows.L)
     free: dict[str, Any] = {"scaling": ["auto", "rows"] if first.scaling == "auto" else [first.scaling]}
-    most = min(rows.d, rows.L)
     if "fitted_rank" in known and not first.rank and most > 1:
         free["rank"] = randint(max(1, most // 5), most + 1)
     for name, (low, high) in RANGES.items():
         if name in known and name not in dict(first.options):
             free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
-    if len(free) == 1 and len(free["scaling"]) == 1:
-        return [first]
-    count = max(2, min(SETTINGS, rows.n // 5))
-    drawn = ParameterSampler(free, count, random_state=seed) if len(free) > 1 else [{"scaling": "rows"}]
-    others = []
-    for one in drawn:
-        values = {name: float(value) for name, value in one.items() if name in RANGES}
-        options = tuple({**dict(first.options), **values}.items())
+    lists = len(free) == 1
+    count = len(free["scaling"]) if lists else max(2, min(SETTINGS, rows.n // 5))
+    candidates = [first]
+    for one in ParameterSampler(free, count, random_state=seed):
+        options = {**dict(first.options), **{name: float(value) for name, value in one.items() if name in RANGES}}
         rank = int(one.get("rank", first.rank))
-        others.append(first._replace(options=options, rank=rank, scaling=str(one["scaling"])))
-    return [first, *others]
+        candidates.append(first._replace(options=tuple(options.items()), rank=rank, scaling=str(one["scaling"])))
+    return candidates
 
 
 def tuned(rows: Dataset, given: Candidate, *, intercept: bool = True, metric: str = "", seed: int = 0) -> Candidate:
@@ -129,11 +120,11 @@ def tuned(rows: Dataset, given: Candidate, *, intercept: bool = True, metric: st
         names = (given.solver,) if given.solver else FIRST
         candidates = [one for name in names for one in sampled(given._replace(solver=name), rows, seed)]
         parts = folds(rows, seed, 500)
-        return max((tried(one, parts, metric, seed, intercept) for one in candidates), key=lambda one: one.score)
+        return max((one.tried(parts, metric, seed, intercept) for one in candidates), key=lambda one: one.score)
     large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
     parts, results = folds(rows, seed, 200), list[Candidate]()
     for name, settings, most in DEFAULTS[1:] if large else DEFAULTS:
         options = tuple({**settings, **dict(given.options)}.items())
         one = given._replace(solver=name, options=options, iterations=min(most, given.iterations or most))
-        results.append(tried(one, parts, METRIC, seed, intercept))
+        results.append(one.tried(parts, METRIC, seed, intercept))
     return next((one for one in results[1:] if one.score > results[0].score + MARGIN), results[0])

@@ -1,16 +1,17 @@
 """Fits a solver to a data set in files, with settings chosen on held-out rows, for the tables of papers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from lrlab.data import rows
 from lrlab.data.dataset import Dataset
-from lrlab.data.label_task import hide
+from lrlab.data.reading import read
 from lrlab.data.recover import job_of
 from lrlab.engine import solve
-from lrlab.models.multilabel_problem import MultilabelProblem, measured
+from lrlab.models.label_rows import drawn_pattern
+from lrlab.models.multilabel_problem import MultilabelProblem, measured, only_observed
 from lrlab.parameters import InputError, Value
 from lrlab.presets.published import Files
 from lrlab.runs.trace import Row
@@ -88,8 +89,17 @@ def named(row: Row) -> Row:
     }
 
 
+def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
+    """Return the rows with a random fraction of their known labels."""
+    if fraction == 1:
+        return data
+    drawn = drawn_pattern(np.random.default_rng(seed), data.Y.shape, fraction)
+    known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
+    return replace(data, Y=only_observed(data.Y, known), observed=known)
+
+
 def rows_of(task: DatasetFit) -> tuple[Dataset, Dataset]:
     """Return the training rows and the test rows."""
     train, test, labels = task.files
-    training = rows.read(train, labels, beside=test)
-    return training, rows.read(test, labels, like=training)
+    training = read(train, labels, beside=test)
+    return training, read(test, labels, like=training)

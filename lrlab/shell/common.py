@@ -86,12 +86,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT)
 
 
-def add_format(option: Callable[..., object]) -> None:
-    """Add the option that names the format of files of rows."""
-    words = "arff, svmlight, extreme, csv or npz (default: by the suffix of the file)"
-    option("--format", default="", metavar="NAME", help=words)
-
-
 def add_json(command: argparse.ArgumentParser) -> None:
     """Give a command its --json."""
     command.add_argument("--json", action="store_true", help="print one JSON document and nothing else")

@@ -7,7 +7,7 @@ from typing import Any
 
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.shell.common import DONE, INTERRUPTED, add_format, add_json, add_settings, print_json, require_place, say
+from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json, require_place, say
 from lrlab.shell.solve import settings_from, show
 
 HINTS = {
@@ -44,10 +44,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
     words = "XML or text file of label names, or their number: 6, last:6, first:6; FILE then holds labels"
     option("--labels", metavar="FILE", help=words)
     option("--test", type=Path, metavar="FILE", help="rows to score labels on, in the same format (default: a fifth)")
-    add_format(option)
     option("--base", type=int, metavar="0|1", help="first number of a column in svmlight (default: by both files)")
-    option("--observed", default=1.0, type=float, metavar="F", help="fraction of the training labels that is observed")
-    option("--limit", default=0, type=int, metavar="ROWS", help="read that many rows of each file with labels only")
     option(
         "--solver",
         default="",
@@ -118,11 +115,7 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
             labels=options.labels,
             rows=options.rows,
             columns=options.columns,
-            file_format=options.format,
             base=options.base,
-            limit=options.limit,
-            observed=options.observed,
-            seed=options.seed,
         )
     if options.rank is not None:
         settings["r" if task.model == "polynomial-network" else "rank"] = options.rank

@@ -2,9 +2,6 @@
 
 import numpy as np
 
-from lrlab.data.dataset import table_arrays
-from lrlab.data.npz import TABLES, names_arrays
-
 
 def answers(seed: int, n: int = 800, p: int = 6, kind: str = "normal"):
     """Return X (n, p), normal, correlated or mixed, with any means and scales, y (n,) in {0, 1}, and b (p,)."""
@@ -71,5 +68,4 @@ def patterns(seed: int, h: int = 10, w: int = 10, count: int = 6):
 
 def save_npz(path, data):
     """Write a Dataset so that `read` returns the same one."""
-    arrays = {k: v for name in TABLES for k, v in table_arrays(name, getattr(data, name)).items()}
-    np.savez_compressed(path, allow_pickle=False, **arrays, **names_arrays(data))
+    np.savez_compressed(path, allow_pickle=False, **data.arrays())

@@ -19,26 +19,26 @@ TRUTHS = {"error", "overlap", "spectral_error", "weakest_error", "coverage", "wi
 
 def given_of(model: str):
     """Return the arguments of `recover` for a model."""
-    kind = recover.kind_of(model)[1].__name__
-    if kind == "responses":
+    kind = recover.kind_of(model).kind.__name__
+    if kind == "ResponsesSpec":
         X, y, _ = cases.answers(SEED)
         return y, X
-    if kind == "bilinear":
+    if model == "rank-one-sensing":
         X, Z, y, _ = cases.bilinear(SEED)
         return y, X, Z
-    if kind == "quadratic":
+    if model == "polynomial-network":
         X, y, _ = cases.quadratic(SEED)
         return y, X
-    if kind == "matrix":
+    if kind == "MatrixSpec":
         return (cases.gaps(SEED)[0],)
-    if kind == "label_arrays":
+    if kind == "LabelsSpec":
         drawn = Multilabel(n=60, d=6, labels=5, rank=2, per_row=2).build()
         return drawn.Y, drawn.X
     A, y, _ = cases.magnitudes(SEED)
     return y, A
 
 
-MODELS = [name for name, spec in catalog.MODELS.items() if issubclass(spec, tuple(recover.KINDS))]
+MODELS = recover.data_models()
 PAIRS = [(model, entry.name) for model in MODELS for entry in catalog.solvers_for(model)]
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import issparse
 
 import lrlab
-from lrlab.data.rows import read
+from lrlab.data.reading import read
 from lrlab.data.tasks import read_task
 from lrlab.presets.published import located
 from tests.data.cases import save_npz
@@ -112,8 +112,8 @@ def test_an_attribute_that_names_the_rows_is_left_out_with_a_note(tmp_path):
     lines = [f"{word},{k % 7},{k % 2}" for k, word in enumerate(words)]
     (tmp_path / "f.arff").write_text(arff([f"url {{{','.join(words)}}}", "x real", "l label"], lines))
     data = read(tmp_path / "f.arff")
-    assert data.feature_names == ("x",) and "attribute url out: it is nearly unique per row" in data.notes[0]
-    assert "attribute url out" in lrlab.fit(tmp_path / "f.arff", solver="binary-relevance").task.source()
+    assert data.feature_names == ("x",) and "column url: it is nearly unique per row" in data.notes[0]
+    assert "leaves out column url" in lrlab.fit(tmp_path / "f.arff", solver="binary-relevance").task.source()
 
 
 def test_unknown_labels_are_neither_on_nor_off(tmp_path):
@@ -153,7 +153,7 @@ def test_the_base_of_svmlight_can_be_said(base, d, tmp_path):
     [
         ("f.arff", arff(["a real", "l label"], ["1,1", "x,0"]), None, "a number for attribute a in line 6"),
         ("f.arff", arff(["a string", "l label"], ["1,1"]), None, "remove attributes of text"),
-        ("f.arff", arff(["a real", "l {p,q}"], ["1,p"]), 1, "check which attributes are labels"),
+        ("f.arff", arff(["a real", "l {p,q}"], ["1,p"]), 1, "check which columns are labels"),
         ("f.arff", arff(["a real", "b real"], ["1,1"]), None, "labels must be an XML file"),
         ("f.svm", "1 1:1\n\n2 1:a\n", None, "in line 3"),
         ("f.csv", "a,l\n1,1\n2,7\n", 1, "label l must be 1, 0 or nothing"),

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from lrlab.data.dataset import Dataset, pattern
-from lrlab.data.label_models import FittedModel, load_model, save_model
+from lrlab.data.dataset import Dataset, Scaling, pattern
+from lrlab.data.label_models import LabelModel, load_model, save_model
 from lrlab.lowrank import LowRank
 from tests.data.hostile_rows import COMPRESSED, KERNEL, PARTS, saved
 from tests.fuzz.drawing import changed_archive, changed_bytes, drawn
@@ -18,7 +18,7 @@ def small_model():
     """Return a model with named columns as bytes."""
     columns = Dataset(np.zeros((0, 3)), pattern((np.zeros(0, int),) * 2, (0, 2)), None, ("a", "b", "c"), ("x", "y"))
     stream = io.BytesIO()
-    save_model(stream, FittedModel("leml-squared", {}, LowRank(np.eye(3, 1), np.ones(1), np.eye(2, 1)), columns))
+    save_model(stream, LabelModel(LowRank(np.eye(3, 1), np.ones(1), np.eye(2, 1)), Scaling(), columns))
     return stream.getvalue()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from lrlab.data import rows as datasets
+from lrlab.data import reading as datasets
 from lrlab.data.arrays import LARGEST
 from lrlab.data.labels import choose_labels
 from lrlab.data.reading import read_given

@@ -12,7 +12,7 @@ from tests.data.hostile_rows import PARTS, saved
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_bytes, drawn
 from tests.fuzz.test_readers import RATINGS, TEXTS, XML, written
 
-OPTIONS = ("--rank", "--iterations", "--seed", "--observed", "--limit", "--set", "--top", "--user", "--labels")
+OPTIONS = ("--rank", "--iterations", "--seed", "--base", "--set", "--top", "--user", "--labels")
 SHELL_WORDS = (
     "models", "solve", "store", "predict", "fit", "one-bit-sensing", "--solver", "pairwise-moment", "n=40", "--json",
     "--help", "--out", "--store", "--tune", "-x", "--", *OPTIONS,

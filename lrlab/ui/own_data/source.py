@@ -10,12 +10,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from lrlab import catalog
 from lrlab.data.columns import KINDS, Hints
 from lrlab.data.examples import EXAMPLES
 from lrlab.data.labels import COUNT
-from lrlab.data.recover import KINDS as MODEL_KINDS
-from lrlab.data.tasks import OFFERED, Measurements, read_task, task_of
+from lrlab.data.recover import data_models
+from lrlab.data.tasks import OFFERED, Task, read_task, task_of
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
@@ -64,7 +63,7 @@ RANK = Parameter(
 class Shown:
     """A task and its description: the spec of all solvers, options of `fit`, names of files or of an example."""
 
-    task: Measurements
+    task: Task
     spec: Any
     options: dict[str, Value]
     files: Mapping[str, str]
@@ -104,7 +103,7 @@ class Reading(NamedTuple):
     labels: Any
 
 
-def carry_out(reading: Reading) -> Measurements:
+def carry_out(reading: Reading) -> Task:
     """Return the task of files, on a worker."""
     with tempfile.TemporaryDirectory(prefix="lrlab-own-") as name:
         for file, content in reading.content.items():
@@ -188,7 +187,7 @@ def tiles(key: str) -> None:
 
 def say(link: Permalink) -> tuple[Hints, str]:
     """Show choices that replace lrlab's reading of a file; everything may stay empty."""
-    models = ["", *(name for name, spec in catalog.MODELS.items() if issubclass(spec, tuple(MODEL_KINDS)))]
+    models = ["", *data_models()]
     with controls.fold("Content of the file", "own_data-hints") as place:
         shown = place.open
 
@@ -209,12 +208,12 @@ def say(link: Permalink) -> tuple[Hints, str]:
     return Hints(kind, y, Z, missing, duplicates, model), labels
 
 
-def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Measurements, Mapping[str, str]]:
+def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Task, Mapping[str, str]]:
     """Return the task of an example or of dropped files, read again only if something changes."""
     if example:
         return uploads.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
 
-    def reading() -> tuple[Measurements, Mapping[str, str]]:
+    def reading() -> tuple[Task, Mapping[str, str]]:
         folder = Folder()
         files = roles([folder.write(one) for one in dropped])
         local = get_engine().local
@@ -234,7 +233,7 @@ def label_columns(columns: str) -> str | tuple[str, ...] | None:
     return tuple(name.strip() for name in columns.split(","))
 
 
-def choose_options(link: Permalink, task: Measurements) -> dict[str, Any]:
+def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
     """Show the settings of a task; return the settings of the data and the ones that you change."""
     known = {p.name: p for p in task.settings()}
     rank = next((name for name in ("rank", "r") if name in known), "")

@@ -7,7 +7,8 @@ from typing import Any
 import streamlit as st
 
 from lrlab.data.recover import in_units
-from lrlab.data.tasks import Fit, LabeledRows, Responses
+from lrlab.data.responses import ResponsesProblem
+from lrlab.data.tasks import Fit
 from lrlab.data.tuning import FIRST
 from lrlab.engine.engine import get_engine
 from lrlab.figures import convergence, picture, theme
@@ -120,13 +121,13 @@ def recovered(fit: Fit) -> None:
     tables.view(table)
     with st.container(horizontal=True):
         tables.download_csv("Estimate (CSV)", table, "recovered", key=f"{PAGE}-csv")
-        title = "Model (.npz)" if isinstance(fit.task, LabeledRows) else "Estimate (.npz)"
+        title = "Model (.npz)" if fit.task.model == "multilabel" else "Estimate (.npz)"
         tables.download(title, lambda: fit.task.packed(fit.trace), "recovered.npz", key=f"{PAGE}-npz")
 
 
 def figure(fit: Fit) -> Figure:
     """Return the picture of an estimate: the link of responses, or matrices and images."""
-    if not isinstance(fit.task, Responses):
+    if not isinstance(fit.trace.problem, ResponsesProblem):
         return picture.measured([Panel(title, values) for title, values in fit.task.parts(fit.trace).items()], HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]
     look: dict[str, Any] = {"mode": "lines", "line": {"width": 0, "color": color}, "hoverinfo": "skip"}
