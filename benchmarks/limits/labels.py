@@ -9,7 +9,7 @@ from benchmarks.limits.frame import Loop
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.labels import Labels
-from lrlab.solvers.multilabel.leml_squares import WholeSquares
+from lrlab.solvers.multilabel.leml_steps import WholeSquares
 
 TITLE = "many labels"
 ROWS, FEATURES, LABELS, RANK, STEPS = 4880, 1836, 159, 64, 5

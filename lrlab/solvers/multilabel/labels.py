@@ -1,6 +1,6 @@
 """Observed labels in blocks of rows: sums of losses and products with their derivatives (Yu et al. 2014, section 3)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,72 +18,42 @@ BLOCK = 2**20
 """Entries per block of rows: the ones whose scores are computed."""
 
 
-class Block:
-    """Some rows of the labels: values at all entries (rows, L), or at the observed ones (m,) in the order of a mask."""
-
-    def __init__(self, labels: "Labels", rows: slice, gather: bool = False) -> None:
-        """Take some rows; gather: whether to compute scores entry by entry, not as a whole table."""
-        self.rows, self.loss, self.gather, self.mask = rows, labels.loss, gather, labels.mask
-        if labels.mask is None:
-            self.Y = labels.Y[rows]
-            return
-        pointer = labels.mask.indptr[rows.start : rows.stop + 1]
-        # Views of the mask: copies would double its memory.
-        self.columns, self.pointer = labels.mask.indices[pointer[0] : pointer[-1]], pointer - pointer[0]
-        self.positive = labels.positive[labels.Y.indptr[rows.start] : labels.Y.indptr[rows.stop]] - pointer[0]
-        self.shape = rows.stop - rows.start, labels.mask.shape[1]
-
-    @property
-    def target(self) -> Array:
-        """The labels as the loss codes them."""
-        if self.mask is None:
-            return self.loss.coded(self.Y.toarray())
-        positive = np.zeros(len(self.columns))
-        positive[self.positive] = 1.0
-        return self.loss.coded(positive)
-
-    def scores(self, A: Array, H: Array) -> Array:
-        """Return A H^T at the entries."""
-        if self.mask is None:
-            return A @ H.T
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.pointer))
-        if not self.gather:
-            return (A @ H.T).ravel().take(rows * self.shape[1] + self.columns)
-        values = np.zeros(len(rows))
-        # Column by column: numpy gathers short rows ten times as slowly.
-        for a, h in zip(A.T.copy(), H.T.copy(), strict=True):
-            values += a[rows] * h[self.columns]
-        return values
-
-    def table(self, values: Array) -> Matrix:
-        """Return values at the entries as a table (rows, L)."""
-        return values if self.mask is None else csr_array((values, self.columns, self.pointer), shape=self.shape)
-
-
 class Labels:
     """Y (n, L), sparse with 1 for positive labels, and the mask of the observed ones, None if all are observed.
 
     With intercepts b (L,) images A (n, k + 1) of a factor end in a column of ones, and factors H (L, k + 1) of labels
-    in the column b: scores are A H^T either way. X is then centered as `Design.balanced` says.
+    in the column b: scores are A H^T either way. X is then centered as `Design.balanced` says. `blocks` are slices of
+    rows. Values at their entries are tables (rows, L), or arrays (m,) in the order of the mask.
     """
 
     def __init__(self, problem: LabelData, loss: Loss) -> None:
         self.Y, self.mask, self.loss, self.intercepts = problem.Y, problem.mask, loss, int(problem.intercept)
         self.design, self.full = Design.balanced(problem.X, problem.intercept), problem.mask is None
-        self.X = self.design.X
-        self.positive = np.zeros(0, int) if self.full else places_in(problem.Y, problem.mask)
-
-    def images(self, W: Array) -> Array:
-        """Return X W, followed by ones if there are intercepts."""
-        return self.with_ones(self.X @ W)
+        self.X, (n, L) = self.design.X, self.Y.shape
+        m = n * L if self.mask is None else self.mask.nnz
+        # If few entries are observed, scores are computed only there.
+        self.gathered = n * L > DENSE_SHARE * m
+        height = max(1, BLOCK * n // max(1, m) if self.gathered else BLOCK // L)
+        self.blocks = [slice(start, min(start + height, n)) for start in range(0, n, height)]
+        if self.mask is not None:
+            self._codes = np.full(m, loss.off, np.int8)
+            self._codes[places_in(problem.Y, problem.mask)] = 1
 
     def with_ones(self, A: Array) -> Array:
         """Return images A, followed by ones if there are intercepts."""
         return np.hstack([A, np.ones((len(A), self.intercepts))]) if self.intercepts else A
 
+    def images(self, W: Array) -> Array:
+        """Return X W, followed by ones if there are intercepts."""
+        return self.with_ones(self.X @ W)
+
     def embeddings(self, H: Array) -> Array:
         """Return H without the intercepts."""
         return H[:, : H.shape[1] - self.intercepts]
+
+    def offsets(self, H: Array) -> Array:
+        """Return the intercepts of H (L, 1), or (L, 0)."""
+        return H[:, H.shape[1] - self.intercepts :]
 
     def penalties(self, weight: float, columns: int) -> Array:
         """Return the regularization strength per column of H: none on intercepts."""
@@ -93,29 +63,56 @@ class Labels:
         """Return the predictor with scores X Z + b of rows that are not centered."""
         return self.design.estimate(self.loss.kind, Z, b.ravel())
 
-    @cached_property
-    def blocks(self) -> list[Block]:
-        """The labels in blocks of rows; if few are observed, scores are computed only there."""
-        n, L = self.Y.shape
-        m = n * L if self.mask is None else self.mask.nnz
-        gather = n * L > DENSE_SHARE * m
-        height = max(1, BLOCK * n // max(1, m) if gather else BLOCK // L)
-        return [Block(self, slice(start, min(start + height, n)), gather) for start in range(0, n, height)]
+    def target(self, rows: slice) -> Array:
+        """Return the labels of a block as the loss codes them."""
+        return self.loss.coded(self.Y[rows].toarray()) if self.mask is None else self._codes[self._entries(rows)]
+
+    def scores(self, rows: slice, A: Array, H: Array) -> Array:
+        """Return A H^T at the entries of a block."""
+        A = A[rows]
+        if self.mask is None:
+            return A @ H.T
+        lengths = np.diff(self.mask.indptr[rows.start : rows.stop + 1])
+        at, columns = np.repeat(np.arange(len(A)), lengths), self.mask.indices[self._entries(rows)]
+        if not self.gathered:
+            return (A @ H.T).ravel().take(at * len(H) + columns)
+        # Column by column: numpy gathers short rows ten times as slowly.
+        return sum((a[at] * h[columns] for a, h in zip(A.T.copy(), H.T.copy(), strict=True)), np.zeros(len(at)))
+
+    def table(self, rows: slice, values: Array) -> Matrix:
+        """Return values at the entries of a block as a table (rows, L)."""
+        if self.mask is None:
+            return values
+        pointer, cut = self.mask.indptr[rows.start : rows.stop + 1], self._entries(rows)
+        # Views of the mask: copies would double its memory.
+        parts = values, self.mask.indices[cut], pointer - pointer[0]
+        return csr_array(parts, shape=(rows.stop - rows.start, self.Y.shape[1]))
+
+    def _entries(self, rows: slice) -> slice:
+        return slice(self.mask.indptr[rows.start], self.mask.indptr[rows.stop])
 
     @cached_property
     def coded(self) -> Matrix:
         """Y as the loss codes it, empty if unobserved."""
         if self.loss.off == 0:
             return self.Y
-        if self.full:
-            return self.loss.coded(self.Y.toarray())
-        return vstack([b.table(b.target) for b in self.blocks], format="csr")
+        tables = [self.table(rows, self.target(rows).astype(float)) for rows in self.blocks]
+        return np.vstack(tables) if self.mask is None else vstack(tables, format="csr")
 
     def total(self, A: Array, H: Array) -> float:
         """Return the sum of l(Y_ij, (A H^T)_ij) over the observed entries."""
-        return float(sum(self.loss.value(b.target, b.scores(A[b.rows], H)).sum() for b in self.blocks))
+        return float(sum(self.loss.value(self.target(rows), self.scores(rows, A, H)).sum() for rows in self.blocks))
 
     def slopes(self, A: Array, H: Array) -> Iterator[tuple[slice, Matrix]]:
         """Yield the table D of l'(Y_ij, (A H^T)_ij), empty if unobserved, by blocks of rows."""
-        for b in self.blocks:
-            yield b.rows, b.table(self.loss.slope(b.target, b.scores(A[b.rows], H)))
+        for rows in self.blocks:
+            yield rows, self.table(rows, self.loss.slope(self.target(rows), self.scores(rows, A, H)))
+
+    def curved(self, A: Array, H: Array) -> Callable[[Array, Array], Iterator[tuple[slice, Matrix]]]:
+        """Return what yields the table U of l''(Y_ij, (A H^T)_ij) (P Q^T)_ij by blocks of rows, from P and Q."""
+        C: Sequence[Array | float] = [1.0] * len(self.blocks)
+        if not self.loss.quadratic:
+            C = [self.loss.curvature(self.target(rows), self.scores(rows, A, H)) for rows in self.blocks]
+        return lambda P, Q: (
+            (rows, self.table(rows, c * self.scores(rows, P, Q))) for rows, c in zip(self.blocks, C, strict=True)
+        )

@@ -15,8 +15,7 @@ from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.label_losses import LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels
-from lrlab.solvers.multilabel.leml_squares import ExactSquares, ObservedSquares, WholeSquares
-from lrlab.solvers.multilabel.leml_steps import Risk, first_factors, split
+from lrlab.solvers.multilabel.leml_steps import ObservedSquares, Risk, WholeSquares
 
 Inner = Annotated[
     str, choice("cg", "exact", help="W by a few conjugate gradients, or exactly (squared loss, all labels observed)")
@@ -88,9 +87,9 @@ def leml(
     """
     require_closed_form({"inner": inner, "loss": loss}, problem.mask is None)
     labels, trace = Labels(problem, coding or LOSSES[loss]), penalty == "trace"
-    squares = (ExactSquares if inner == "exact" else WholeSquares) if labels.full else ObservedSquares
+    squares = WholeSquares if labels.full else ObservedSquares
     kind: type[Risk] = squares if labels.loss.quadratic else Risk
-    risk = kind(labels, regularization, newton_steps, steps)
+    risk = kind(labels, regularization, newton_steps, steps, inner == "exact")
     W, H = split(start, trace) if start else first_factors(labels, shared.rank_of(problem, fitted_rank), rng)
     A, sizes = labels.images(W), labels.design.sizes[:, None]
     b: Array = np.zeros((len(H), labels.intercepts))
@@ -115,3 +114,16 @@ def leml(
 def ratio(G: Array, whole: Array) -> float:
     """Return ||G|| / ||whole||, or 0 if that is 0 / 0."""
     return float(np.linalg.norm(G)) / (float(np.linalg.norm(whole)) or np.inf)
+
+
+def split(Z: LowRank, trace: bool) -> tuple[Array, Array]:
+    """Return Z as W H^T, such that (||W||_F^2 + ||H||_F^2) / 2 is the nuclear norm, or with W orthonormal."""
+    root = np.sqrt(Z.s) if trace else np.ones_like(Z.s)
+    return Z.U * root, Z.V * (root if trace else Z.s)
+
+
+def first_factors(labels: Labels, k: int, rng: Generator) -> tuple[Array, Array]:
+    """Return an orthonormal W, a random subspace after one power step with X^T Y, and H = 0."""
+    X, Y = labels.X, labels.Y
+    images = X @ rng.standard_normal((X.shape[1], k))
+    return np.linalg.qr(X.T @ (Y @ (Y.T @ images)))[0], np.zeros((Y.shape[1], k))

@@ -7,17 +7,21 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.methods.proximal import accelerated, place
+from lrlab.solvers.methods.proximal import Split, fasta, shrink
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
 from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers
-from lrlab.solvers.multilabel.summed_losses import AllSquares, Losses
 
 FLAT = 1e-8
 """Reduction of the gradient that ends a run on separable labels without a penalty."""
+STEPS, ACCURACY, FARTHEST = 50, 1e-10, 30.0
+"""Newton steps of intercepts, their accuracy, and the largest one, as of labels that are never or always positive."""
 
 
 @label_solver(memory=0.0, matrix=table_numbers)
@@ -34,13 +38,12 @@ def trace_norm(
 
     One convex problem for all labels, whose penalty makes the rank low: the optimum that leml looks for.
 
-    .. math:: W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top D(Z)\bigr), \quad D_{ij}(Z) = \ell'(Y_{ij}, x_i^\top z_j)
-        \text{ on } \Omega, \quad Z = W + \beta (W - W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values
-        by } \tau
+    .. math:: W \leftarrow S_{t \lambda}\bigl(W - t\, X^\top D(W)\bigr), \quad D_{ij}(W) = \ell'(Y_{ij}, x_i^\top w_j)
+        \text{ on } \Omega, \qquad S_\tau \text{ lowers all singular values by } \tau
 
     minimize    F(W) = sum over observed (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_*  over W (d, L)
-    update      accelerated proximal gradient steps (see `methods.proximal.accelerated`); for the squared loss with all
-                labels observed the gradient is X^T A H^T - X^T Y of the factors W = U H^T, A = X U
+    update      t and the line search as in FASTA, but F never rises; for the squared loss with all labels observed the
+                gradient is X^T A H^T - X^T Y of the factors W = U H^T, A = X U
     converges   to the one optimum; W = 0 from the largest singular value of the gradient at 0 on. The logistic loss
                 without a penalty has none if W separates the labels (NO_MINIMUM)
     cost        a product of X with d x L, and a singular value decomposition of d x L
@@ -57,19 +60,53 @@ def trace_norm(
 def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates:
     """Yield the iterates of a loss with a nuclear norm."""
     labels = Labels(problem, loss)
-    risk = AllSquares(labels) if labels.loss.quadratic and labels.full else Losses(labels)
-    start = place(risk, lowrank.zero((problem.X.shape[1], problem.Y.shape[1]), 1))
+    risk = WholeSquares(labels) if loss.quadratic and labels.full else Risk(labels)
+    d, L = problem.X.shape[1], problem.Y.shape[1]
+    zero, b = lowrank.zero((d, L), 1), np.zeros((L, labels.intercepts))
+
+    def value(W: LowRank) -> tuple[float, tuple[Array, Array]]:
+        A = labels.images(W.left)
+        H = np.hstack([W.V, best_intercepts(labels, A, np.hstack([W.V, b]))])
+        return risk.value(A, H), (A, H)
+
+    def gradient(images: tuple[Array, Array]) -> Array:
+        b[:] = labels.offsets(images[1])
+        return risk.gradient(*images)
+
+    first = gradient(value(zero)[1])
     units = np.ones((1, 1)), labels.design.sizes[:, None]
-    scales = [float(np.linalg.norm(start.gradient / one)) or 1.0 for one in units]
+    scales = [float(np.linalg.norm(first / one)) or 1.0 for one in units]
     # 1 over the curvature along the leading direction downhill of losses whose second derivative is 1.
-    first = 1.0 / (float(np.linalg.norm(risk.images(lowrank.from_dense(start.gradient, 1).U))) ** 2 or 1.0)
-    for at, pull in accelerated(risk, start, regularization, first):
-        W, rest = at.estimate, at.gradient + pull
+    step = 1.0 / (float(np.linalg.norm(labels.X @ lowrank.from_dense(first, 1).U)) ** 2 or 1.0)
+    split = Split(value, gradient, lambda V, t: shrink(V, t * regularization), LowRank.dense)
+    for at in fasta(split, zero, step, memory=1):
+        W, rest = at.x, at.gradient + at.z
         residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
-        value = at.f + regularization * float(W.s.sum())
+        F = at.f + regularization * float(W.s.sum())
         # Below the logistic loss of one margin of 0 every sign is right: without a penalty F falls for ever.
-        endless = loss is LOGISTIC and not regularization and value < math.log(2.0)
-        estimate, note = labels.estimate(W, risk.intercepts(at.A, W.V)), f"Rank {np.count_nonzero(W.s)}."
-        yield Iterate(estimate, value, None if endless else residual, note)
+        endless = loss is LOGISTIC and not regularization and F < math.log(2.0)
+        estimate, note = labels.estimate(W, b), f"Rank {np.count_nonzero(W.s)}."
+        yield Iterate(estimate, F, None if endless else residual, note)
         if endless and residual <= FLAT:
             return Stop.NO_MINIMUM
+
+
+def best_intercepts(labels: Labels, A: Array, H: Array) -> Array:
+    """Return the best intercepts (L, 1) for scores A H^T, by Newton's method from those of H; (L, 0) without any.
+
+    Steps have at most length 1, since the logistic loss is flat far from its minimum.
+    """
+    loss, b = labels.loss, labels.offsets(H)
+    if loss.quadratic and labels.full and b.size:
+        return b + np.asarray(labels.coded.mean(axis=0) - H @ A.mean(axis=0))[:, None]
+    for _ in range(STEPS if b.size else 0):
+        slope, curvature = np.zeros(len(H)), np.zeros(len(H))
+        for rows in labels.blocks:
+            scores, target = labels.scores(rows, A, np.hstack([H[:, :-1], b])), labels.target(rows)
+            slope += labels.table(rows, loss.slope(target, scores)).sum(axis=0)
+            curvature += labels.table(rows, loss.curvature(target, scores)).sum(axis=0)
+        step = np.divide(slope, curvature, out=np.zeros_like(slope), where=curvature > 0)
+        b = np.clip(b - np.clip(step, -1.0, 1.0)[:, None], -FARTHEST, FARTHEST)
+        if np.abs(step).max() < ACCURACY:
+            break
+    return b

@@ -71,8 +71,8 @@ def one_bit_trace_norm(
 
     One convex problem for a table of all signs, whose penalty makes the rank low.
 
-    .. math:: W \leftarrow S_{t \lambda}\bigl(Z - t\, X^\top D(Z)\bigr), \quad D_{ij}(Z) = \ell'(Y_{ij}, x_i^\top z_j),
-        \quad Z = W + \beta (W - W_{\text{old}}), \qquad S_\tau \text{ lowers all singular values by } \tau
+    .. math:: W \leftarrow S_{t \lambda}\bigl(W - t\, X^\top D(W)\bigr), \quad D_{ij}(W) = \ell'(Y_{ij}, x_i^\top w_j),
+        \qquad S_\tau \text{ lowers all singular values by } \tau
 
     minimize    F(W) = sum over (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_*  over W (d1, d2)
     cost        as trace-norm on labels
