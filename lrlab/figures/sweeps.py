@@ -23,8 +23,7 @@ from lrlab.parameters import display_name, require_known
 from lrlab.runs import theory as finite_size
 from lrlab.sweeps import theory
 from lrlab.sweeps.adaptive import infer
-from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoint_words, midpoints, results_of
 from lrlab.sweeps.theory import Region

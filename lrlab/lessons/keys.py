@@ -1,6 +1,6 @@
 """The keys of lesson files."""
 
-from lrlab.sweeps.toml_source import Keys
+from lrlab.sweeps.toml import Keys
 
 POSITIONS = (int, float, str)
 _SERIES = Keys({"label": str, "solver": str, "settings": dict, "spec": dict}, ("label", "solver"))

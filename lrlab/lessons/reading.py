@@ -12,8 +12,7 @@ from lrlab.lessons.trials import job
 from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import make_spec
-from lrlab.sweeps.toml_source import Path, Source
+from lrlab.sweeps.toml import KeyPath, Source, make_spec
 
 TEXTS = ("title", "summary", "reference", "closing")
 SHAPE = ("kind", "model", "spec", "seed", "trials", "series", "slider")
@@ -46,8 +45,8 @@ def read(name: str, text: str) -> Lesson:
     return Lesson(name, title, summary, source.content["place"], reference, closing, steps)
 
 
-def _step(source: Source, path: Path) -> Step:
-    table = source.value(path)
+def _step(source: Source, path: KeyPath) -> Step:
+    table = source.paths[path]
     for k, term in enumerate(table.get("terms", ())):
         with source.locate((*path, "terms", k), path):
             require_known(term, terms(), what="term")
@@ -57,7 +56,7 @@ def _step(source: Source, path: Path) -> Step:
     for key in table.get("numbers", {}):
         here = (*path, "numbers", key)
         source.check(keys.NUMBER, "a number", here)
-        of, at = source.value(here)["of"], source.value(here)["at"]
+        of, at = source.paths[here]["of"], source.paths[here]["at"]
         if figure is None:
             raise source.located(InputError(key, "missing without a figure", of, "add a figure"), here)
         with source.locate(here):
@@ -81,8 +80,8 @@ def _step(source: Source, path: Path) -> Step:
     return step
 
 
-def _question(source: Source, path: Path, figure: Figure | None) -> Question:
-    table = source.value(path)
+def _question(source: Source, path: KeyPath, figure: Figure | None) -> Question:
+    table = source.paths[path]
     if figure is None:
         raise source.located(InputError("question", "next to a figure that answers it", "none", "add a figure"), path)
     choices = tuple(Choice(**choice) for choice in table["choices"])
@@ -97,8 +96,8 @@ def _question(source: Source, path: Path, figure: Figure | None) -> Question:
     return Question(table["text"].strip(), choices, table["feedback"].strip(), tuple(table.get("hidden", ())))
 
 
-def _figure(source: Source, path: Path) -> Figure:
-    table = source.value(path)
+def _figure(source: Source, path: KeyPath) -> Figure:
+    table = source.paths[path]
     with source.locate((*path, "kind"), path):
         require_known(table["kind"], KINDS, what="kind")
     with source.locate((*path, "spec"), path):
@@ -126,8 +125,8 @@ def _figure(source: Source, path: Path) -> Figure:
     return figure
 
 
-def _slider(source: Source, path: Path, spec: Spec) -> Slider:
-    table = source.value(path)
+def _slider(source: Source, path: KeyPath, spec: Spec) -> Slider:
+    table = source.paths[path]
     name, setting = table.get("axis", table.get("setting", "")), "setting" in table
     if not setting:
         with source.locate((*path, "axis"), path):

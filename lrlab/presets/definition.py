@@ -12,8 +12,7 @@ from itertools import product
 from typing import Any
 
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import ABOUT, SUCCESS, make_spec
-from lrlab.sweeps.toml_source import Keys
+from lrlab.sweeps.toml import ABOUT, SUCCESS, Keys, make_spec
 
 Toml = Mapping[str, Any]
 EIGENVALUES = ("largest", "second", "gap")

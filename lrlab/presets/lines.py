@@ -34,7 +34,7 @@ from lrlab.presets.rules import half, half_words
 from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, run_traced, run_trial
-from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.definition import Success
 from lrlab.sweeps.statistics import summarize
 from lrlab.sweeps.toml import make_success
 

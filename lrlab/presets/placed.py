@@ -18,8 +18,7 @@ from lrlab.presets.label_quantities import PLACES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial
-from lrlab.sweeps.definition import COUNT, Cell, Sweep
-from lrlab.sweeps.definition_parts import Span
+from lrlab.sweeps.definition import COUNT, Cell, Span, Sweep
 from lrlab.sweeps.toml import make_axis
 
 CHOSEN_BY = "error"

@@ -6,7 +6,7 @@ from lrlab.aliases import PRESET_KEYS, PRESET_KINDS
 from lrlab.parameters import require_known
 from lrlab.presets.definition import KINDS, Preset
 from lrlab.presets.papers import paper_of
-from lrlab.sweeps.toml_source import Source
+from lrlab.sweeps.toml import Source
 
 
 def read(name: str, text: str) -> Preset:

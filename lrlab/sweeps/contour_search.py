@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lrlab.arrays import Array, Mask
 from lrlab.runs.run import blas_threads
-from lrlab.sweeps.definition_parts import first_look
+from lrlab.sweeps.definition import first_look
 from lrlab.sweeps.statistics import wilson_bounds
 
 Counts = NDArray[np.int64]

@@ -9,17 +9,22 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lrlab import catalog
+from lrlab.arrays import Mask
 from lrlab.catalog import family
+from lrlab.model_entry import Level
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, job_maker
 from lrlab.runs.memory import memory_limit
-from lrlab.sweeps.definition_parts import Span, Success, first_look
 
+STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
+LARGEST = 1e100
+LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each grid point", low=1, high=1_000_000)
 TOLERANCE = Parameter(
     name="tolerance", kind=int, default=1, meaning="precision of the contour, in grid points", low=1, high=100
@@ -31,6 +36,78 @@ MOST_CELLS = 50_000
 """Largest number of grid points, over all solvers. lrlab checks each before the first trial, in about 5 s in total."""
 SHARE = 0.3
 """Default budget of an adaptive sweep, as a fraction of the trials of the whole grid."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Values given by their ends: `steps` of them, evenly spaced on a linear or a log scale."""
+
+    low: float
+    high: float
+    steps: int
+    spacing: str = "linear"
+
+    def values(self, axis: str) -> list[float]:
+        """Return the values; InputError if there are none."""
+        STEPS.check(self.steps)
+        for end in (self.low, self.high):
+            if not abs(end) <= LARGEST:
+                raise InputError(axis, "finite at both ends of a range", end, "give a number that can be reached")
+        require_known(self.spacing, ("linear", "log"), what=f"spacing of {axis}")
+        if self.spacing == "log" and min(self.low, self.high) <= 0:
+            raise InputError(axis, "above 0 at both ends of a log scale", min(self.low, self.high), "space it linearly")
+        if self.low == self.high and self.steps > 1:
+            raise InputError(axis, "a range with two different ends", self.low, "give one value as a list")
+        values = (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps)
+        return [float(value) for value in values]
+
+
+def spacing(given: tuple[float, ...] | Span) -> str:
+    """Return how the values of an axis are spaced; a list is "log" if its ratios are more even than its steps."""
+    if isinstance(given, Span):
+        return given.spacing
+    values = np.sort(np.array(given, dtype=float))
+    if len(values) < 3 or values[0] <= 0:
+        return "linear"
+    steps, ratios = np.diff(values), np.diff(np.log(values))
+    return "log" if ratios.std() / ratios.mean() < steps.std() / steps.mean() else "linear"
+
+
+@dataclass(frozen=True)
+class Success:
+    """A trial succeeds when its measure ends below, or above, a level."""
+
+    metric: str
+    below: float | None = None
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a rule without a level, or with two."""
+        if (self.below is None) == (self.above is None):
+            got = "neither" if self.below is None else "both"
+            raise InputError("success", "a metric with one level, below or above", got, "give one of the two")
+        LEVEL.check(self.level)
+
+    @property
+    def level(self) -> float:
+        """The level."""
+        return self.above if self.below is None else self.below  # type: ignore[return-value]
+
+    @property
+    def at(self) -> Level:
+        """The level as theory reads it."""
+        return Level(self.metric, self.level, self.above is None)
+
+    def reached(self, values: ArrayLike) -> Mask:
+        """Return which values of the measure are successes; nan is none."""
+        numbers = np.asarray(values, dtype=float)
+        return numbers > self.level if self.below is None else numbers < self.level
+
+
+def first_look(values: int) -> int:
+    """Return how many values of an axis an adaptive sweep takes at first: about the square root of their number."""
+    return min(values, math.ceil(math.sqrt(values)) + 1)
+
 
 Given = tuple[float, ...] | Span
 """The values of an axis: all of them, or a range."""

@@ -15,8 +15,7 @@ from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, TrialResult
 from lrlab.sweeps.adaptive import infer
-from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoint
 

@@ -14,8 +14,7 @@ from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE
 from lrlab.parameters import InputError, declared
 from lrlab.runs import theory
 from lrlab.solver_entry import nothing_known
-from lrlab.sweeps.definition import Sweep, spec_at
-from lrlab.sweeps.definition_parts import spacing
+from lrlab.sweeps.definition import Sweep, spacing, spec_at
 
 COLUMNS, SCAN, BISECTIONS = 48, 24, 16
 """Columns and rows of the plane in the search for lines, and bisections that locate each line."""

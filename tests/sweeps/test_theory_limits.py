@@ -9,8 +9,7 @@ from lrlab.engine.results import LocalResults
 from lrlab.runs import theory
 from lrlab.shell.sweep import show
 from lrlab.store.store import Store
-from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.theory import limits

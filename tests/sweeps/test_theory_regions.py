@@ -11,8 +11,7 @@ from lrlab import catalog
 from lrlab.model_entry import Level
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial, run_trial
-from lrlab.sweeps.definition import Span, Sweep, spec_at
-from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.definition import Span, Success, Sweep, spec_at
 from lrlab.sweeps.theory import lines, regions
 from lrlab.theory import spiked
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios

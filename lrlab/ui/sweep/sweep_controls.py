@@ -11,8 +11,7 @@ from lrlab.catalog import model_entry
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
-from lrlab.sweeps.definition import BUDGET, TOLERANCE, Sweep, usual_success
-from lrlab.sweeps.definition_parts import Span, Success
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Span, Success, Sweep, usual_success
 from lrlab.ui.shared import problem_controls, solver_controls
 from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis

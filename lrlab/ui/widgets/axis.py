@@ -10,8 +10,7 @@ from lrlab import catalog
 from lrlab.model_entry import Range
 from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, Parameter, declared
-from lrlab.sweeps.definition import Given
-from lrlab.sweeps.definition_parts import Span, spacing
+from lrlab.sweeps.definition import Given, Span, spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 

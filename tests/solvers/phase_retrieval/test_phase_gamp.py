@@ -9,8 +9,7 @@ import lrlab
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.protocol import Stop
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
-from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.definition_parts import Success
+from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.theory import regions
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase_limits import overlaps
