@@ -10,16 +10,16 @@ from numpy.random import Generator, SeedSequence
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Matrix
+from lrlab.arrays import Array, Indices, Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
-from lrlab.models.label_rows import LabelRows, highest, scattered
+from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
 from lrlab.parameters import InputError, number
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, Spec, child, proceed
 
 FRESH = 1000
 """Number of test rows."""
@@ -28,7 +28,7 @@ BLOCK = 2**22
 
 
 @dataclass(frozen=True, kw_only=True)
-class Multilabel(LabelRows):
+class Multilabel(Spec):
     """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1.
 
     With per_row=0 it has all labels with a positive score. Features are isotropic: E[x x^T] = I.
@@ -42,6 +42,12 @@ class Multilabel(LabelRows):
         r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
     )
 
+    n: Annotated[int, number(2, 1_000_000, "number of rows", scale="log")] = 2000
+    d: Annotated[int, number(2, 1_000_000, "features per row; the first is the constant 1", scale="log")] = 100
+    labels: Annotated[int, number(2, 100_000, "number of labels", symbol="L", scale="log")] = 50
+    rank: Rank = 5
+    observed: Annotated[float, number(1e-4, 1, "fraction of the labels that is observed", scale="log")] = 1.0
+    density: Annotated[float, number(1e-5, 1, "fraction of nonzero features; 1 is dense", scale="log")] = 1.0
     per_row: Annotated[
         int, number(0, 1000, "relevant labels per row; 0: all labels with a positive score", scale="log")
     ] = 3
@@ -52,34 +58,58 @@ class Multilabel(LabelRows):
 
     def check(self) -> None:
         """Reject ranks and numbers of labels above the possible ones."""
-        super().check()
+        least, expected = min(self.size), f"less than labels = {self.labels}"
+        if self.rank > least:
+            remedy = "lower the rank, or raise d and labels"
+            raise InputError("rank", f"in 1..min(d, labels) = {least}", self.rank, remedy)
         if self.per_row >= self.labels:
-            expected = f"less than labels = {self.labels}"
             raise InputError("per_row", expected, self.per_row, "lower per_row, or raise labels")
         if self.seen_per_row >= self.labels:
-            expected = f"less than labels = {self.labels}"
             raise InputError("seen_per_row", expected, self.seen_per_row, "set it to 0 to observe all labels")
         if self.seen_per_row and self.observed < 1:
             expected = "1 if seen_per_row is not 0"
             raise InputError("observed", expected, self.observed, "leave out one of the two")
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Rows and columns of W."""
+        return self.d, self.labels
+
+    @property
+    def remark(self) -> str:
+        """Warn if the rows do not determine W."""
+        if self.n >= self.d:
+            return ""
+        return f"Fewer rows (n = {self.n}) than features (d = {self.d}): only regularization makes W unique."
+
+    @property
+    def feature_entries(self) -> int:
+        """Approximate number of stored features of the training rows."""
+        return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
+
+    @property
     def complete(self) -> bool:
         """Whether all labels are observed."""
-        return super().complete and not self.seen_per_row
+        return self.observed == 1 and not self.seen_per_row
 
     @property
     def observed_entries(self) -> int:
         """Approximate number of observed labels."""
-        return self.seen_per_row * self.n or super().observed_entries
+        return self.seen_per_row * self.n or math.ceil(self.observed * self.n * self.labels)
 
     @property
     def data_bytes(self) -> int:
         """Memory of features, positive labels, observed indices, test rows, and the block in progress."""
-        fresh = FRESH / self.n * (8 if self.density == 1 else 26) * self.feature_entries
+        features = int((1.0 + FRESH / self.n) * (8 if self.density == 1 else 26) * self.feature_entries)
+        masked = 0 if self.complete else 6 * self.observed_entries
         on = self.per_row or self.labels / 2
         drawn = int(16 * self.n * (on + 1)) + 32 * min(BLOCK, self.n * max(self.size))
-        return self.held_bytes + int(fresh) + drawn
+        return features + masked + drawn
+
+    @property
+    def memory_advice(self) -> str:
+        """Fewer stored features."""
+        return "lower density, since lrlab stores nonzero features only"
 
     def truth(self) -> LowRank:
         """Return W with uniformly distributed singular vectors and equal singular values; scores have variance 1."""
@@ -155,6 +185,40 @@ class Multilabel(LabelRows):
             return scattered(rng, (height, self.labels), self.observed)
 
         return sparse.vstack([block(child(stream, i), height) for i, height in self._cuts(self.n)], format="csr")
+
+
+def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
+    """Return a pattern of True at a fraction of the entries, drawn uniformly without replacement."""
+    rows, columns = shape
+    total = rows * columns
+    # Random rounding gives many small blocks the same fraction as one large block.
+    size = min(total, int(share * total + rng.random()))
+    places = np.sort(rng.choice(total, size=size, replace=False, shuffle=False))
+    pointer = np.concatenate([[0], np.cumsum(np.bincount(places // columns, minlength=rows))])
+    return csr_array((np.ones(size, bool), places % columns, pointer), shape=shape)
+
+
+def drawn_pattern(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
+    """Return a pattern of True at a fraction of the entries, as `scattered` for one block of rows after the other.
+
+    Indices have 32 bits: 5 bytes per entry, and little more in between.
+    """
+    rows, columns = shape
+    height, parts, lengths = max(1, BLOCK // columns), list[Indices](), list[Indices]()
+    for start in range(0, rows, height):
+        block = scattered(rng, (min(height, rows - start), columns), share)
+        parts.append(block.indices.astype(np.int32))
+        lengths.append(np.diff(block.indptr))
+    pointer = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    pointer = pointer.astype(np.int32 if pointer[-1] < 2**31 else np.int64)
+    return csr_array((np.ones(pointer[-1], bool), np.concatenate(parts), pointer), shape=shape)
+
+
+def highest(scores: Array, count: int) -> csr_array:
+    """Return a pattern of True at the `count` highest scores of each row."""
+    rows = len(scores)
+    places = np.sort(np.argpartition(-scores, count - 1, axis=1)[:, :count], axis=1)
+    return csr_array((np.ones(places.size, bool), places.ravel(), np.arange(rows + 1) * count), shape=scores.shape)
 
 
 FAMILY = Family(

@@ -1,19 +1,186 @@
 """One-bit single-label multi-label learning: a stream of samples with one observed sign each (Qiu et al. 2017)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from functools import cached_property
+from itertools import repeat
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
+from scipy.sparse import csr_array, vstack
 
-from lrlab import lowrank
+from lrlab import lowrank, ranking
+from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
-from lrlab.models.one_bit_problem import BLOCK, OneBitMultilabelProblem
+from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, choice, gaussian_noise, number
-from lrlab.protocol import Checkpoint, Spec, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
+
+BLOCK = 2**21
+"""Features, or signs, per simulated block."""
+
+
+class Samples(NamedTuple):
+    """A block of samples: X (n, d1); labels (n,), the observed label of each, and y (n,) in +-1, its sign.
+
+    If all labels are observed, labels is None and y is (n, d2).
+    """
+
+    X: Array
+    labels: Indices | None
+    y: Array
+
+    def margins(self, W: LowRank) -> Array:
+        """Return x_i^T w_j at the observed labels, of the shape of y; W (d1, d2)."""
+        images = self.X @ W.left
+        return images @ W.V.T if self.labels is None else np.einsum("ik,ik->i", images, W.V[self.labels])
+
+    def add_moment(self, r: Array, total: Array) -> None:
+        """Add the sum of r_ij e_j x_i^T over the observed labels to `total` (d2, d1); r has the shape of y."""
+        if self.labels is None:
+            total += r.T @ self.X
+            return
+        counted = np.flatnonzero(r)
+        # Only samples whose r is not 0 are read, grouped by their label: one sparse product, no loop over samples.
+        present, group = np.unique(self.labels[counted], return_inverse=True)
+        pattern = csr_array((r[counted], (group, counted)), shape=(len(present), len(r)))
+        total[present] += pattern @ self.X
+
+    def right_product(self, r: Array, V: Array) -> Array:
+        """Return the sum of r_ij x_i v_j^T over the observed labels (d1, k), V (d2, k), without any d1 x d2 matrix."""
+        return self.X.T @ (r @ V if self.labels is None else r[:, None] * V[self.labels])
+
+    def left_product(self, r: Array, U: Array, d2: int) -> Array:
+        """Return the sum of r_ij e_j (U^T x_i)^T over the observed labels (d2, k), U (d1, k)."""
+        images = self.X @ U
+        if self.labels is None:
+            return r.T @ images
+        return csr_array((r, (self.labels, np.arange(len(r)))), shape=(d2, len(r))) @ images
+
+    def tables(self, d2: int) -> tuple[csr_array, csr_array | None]:
+        """Return 1 at positive signs (n, d2), and the pattern of observed labels, None for all."""
+        if self.labels is None:
+            return csr_array(self.y > 0, dtype=float), None
+        rows, shape = np.arange(len(self.y)), (len(self.y), d2)
+        on = self.y > 0
+        Y = csr_array((np.ones(on.sum()), (rows[on], self.labels[on])), shape=shape)
+        return Y, csr_array((np.ones(len(rows), bool), (rows, self.labels)), shape=shape)
+
+
+class OneBitMultilabelProblem(Problem):
+    """The stream of one spec, read in blocks. Only the score may read the truth.
+
+    Attributes: spec; truth (LowRank); size (d1, d2) and rank, given to solvers; fresh, whether every batch is new;
+    signs_per_label, the mean number of signs per label in a batch; X_test (test_rows, d1) and Y_test, sparse, 1 at
+    positive signs; intercept: no label has one.
+    """
+
+    intercept = False
+
+    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
+        self.spec, self.truth, self.rank, self.checkpoint = spec, spec.truth(), spec.rank, checkpoint
+        self.fresh, self.signs_per_label, self.size = spec.observation == "stream", spec.signs_per_label, spec.size
+        # Independent of the batch size, so that a larger batch begins as a smaller one does.
+        self.block_rows = max(1, BLOCK // (spec.d1 if self.fresh else max(spec.size)))
+        for part in self.truth:
+            frozen(part)
+        self._data, self._test = spec.streams().data.spawn(2)
+        self._blocks: tuple[int, list[Samples]] = (-1, [])
+
+    def load(self, everything: bool) -> None:
+        """Draw the test rows, and the first batch if it fits in memory."""
+        _ = self.X_test, self.Y_test
+        if self._keeps:
+            self._keep(0)
+
+    @property
+    def batches(self) -> Iterator[int]:
+        """The numbers of the batches in order; 0 forever if there is only one."""
+        return iter(range(self.spec.batches)) if self.fresh else repeat(0)
+
+    def blocks(self, batch: int) -> Iterator[Samples]:
+        """Yield a batch in read-only blocks of rows; each pass draws large batches anew.
+
+        Passes report to the run's checkpoint, which raises Interrupted to end the run.
+        """
+        if self._keeps:
+            self._keep(batch)
+        for index, start in enumerate(range(0, self.spec.m, self.block_rows)):
+            self.checkpoint(start / self.spec.m)
+            yield self._blocks[1][index] if self._keeps else self._draw(batch, index)
+
+    def table(self, batch: int) -> MultilabelProblem:
+        """Return a batch as one label matrix in memory, for solvers of multi-label problems."""
+        X, parts, start = np.empty((self.spec.m, self.spec.d1)), [], 0
+        for block in self.blocks(batch):
+            X[start : start + len(block.X)] = block.X
+            parts.append(block.tables(self.spec.d2))
+            start += len(block.X)
+        Y, masks = (list(part) for part in zip(*parts, strict=True))
+        mask = vstack(masks, format="csr") if self.fresh else None
+        return MultilabelProblem(X, vstack(Y, format="csr"), mask, self.X_test, self.Y_test, self.rank)
+
+    @cached_property
+    def _table(self) -> MultilabelProblem:
+        """The first batch, for solvers that need a single one."""
+        return self.table(0)
+
+    X = property(lambda self: self._table.X)
+    Y = property(lambda self: self._table.Y)
+    mask = property(lambda self: self._table.mask)
+
+    @property
+    def _keeps(self) -> bool:
+        return self.spec.data_bytes <= IN_MEMORY
+
+    def _keep(self, batch: int) -> None:
+        if self._blocks[0] != batch:
+            count = len(range(0, self.spec.m, self.block_rows))
+            self._blocks = batch, [self._draw(batch, index) for index in range(count)]
+
+    def _draw(self, batch: int, index: int) -> Samples:
+        rows = min(self.block_rows, self.spec.m - index * self.block_rows)
+        rng = child(SeedSequence(self._data.entropy, spawn_key=(*self._data.spawn_key, batch)), index)
+        X = rng.standard_normal((rows, self.spec.d1))
+        labels = rng.integers(self.spec.d2, size=rows) if self.fresh else None
+        clean = Samples(X, labels, np.empty(0)).margins(self.truth)
+        noisy = clean + self.spec.noise * rng.standard_normal(clean.shape)
+        y = np.where((noisy >= 0) != (rng.random(clean.shape) < self.spec.flip), 1.0, -1.0)
+        for part in (X, y) if labels is None else (X, y, labels):
+            frozen(part)
+        return Samples(X, labels, y)
+
+    @cached_property
+    def X_test(self) -> Array:
+        """Features of the test rows (test_rows, d1)."""
+        return frozen(np.random.default_rng(self._test).standard_normal((self.spec.test_rows, self.spec.d1)))
+
+    @cached_property
+    def Y_test(self) -> csr_array:
+        """Noiseless labels of the test rows (test_rows, d2), 1 if positive."""
+        return csr_array((self.X_test @ self.truth.left) @ self.truth.V.T >= 0, dtype=float)
+
+    def score(self, estimate: LowRank) -> dict[str, float]:
+        """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test rows.
+
+        W is compared with normalized columns. Hamming: fraction of wrong signs. AUC: per row and per label, averaged
+        over those with both signs; 1/2 without any.
+        """
+        scores = (self.X_test @ estimate.left) @ estimate.V.T
+        of_rows = ranking.row_measures(scores, self.Y_test, ranking.THRESHOLDS["signs"])
+        of_labels = ranking.label_auc(scores, self.Y_test)
+        return {
+            **lowrank.errors(self.spec.comparable(estimate), self.truth),
+            "hamming": of_rows["hamming"],
+            "auc": of_rows["auc"] if of_rows["auc_rows"] else 0.5,
+            "label_auc": of_labels.value if of_labels.count else 0.5,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from lrlab.data.dataset import Dataset
 from lrlab.data.reading import read
 from lrlab.data.recover import job_of
 from lrlab.engine import solve
-from lrlab.models.label_rows import drawn_pattern
+from lrlab.models.multilabel import drawn_pattern
 from lrlab.models.multilabel_problem import MultilabelProblem, measured, only_observed
 from lrlab.parameters import InputError, Value
 from lrlab.presets.published import Files

@@ -9,9 +9,8 @@ import lrlab
 from lrlab import InputError, lowrank, solve
 from lrlab import spec as spec_of
 from lrlab.lowrank import LowRank
-from lrlab.models import one_bit_problem
-from lrlab.models.one_bit_multilabel import OneBitMultilabel
-from lrlab.models.one_bit_problem import Samples
+from lrlab.models import one_bit_multilabel
+from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
@@ -81,10 +80,10 @@ def test_what_is_drawn_is_the_model():
 
 @pytest.mark.parametrize("spec", [SPEC, FULL])
 def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec, monkeypatch):
-    monkeypatch.setattr(one_bit_problem, "BLOCK", 20 * 700)
+    monkeypatch.setattr(one_bit_multilabel, "BLOCK", 20 * 700)
     first, again = spec.build(), spec.build()
     wanted = [list(first.blocks(t)) for t in (0, 2)]
-    monkeypatch.setattr(one_bit_problem, "IN_MEMORY", 0)
+    monkeypatch.setattr(one_bit_multilabel, "IN_MEMORY", 0)
     for t, blocks in ((2, wanted[1]), (0, wanted[0])):
         anew = list(again.blocks(t))
         assert len(anew) == len(blocks) > 2
@@ -253,7 +252,7 @@ def test_products_give_the_iterates_of_the_formed_moment_without_a_matrix(settin
     def refuse(*given):
         raise AssertionError("no d1 x d2 matrix is to be added to")
 
-    monkeypatch.setattr("lrlab.models.one_bit_problem.Samples.add_moment", refuse)
+    monkeypatch.setattr("lrlab.models.one_bit_multilabel.Samples.add_moment", refuse)
     products = lrlab.solve(spec, "one-bit-power", max_iter=5, batch_share=share, moment="products")
     np.testing.assert_allclose(products.table["error"], formed.table["error"], rtol=1e-8)
     assert products.stop == formed.stop
