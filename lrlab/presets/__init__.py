@@ -48,7 +48,7 @@ def load(name: str, quick: bool = False, at: float | None = None) -> "Preset":
     InputError for an unknown name or position, or, with its path, for a mistake in the file.
     """
     from lrlab.presets import forms
-    from lrlab.presets.reading import read
+    from lrlab.presets.definition import read
 
     require_known(name, tuple(names()), what="preset")
     preset = read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))

@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from lrlab.aliases import PRESET_KEYS, PRESET_KINDS
+from lrlab.parameters import require_known
+from lrlab.presets.papers import paper_of
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import ABOUT, SUCCESS, Keys, make_spec
+from lrlab.sweeps.toml import ABOUT, SUCCESS, Keys, Source, make_spec
 
 Toml = Mapping[str, Any]
 EIGENVALUES = ("largest", "second", "gap")
@@ -164,3 +167,23 @@ class Preset:
         seed = {"seed": self.content["seed"]} if "seed" in self.content else {}
         model = next(part["model"] for part in reversed(parts) if "model" in part)
         return make_spec({"model": model, "spec": spec, **seed})
+
+
+def read(name: str, text: str) -> Preset:
+    """Return the preset in a text; InputError, with the path, for unknown or missing keys and wrong kinds."""
+    source = Source(text, "preset file", f"{name}.toml")
+    content = source.content
+    figure = content.get("figure")
+    kind = str(figure.get("kind", "lines")) if isinstance(figure, dict) else "lines"
+    kind = PRESET_KINDS.get(kind, kind)
+    with source.locate(("figure",)):
+        require_known(kind, KINDS, what="kind")
+    for key, names in PRESET_KEYS.items():
+        for table in content[key] if isinstance(content.get(key), list) else ():
+            for old in names.keys() & set(table):
+                table[names[old]] = table.pop(old)
+    source.check(KINDS[kind], "a preset")
+    title, reference, explanation = (content[key].strip() for key in ("title", "reference", "explanation"))
+    if paper := paper_of(name):
+        reference = f"{paper.citation}, {reference.removeprefix(f'{paper.citation}, ')}"
+    return Preset(name, title, kind, reference, explanation, content)

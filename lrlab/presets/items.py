@@ -5,17 +5,14 @@ import tracemalloc
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab.presets.definition import Preset
-from lrlab.presets.label_quantities import PLACES
-from lrlab.presets.placed import Placed, rounded, settings_of
+from lrlab.models.axes import place
+from lrlab.parameters import declared
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.protocol import Iterate, Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, run_job
 from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
 
-CLOSE, QUICK_CLOSE = 1.05, 1.3
-"""Ratio of the ends of a finished search for the fewest measurements, in a full and in a reduced run."""
 MEASUREMENTS = "measurements"
 """Column with the result of a search."""
 COSTS = {"processor": "processor seconds", "megabytes": "peak memory, MB"}
@@ -53,7 +50,7 @@ class Search:
     first: float
     last: float
     number: int
-    close: float = CLOSE
+    close: float
 
     def recovers(self, value: float) -> bool:
         """Return whether the run at a value recovers."""
@@ -62,16 +59,6 @@ class Search:
 
 
 Item = Trial | Drawing | Search
-
-
-def drawing(preset: Preset, one: Placed, metric: str, value: float, number: int) -> Drawing | Search:
-    """Return the quantity or the search of a series at a value of its axis."""
-    series, spec = one.series, one.at(value)
-    if "quantity" in series:
-        return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
-    search, settings = series["fewest"], settings_of(preset, one.panel, series)
-    ends, close = (search["along"], search["from"], search["to"]), QUICK_CLOSE if preset.quick else CLOSE
-    return Search(spec, series["solver"], tuple(settings.items()), metric, series["below"], *ends, number, close)
 
 
 def computed(item: Item) -> TrialResult | dict[str, Any]:
@@ -97,6 +84,12 @@ def fewest(search: Search) -> float:
         low, high = (low, middle) if search.recovers(middle) else (middle, high)
     spec: Any = rounded(search.spec, search.along, high)
     return float(spec.measurements or spec.values()[search.along])
+
+
+def rounded(spec: Spec, axis: str, value: float) -> Spec:
+    """Return the spec at a value of an axis, rounded for a parameter of whole numbers."""
+    parameter = declared(type(spec)).get(axis)
+    return place(spec, axis, round(value) if parameter is not None and parameter.kind is int else value)
 
 
 class Peak(Newest):

@@ -26,23 +26,20 @@ from lrlab.presets import claims
 from lrlab.presets.bounds import BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost, drawing
+from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost
 from lrlab.presets.label_quantities import PLACES
-from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, counts, grid_words, placed_in, runs_of
+from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, grid_words, items_of, iterates, placed_in
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.rules import half, half_words
 from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of
 from lrlab.protocol import Stop
 from lrlab.runs.trial import Trial, run_traced, run_trial
-from lrlab.sweeps.definition import Success
 from lrlab.sweeps.statistics import summarize
-from lrlab.sweeps.toml import make_success
 
 STATISTICS = {False: "Dots: medians of the trials, with quartiles.", True: "Fractions: with 95% Wilson intervals."}
 """Caption of points: of numbers, and of fractions."""
 TIMED = {"iteration": "seconds per iteration", "accuracy": "seconds until the accuracy is reached"}
 """Quantities of panels, with their titles."""
-QUARTILES = [0.25, 0.5, 0.75]
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -50,40 +47,28 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
     The first trial of every point comes before any second one, so that a growing figure has all lines early.
     """
-    placed = placed_in(preset, iterates(preset))
-    runs, drawn, refused = list[Any](), list[Any](), list[dict[str, Any]]()
-    for one in placed:
-        labels = {"panel": one.panel["title"], "series": one.series["label"]}
-        if {"quantity", "fewest"}.isdisjoint(one.series):
-            for own, item in runs_of(preset, one, trials):
-                if isinstance(item, str):
-                    refused.append({**own, "trial": 0, "refused": item})
-                else:
-                    runs.append((own, item))
-            continue
-        numbers = counts(preset, one.panel, len(one.values), trials)
-        metric = look_of(preset, one.panel).get("measure", "")
-        drawn += [
-            ({**labels, one.axis: value}, drawing(preset, one, metric, value, number))
-            for value, count in zip(one.values, numbers, strict=True)
-            for number in range(count)
-        ]
-    items = sorted(dict.fromkeys(item for _, item in [*runs, *drawn]), key=lambda item: item.number)
+    placed = placed_in(preset)
+    planned = [(labels, item) for one in placed for labels, item in items_of(preset, one, trials)]
+    refused = [{**labels, "trial": 0, "refused": item} for labels, item in planned if isinstance(item, str)]
+    runs: list[tuple[dict[str, Any], Any]] = [one for one in planned if not isinstance(one[1], str)]
+    runs.sort(key=lambda one: not isinstance(one[1], Trial))
+    items = sorted(dict.fromkeys(item for _, item in runs), key=lambda item: item.number)
 
     def finish(results: Sequence[Any]) -> Result:
         known, rows = dict(zip(items, results, strict=True)), list[dict[str, Any]]()
-        for labels, item in [*runs, *drawn]:
+        for labels, item in runs:
             # A traced trial has a row per iterate.
             result = known[item] or []
             own = result if isinstance(result, list) else [result if isinstance(result, dict) else result.row(item)]
             rows += [{**labels, **row} for row in own]
-        table = pd.DataFrame(rows + refused)
-        ran = table[table["refused"].fillna("") == ""] if "refused" in table else table
+        table, ran = pd.DataFrame(rows + refused), pd.DataFrame(rows)
         parts = []
-        for panel in preset.panels:
+        for panel in preset.panels if rows else ():
             own = ran[ran["panel"] == panel["title"]]
             if len(own):
-                parts.append(_panel(preset, panel, [one for one in placed if one.panel == panel], own))
+                parts.append(
+                    _panel(preset, panel, [one for one in placed if one.panel["title"] == panel["title"]], own)
+                )
         return assembled(parts, table)
 
     return Plan(_function(preset, placed, items), items, finish)
@@ -91,111 +76,93 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 
 def _function(preset: Preset, placed: Sequence[Placed], items: Sequence[Any]) -> Callable[[Any], Any]:
     """Return the function that computes an item."""
-    looks = [look_of(preset, one.panel) for one in placed]
-    if iterates(preset) or any("quantity" in look for look in looks):
+    if iterates(preset) or any("quantity" in one.panel for one in placed):
         return run_traced
-    if any(look.get("measure") in COSTS for look in looks):
+    if any(one.panel.get("measure") in COSTS for one in placed):
         return cost
     return run_trial if all(isinstance(item, Trial) for item in items) else computed
 
 
-def iterates(preset: Preset) -> bool:
-    """Return whether the figure shows every iterate."""
-    figure = preset.content["figure"]
-    return bool(figure.get("steps")) or figure.get("against") in TIMES
-
-
-def look_of(preset: Preset, panel: Toml) -> Toml:
-    """Return the keys of the figure, updated by a panel."""
-    return {**preset.content["figure"], **panel}
-
-
-def rate_of(preset: Preset, one: Placed) -> Success | None:
-    """Return the definition of success in a series, None if it shows a metric."""
-    if "fewest" in one.series or "quantity" in one.series:
-        return None
-    if "below" in one.series:
-        return Success(look_of(preset, one.panel)["measure"], below=one.series["below"])
-    return make_success(preset.content["success"]) if "success" in preset.content else None
-
-
 def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    look, title, first = look_of(preset, panel), panel["title"], placed[0]
-    success = next((rate for one in placed if (rate := rate_of(preset, one))), None)
-    rows = best_of_grid(
-        rows, ["series"] if iterates(preset) else ["series", first.axis], success.metric if success else CHOSEN_BY
-    )
-    without_estimate = 0
-    if iterates(preset):
+    first, title, every_step = placed[0], panel["title"], iterates(preset)
+    look, success = first.panel, next((one.success for one in placed if one.success), None)
+    by = ["series"] if every_step else ["series", first.axis]
+    rows, words = best_of_grid(rows, by, success.metric if success else CHOSEN_BY), ""
+    if every_step:
         points, values = median_traces(rows, look["measure"]), filled_traces(rows, look["measure"])
         points = points.assign(x=points[look.get("against", STEPS)])
     else:
-        tables = [_values(preset, one, rows[rows["series"] == one.series["label"]]) for one in placed]
+        tables = [_values(one, rows[rows["series"] == one.series["label"]]) for one in placed]
         # While trials arrive, some series have none.
         drawn = [(one, table) for one, table in zip(placed, tables, strict=True) if len(table)]
-        without_estimate = sum(int(table["failed"].sum()) for _, table in drawn)
+        failed = sum(int(table["failed"].sum()) for _, table in drawn)
+        words = f" {failed} trials ended without a finite estimate." if failed else ""
         if "ratio" in panel:
             drawn = [(first, _ratio(panel["ratio"], [table for _, table in drawn]))]
         values = pd.concat([table for _, table in drawn], ignore_index=True)
-        points = pd.concat([_points(table, rate_of(preset, one) is not None) for one, table in drawn])
-    lines = lines_of(preset, panel, placed, points)
+        points = pd.concat([_points(table, one.success is not None) for one, table in drawn])
+    lines = lines_of(preset, placed, points)
     figure = draw(
         points,
-        axis_title=_axis_title(look, first),
+        axis_title=_axis_title(first),
         value_title=" over ".join(panel.get("ratio", [TIMED.get(panel.get("quantity", "")) or look["measure_title"]])),
         log_x=look.get("log_x", False),
-        log_y=look.get("log_y", iterates(preset)),
+        log_y=look.get("log_y", every_step),
         bands="statement" in look,
-        marks=marks_of(preset, panel, first.spec),
+        marks=marks_of(preset, first),
         limits=lines[lines["series"].isna()],
         theory=lines.dropna().assign(kind="predicted", low=np.nan, high=np.nan),
     )
     if "published" in panel:
         figure.add_hline(y=panel["published"], line={"dash": "dot"}, annotation_text=f"paper: {panel['published']:g}")
-    if iterates(preset):
-        judged = [_on_runs(claim, rows, values, lines, look, panel, preset) for claim in claims.of_panel(preset, title)]
-        words = _ends(points)
+    summaries, exponents = list[dict[str, Any]](), list[Any]()
+    if every_step and not look.get("steps"):
+        judged = [
+            claims.verdict(claim, ends_of_runs(rows, look["measure"], look["against"], claim.get("level")))
+            for claim in claims.of_panel(preset, title)
+        ]
     else:
-        whole = [values, *bounds_at(preset, panel, values, lines)]
-        samples = samples_of(pd.concat(whole), "x", "value")
+        samples = samples_of(pd.concat([values, *bounds_at(preset, panel, values, lines)]), "x", "value")
         judged = claims.verdicts(preset, title, samples)
-        rates = [rate_of(preset, one) is not None for one in placed]
-        words = " ".join(STATISTICS[one] for one in dict.fromkeys(rates))
+    if every_step:
+        words = _ends(points) + words
+    else:
+        said = " ".join(dict.fromkeys(STATISTICS[one.success is not None] for one in placed))
         if success and "success" in preset.content:
             halves = half_words({name: half(samples, name) for name in samples.values})
-            words += f" {halves[:1].upper()}{halves[1:]}."
-    words += f" {without_estimate} trials ended without a finite estimate." if without_estimate else ""
-    costs = {key: samples_of(rows, first.axis, key) for key in COSTS if key in rows}
-    measured = costs or {"": samples_of(values, "x", "value")}
-    summaries, said, more = claims.exponents(preset, panel, first.axis, measured)
-    judged = [*judged, *more]
-    words += said + grid_words(rows) + assumptions(preset, panel) + claims.caption(judged)
+            said += f" {halves[:1].upper()}{halves[1:]}."
+        costs = {key: samples_of(rows, first.axis, key) for key in COSTS if key in rows}
+        summaries, growth, exponents = claims.exponents(preset, panel, first.axis, costs or {"": samples})
+        words = said + words + growth
+    words += grid_words(rows) + assumptions(preset, panel) + claims.caption([*judged, *exponents])
     table = pd.concat([points, lines.rename(columns={"name": "line"})]).drop(columns=["failed"], errors="ignore")
     table = table.rename(columns={"x": first.axis if first.axis != STEPS else "x"})
-    own = [*summaries, *claims.rows(judged[: len(judged) - len(more)])]
-    return Panel(title, figure, words, judged), panel_table(title, first.spec.model, table, own)
+    summary = panel_table(title, first.spec.model, table, [*summaries, *claims.rows(judged)])
+    return Panel(title, figure, words, [*judged, *exponents]), summary
 
 
-def _axis_title(look: Toml, one: Placed) -> str:
-    against = look.get("against", STEPS if one.axis == STEPS else "")
-    return look.get("against_title") or TIMES.get(against) or PLACES.get(one.axis) or axes(type(one.spec))[one.axis]
+def _axis_title(one: Placed) -> str:
+    against = one.panel.get("against", STEPS if one.axis == STEPS else "")
+    return (
+        one.panel.get("against_title") or TIMES.get(against) or PLACES.get(one.axis) or axes(type(one.spec))[one.axis]
+    )
 
 
-def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
+def _values(one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
     """Return series, trial, x, value and failed for each trial of a series."""
-    look, rate = look_of(preset, one.panel), rate_of(preset, one)
-    if "quantity" in one.panel and len(rows):
-        rows = times_of_runs(rows, one.axis, one.panel["quantity"], look)
+    look, success = one.panel, one.success
+    if "quantity" in look and len(rows):
+        rows = times_of_runs(rows, one.axis, look["quantity"], look)
         column = "time"
     else:
-        column = one.series["part"] if "quantity" in one.series else rate.metric if rate else look["measure"]
+        column = one.series["part"] if "quantity" in one.series else success.metric if success else look["measure"]
         column = MEASUREMENTS if "fewest" in one.series else column
     value = rows[column] if column in rows else pd.Series(np.nan, rows.index, dtype=float)
     failed = value.isna()
-    if rate:
+    if success:
         # A trial without an estimate counts as a failure, and so does a local minimum, which the truth fits better.
-        below = value < rate.below if rate.below is not None else value > rate.above
-        value = (below & ~failed & (rows["stop"] != Stop.LOCAL_MINIMUM.name)).astype(float)
+        good = value < success.below if success.below is not None else value > success.above
+        value = (good & ~failed & (rows["stop"] != Stop.LOCAL_MINIMUM.name)).astype(float)
     x = rows[one.axis] if one.axis in rows else pd.Series(dtype=float)
     if "against" in look:
         x = x.map({value: BOUNDS[look["against"]](one.at(value)) for value in one.values})
@@ -206,9 +173,9 @@ def _values(preset: Preset, one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
 def _points(table: pd.DataFrame, rate: bool) -> pd.DataFrame:
     """Return a row per series and x: statistics, y and the ends of its bar."""
     own = summarize(table, ["series", "x"], "value", above=0.5 if rate else None)
-    parts = ("share", "low", "high") if rate else ("median", "lower_quartile", "upper_quartile")
     if own.empty:
         return pd.DataFrame(columns=["series", "x", "y", "low", "high", "trials"], dtype=float)
+    parts = ("share", "low", "high") if rate else ("median", "lower_quartile", "upper_quartile")
     own = own.assign(**{name: own[part] for name, part in zip(("y", "low", "high"), parts, strict=True)})
     return own.replace([np.inf, -np.inf], np.nan).dropna(subset=["y"])
 
@@ -254,8 +221,8 @@ def median_traces(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     parts = {}
     for column, names in ((metric, ("low", "y", "high")), ("seconds", ("seconds_low", "seconds", "seconds_high"))):
         groups = filled_traces(rows, column).groupby(["series", "x"], sort=False)["value"]
-        for share, name in zip(QUARTILES, names, strict=True):
-            parts[name] = groups.quantile(share)
+        for fraction, name in zip((0.25, 0.5, 0.75), names, strict=True):
+            parts[name] = groups.quantile(fraction)
         parts.setdefault("trials", groups.count())
     table = pd.DataFrame(parts).reset_index().rename(columns={"x": STEPS}).astype({STEPS: int})
     order = {name: k for k, name in enumerate(rows["series"].unique())}
@@ -266,16 +233,6 @@ def _ends(points: pd.DataFrame) -> str:
     last = points.groupby("series", sort=False).tail(1)
     ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
     return f"Medians of the trials, with quartiles. At the end: {ends}."
-
-
-def _on_runs(
-    claim: Toml, rows: pd.DataFrame, values: pd.DataFrame, lines: pd.DataFrame, look: Toml, panel: Toml, preset: Preset
-) -> Any:
-    """Return the verdict on a claim about all iterations, the ends of runs, or the time until a level."""
-    if look.get("steps"):
-        whole = [values, *bounds_at(preset, panel, values, lines)]
-        return claims.verdict(claim, samples_of(pd.concat(whole), "x", "value"))
-    return claims.verdict(claim, ends_of_runs(rows, look["measure"], look["against"], claim.get("level")))
 
 
 def ends_of_runs(rows: pd.DataFrame, metric: str, against: str, level: float | None) -> Samples:

@@ -5,75 +5,103 @@ median of a metric at the end of the runs. This choice uses the ground truth, as
 hand. The table of trials has all of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from lrlab.models.axes import place
-from lrlab.parameters import declared
+from lrlab.figures.convergence import TIMES
 from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.items import Drawing, Item, Search, rounded
 from lrlab.presets.label_quantities import PLACES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.trial import Trial
-from lrlab.sweeps.definition import COUNT, Cell, Span, Sweep
-from lrlab.sweeps.toml import make_axis
+from lrlab.sweeps.definition import COUNT, Cell, Span, Success, Sweep
+from lrlab.sweeps.toml import make_axis, make_success
 
 CHOSEN_BY = "error"
 """Metric that chooses a value of a grid if the file defines no success."""
 STEPS = "iteration"
 """Axis of figures that show every iterate."""
+CLOSE, QUICK_CLOSE = 1.05, 1.3
+"""Ratio of the ends of a finished search for the fewest measurements, in a full and in a reduced run."""
 
 
 class Placed(NamedTuple):
-    """A series in a panel: both as in the file, the axis with its values, and the spec without the axis."""
+    """A series in a panel, both as in the file; the panel has also the keys of the figure.
+
+    axis, values: the axis with its values. spec: without the axis. settings: of the solver. success: the rule of
+    success, None if the series shows a metric.
+    """
 
     panel: Toml
     series: Toml
     axis: str
     values: Sequence[Any]
     spec: Spec
+    settings: Mapping[str, Any]
+    success: Success | None
 
     def at(self, value: Any) -> Spec:
         """Return the spec at a value of the axis, rounded for a parameter of whole numbers."""
         return self.spec if self.axis == STEPS or self.axis in PLACES else rounded(self.spec, self.axis, value)
 
 
-def placed_in(preset: Preset, by_iteration: bool) -> list[Placed]:
+def iterates(preset: Preset) -> bool:
+    """Return whether the figure shows every iterate."""
+    figure = preset.content["figure"]
+    return bool(figure.get("steps")) or figure.get("against") in TIMES
+
+
+def placed_in(preset: Preset) -> list[Placed]:
     """Return all pairs of a panel and a series in it."""
     placed = []
     for panel, series in product(preset.panels, preset.series):
-        if not shown_in(panel, series):
+        if series["label"] not in panel.get("only", panel.get("ratio", [series["label"]])):
             continue
-        spec = preset.spec(panel, series)
-        if by_iteration:
-            placed.append(Placed(panel, series, STEPS, [0.0], spec))
-            continue
-        axis, given = axis_of(preset, series if "axes" in series else panel)
-        placed.append(Placed(panel, series, axis, given.values(axis) if isinstance(given, Span) else given, spec))
+        look, spec = {**preset.content["figure"], **panel}, preset.spec(panel, series)
+        whole = (STEPS, [0.0]) if iterates(preset) else axis_of(preset, series if "axes" in series else panel)
+        success = make_success(preset.content["success"]) if "success" in preset.content else None
+        if "below" in series:
+            success = Success(look["measure"], below=series["below"])
+        if "fewest" in series or "quantity" in series:
+            success = None
+        placed.append(Placed(look, series, *whole, spec, settings_of(preset, panel, series), success))
     return placed
 
 
-def runs_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], Trial | str]]:
-    """Yield the trials of a series with the labels of their rows, or why a solver rejects a value."""
-    own = {"panel": one.panel["title"], "series": one.series["label"]}
-    for extra in _variants(one.series):
-        settings = settings_of(preset, one.panel, one.series) | extra
-        tried = {"grid": next(iter(extra.values()))} if extra else {}
+def items_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], Item | str]]:
+    """Yield the items of a series with the labels of their rows, or why a solver rejects a value."""
+    own, series = {"panel": one.panel["title"], "series": one.series["label"]}, one.series
+    if "quantity" in series or "fewest" in series:
+        for value, count in zip(one.values, counts(preset, one.panel, len(one.values), trials), strict=True):
+            yield from (({**own, one.axis: value}, _drawing(preset, one, value, number)) for number in range(count))
+        return
+    for extra in [{name: value} for name, values in series.get("grid", {}).items() for value in values] or [{}]:
+        settings, tried = {**one.settings, **extra}, {"grid": next(iter(extra.values()))} if extra else {}
         if one.axis == STEPS:
-            cells: Sequence[Cell] = [Cell({}, "", make_job(one.spec, one.series["solver"], **settings))]
+            cells: Sequence[Cell] = [Cell({}, "", make_job(one.spec, series["solver"], **settings))]
         else:
-            axes, solver = ((one.axis, tuple(one.values)),), (one.series["solver"],)
+            axes, solver = ((one.axis, tuple(one.values)),), (series["solver"],)
             cells = Sweep(spec=one.spec, axes=axes, solvers=solver, settings=tuple(settings.items())).cells
         for cell, count in zip(cells, counts(preset, one.panel, len(cells), trials), strict=True):
             labels = own | tried | dict(cell.axes)
             if cell.job is None:
                 yield {**labels, "solver": cell.solver}, cell.refused
                 continue
-            for number in range(count):
-                yield labels, Trial(cell.job, number)
+            yield from ((labels, Trial(cell.job, number)) for number in range(count))
+
+
+def _drawing(preset: Preset, one: Placed, value: float, number: int) -> Drawing | Search:
+    """Return the quantity or the search of a series at a value of its axis."""
+    series, spec = one.series, one.at(value)
+    if "quantity" in series:
+        return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
+    ends, settings = tuple(series["fewest"][key] for key in ("along", "from", "to")), tuple(one.settings.items())
+    close = QUICK_CLOSE if preset.quick else CLOSE
+    return Search(spec, series["solver"], settings, one.panel["measure"], series["below"], *ends, number, close)
 
 
 def settings_of(preset: Preset, panel: Toml, series: Toml) -> dict[str, Any]:
@@ -82,14 +110,18 @@ def settings_of(preset: Preset, panel: Toml, series: Toml) -> dict[str, Any]:
     return {**preset.content.get("settings", {}), **series.get("settings", {}), **special}
 
 
-def shown_in(panel: Toml, series: Toml) -> bool:
-    """Return whether a panel shows a series."""
-    return series["label"] in panel.get("only", panel.get("ratio", [series["label"]]))
+def axis_of(preset: Preset, panel: Toml) -> tuple[str, Sequence[Any]]:
+    """Return the axis of a panel, or else of the file, with its values."""
+    ((axis, values),) = panel.get("axes", preset.content.get("axes", {})).items()
+    given = make_axis(axis, values)
+    return axis, given.values(axis) if isinstance(given, Span) else given
 
 
-def _variants(series: Toml) -> list[dict[str, float]]:
-    """Return the settings of each value of a series' grid; one empty table without a grid."""
-    return [{name: value} for name, values in series.get("grid", {}).items() for value in values] or [{}]
+def counts(preset: Preset, panel: Toml, count: int, trials: int | None) -> list[int]:
+    """Return the number of trials per value in a panel or column."""
+    given = panel.get("trials", preset.content["trials"])
+    numbers = given if isinstance(given, list) else [given] * count
+    return [int(COUNT.check(trials or number)) for number in numbers]
 
 
 def best_of_grid(rows: pd.DataFrame, by: Sequence[str], metric: str) -> pd.DataFrame:
@@ -112,27 +144,6 @@ def grid_words(rows: pd.DataFrame) -> str:
     """Return a sentence on the chosen values, "" without a grid."""
     if "grid" not in rows or not rows["grid"].notna().any():
         return ""
-    best = [
-        f"{name}: {', '.join(f'{value:g}' for value in sorted(set(group['grid'])))}"
-        for name, group in rows.dropna(subset=["grid"]).groupby("series", sort=False)
-    ]
-    return f" Best of a grid, by the error with the ground truth: {'; '.join(best)}."
-
-
-def axis_of(preset: Preset, panel: Toml) -> tuple[str, Any]:
-    """Return the axis of a panel, or else of the file, with its values."""
-    ((axis, values),) = panel.get("axes", preset.content.get("axes", {})).items()
-    return axis, make_axis(axis, values)
-
-
-def counts(preset: Preset, panel: Toml, count: int, trials: int | None) -> list[int]:
-    """Return the number of trials per value in a panel or column."""
-    given = panel.get("trials", preset.content["trials"])
-    numbers = given if isinstance(given, list) else [given] * count
-    return [int(COUNT.check(trials or number)) for number in numbers]
-
-
-def rounded(spec: Spec, axis: str, value: float) -> Spec:
-    """Return the spec at a value of an axis, rounded for a parameter of whole numbers."""
-    parameter = declared(type(spec)).get(axis)
-    return place(spec, axis, round(value) if parameter is not None and parameter.kind is int else value)
+    best = rows.dropna(subset=["grid"]).groupby("series", sort=False)["grid"].unique()
+    words = [f"{name}: {', '.join(f'{value:g}' for value in sorted(values))}" for name, values in best.items()]
+    return f" Best of a grid, by the error with the ground truth: {'; '.join(words)}."

@@ -7,15 +7,14 @@ Trials share the storage of sweeps. The key of any other item has its values and
 
 import hashlib
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
 from lrlab.engine.messages import Failure
-from lrlab.engine.results import POLL_SECONDS, ItemResult, Results, Start
+from lrlab.engine.results import POLL_SECONDS, ItemResult, LocalResults, Results, Start
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.trial import Trial, TrialResult, run_trial
 from lrlab.store.store import Store, key_of, version_of
@@ -29,66 +28,50 @@ class Resumed(Results):
     ) -> None:
         """Read the store, and start to compute the missing items."""
         super().__init__(wanted)
-        self._function, self._wanted, self._open = function, wanted, open_store
+        self._function, self._open = function, open_store
         with open_store() as store:
             known = _read(store, function, wanted)
         self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
         self.reused = len(known)
         self._places = [k for k in range(len(wanted)) if k not in known]
-        # Items of a figure may differ by factors of 100 in size, and come in the order of the figure.
-        self._weights = [_bytes(wanted[k]) for k in self._places]
-        self._work, self._finished, self._begun = sum(self._weights), 0.0, time.monotonic()
-        self._inner = start(function, [wanted[k] for k in self._places]) if self._places else None
+        # Without missing items, no engine starts.
+        self._inner = (start if self._places else LocalResults)(function, [wanted[k] for k in self._places])
 
     @property
-    def alive(self) -> bool:
-        """Whether more results will come."""
-        return bool(self._stored) or (self._inner is not None and self._inner.alive)
+    def alive(self) -> bool:  # noqa: D102
+        return bool(self._stored) or self._inner.alive
 
     @property
-    def version(self) -> int:
-        """A number that grows with every result."""
-        return self.done + (self._inner.version if self._inner else 0)
+    def version(self) -> int:  # noqa: D102
+        return self.done + self._inner.version
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far, weighted by the bytes of the data; None if unknown."""
-        if not self.alive or self._inner is None:
-            return 0.0
-        return (time.monotonic() - self._begun) * (self._work / self._finished - 1.0) if self._finished else None
+        """Remaining time at the pace of the computed items."""
+        return self._inner.seconds_left
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return stored results at first, then new results, each stored before it is returned."""
-        if self._stored or self._inner is None:
-            new, self._stored = self._stored, []
-        else:
-            new = self._store(self._inner.take(wait_seconds))
-        self.done += len(new)
-        return new
+        return self._handed_on([] if self._stored else self._inner.take(wait_seconds))
 
     def _end(self) -> list[ItemResult]:
-        """End the stream; store and return results that nobody took."""
-        new, self._stored = self._stored, []
-        if self._inner is not None:
-            new += self._store(self._inner.cancel())
-        self.done += len(new)
-        return new
+        return self._handed_on(self._inner.cancel())
 
-    def _store(self, results: Sequence[ItemResult]) -> list[ItemResult]:
-        self._finished += sum(self._weights[number] for number, _, _ in results)
-        new = [ItemResult(self._places[number], item, value) for number, item, value in results]
-        good = [result for result in new if not isinstance(result.value, Failure)]
-        # An interrupted trial is not a result.
+    def _handed_on(self, computed: Sequence[ItemResult]) -> list[ItemResult]:
+        """Store computed results, and return them after the stored ones."""
+        new = [ItemResult(self._places[number], item, value) for number, item, value in computed]
+        # A failed or an interrupted trial is not a result.
+        good = [one for one in new if not isinstance(one.value, Failure)]
         finished = {item: value for _, item, value in good if getattr(value, "stop", "") != Stop.CANCELLED.name}
         if finished:
             with self._open() as store:
-                _write(store, self._function, finished)
+                if self._function is run_trial:
+                    store.add(finished)
+                else:
+                    store.add_items({key(self._function, item): value for item, value in finished.items()})
+        new, self._stored = [*self._stored, *new], []
+        self.done += len(new)
         return new
-
-
-def _bytes(item: Any) -> float:
-    spec = getattr(getattr(item, "job", item), "spec", None)
-    return float(spec.data_bytes) if isinstance(spec, Spec) else 1.0
 
 
 def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
@@ -106,16 +89,10 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
 
 def _restored(item: Any, stored: Any) -> Any:
     """Return a result read from JSON: a trial from its list; the iterates of a trial stay a list of rows."""
-    if isinstance(item, Trial) and isinstance(stored, list) and not all(isinstance(row, dict) for row in stored):
-        return TrialResult(*stored)
-    return stored
-
-
-def _write(store: Store, function: Callable[[Any], Any], finished: Mapping[Any, Any]) -> None:
-    if function is run_trial:
-        store.add(finished)
-    else:
-        store.add_items({key(function, item): result for item, result in finished.items()})
+    is_result = (
+        isinstance(item, Trial) and isinstance(stored, list) and not all(isinstance(row, dict) for row in stored)
+    )
+    return TrialResult(*stored) if is_result else stored
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:

@@ -15,22 +15,20 @@ from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.label_quantities import PLACES
 from lrlab.presets.placed import STEPS, Placed
-from lrlab.protocol import Spec
 
 CURVE_POINTS = 61
 
 
 def of_panel(preset: Preset, panel: Toml) -> list[Toml]:
     """Return the lines of a panel, as in the file."""
-    lines = preset.content.get("lines", ())
-    return [line for line in lines if line.get("panel", panel["title"]) == panel["title"]]
+    title = panel["title"]
+    return [line for line in preset.content.get("lines", ()) if line.get("panel", title) == title]
 
 
-def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
+def lines_of(preset: Preset, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of a panel: name, x, y, and the series if a line is exact for it, or nan."""
-    against = preset.content["figure"].get("against")
     parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
-    for line in (line for line in of_panel(preset, panel) if "mark" not in line):
+    for line in (line for line in of_panel(preset, placed[0].panel) if "mark" not in line):
         own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
         dots = points[points["series"].isin([one.series["label"] for one in own])]
         if dots.empty:
@@ -38,7 +36,7 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
         ends = dots["x"].min(), min(dots["x"].max(), line.get("to", np.inf))
         x = np.geomspace(*ends, CURVE_POINTS) if ends[0] > 0.0 else np.linspace(*ends, CURVE_POINTS)
         if "bound" in line:
-            x, y = _bound(line["bound"], own, x, dots["x"].to_numpy(float), against if against in BOUNDS else None)
+            x, y = _bound(line["bound"], own, x, dots["x"].to_numpy(float))
         elif "slope" in line:
             last = dots.iloc[-1]
             y = last["y"] * (x / last["x"]) ** line["slope"]
@@ -52,19 +50,19 @@ def lines_of(preset: Preset, panel: Toml, placed: Sequence[Placed], points: pd.D
     return pd.concat(parts, ignore_index=True)
 
 
-def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array, against: str | None) -> tuple[Array, Array]:
+def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array) -> tuple[Array, Array]:
     """Return x and y of a bound, also between the dots if the axis is a parameter of the spec."""
-    axis, spec = own[0].axis, own[0].spec
+    axis, spec, against = own[0].axis, own[0].spec, BOUNDS.get(own[0].panel.get("against", ""))
     if axis == STEPS or axis in PLACES:
         x = dots if axis == STEPS else x
         return x, np.array([STEP_BOUNDS[name](spec, value) for value in x])
-    if not against:
-        specs: list[Spec] = [own[0].at(value) for value in x]
-        places = [spec.values().get(axis, value) for spec, value in zip(specs, x, strict=True)]
-    else:
+    if against:
         specs = [one.at(value) for one in own for value in one.values]
-        places = [BOUNDS[against](spec) for spec in specs]
-    return np.array(places, float), np.array([BOUNDS[name](spec) for spec in specs])
+        x = np.array([against(spec) for spec in specs], float)
+    else:
+        specs = [own[0].at(value) for value in x]
+        x = np.array([spec.values().get(axis, value) for spec, value in zip(specs, x, strict=True)], float)
+    return x, np.array([BOUNDS[name](spec) for spec in specs])
 
 
 def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
@@ -80,9 +78,10 @@ def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataF
     return tables
 
 
-def marks_of(preset: Preset, panel: Toml, spec: Spec) -> dict[str, float]:
+def marks_of(preset: Preset, one: Placed) -> dict[str, float]:
     """Return the positions of vertical lines, numbers of the spec, by label."""
-    return {line["label"]: float(getattr(spec, line["mark"])) for line in of_panel(preset, panel) if "mark" in line}
+    marks = [line for line in of_panel(preset, one.panel) if "mark" in line]
+    return {line["label"]: float(getattr(one.spec, line["mark"])) for line in marks}
 
 
 def assumptions(preset: Preset, panel: Toml) -> str:

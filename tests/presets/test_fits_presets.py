@@ -10,9 +10,9 @@ from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
 from lrlab.presets import claims, shipped, table
+from lrlab.presets.definition import read
 from lrlab.presets.evidence import Samples
 from lrlab.presets.published import SETS, located, presence
-from lrlab.presets.reading import read
 from tests.data.cases import save_npz
 
 TEXT = """

@@ -80,7 +80,7 @@ def test_figures_of_traces_share_their_runs_between_panels_and_choose_from_a_gri
     assert len(plan.items) == 2 * 3, "two panels, three settings"
     result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     misfit, error = result.panels
-    assert "misfit" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
+    assert "residual norm" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
     assert "convex (FASTA): 0.02" in error.caption
     trials = result.trials[result.trials["series"] == convex["label"]]
     points = result.table[(result.table["series"] == convex["label"]) & (result.table["panel"] == error.title)]

@@ -7,7 +7,7 @@ import pytest
 from lrlab import InputError, presets
 from lrlab.engine.results import LocalResults, collect
 from lrlab.presets import claims, sweeps
-from lrlab.presets.reading import read
+from lrlab.presets.definition import read
 from lrlab.sweeps.toml import titled
 
 CURVES = """title = "Small"

@@ -10,10 +10,10 @@ from lrlab import InputError, presets
 from lrlab.catalog import family
 from lrlab.engine.results import LocalResults
 from lrlab.presets import report, result, shipped
+from lrlab.presets.definition import read
 from lrlab.presets.forms import quick
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quantities import QUANTITIES
-from lrlab.presets.reading import read
 from lrlab.runs.trial import TrialResult
 from lrlab.spectra import pairwise
 from tests.presets.test_preset_definitions import CURVES

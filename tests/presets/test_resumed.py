@@ -6,7 +6,7 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.results import LocalResults
-from lrlab.presets.reading import read
+from lrlab.presets.definition import read
 from lrlab.presets.resumed import Resumed, key
 from lrlab.spectra import pairwise
 from lrlab.store.store import Store

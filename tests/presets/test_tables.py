@@ -7,7 +7,7 @@ from lrlab import presets, solve
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.one_bit_multilabel import OneBitMultilabel
 from lrlab.presets import table
-from lrlab.presets.reading import read
+from lrlab.presets.definition import read
 from lrlab.presets.table import redrawn
 
 TEXT = """

@@ -166,7 +166,7 @@ def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squ
 def test_a_search_ends_where_runs_begin_to_recover(monkeypatch):
     """The fewest measurements, to 5%, of runs that recover from a number on; infinite where none does."""
     spec = lrlab.spec("rank-one-sensing", d1=10, d2=10, rank=1)
-    search = Search(spec, "altmin", (), "error", 0.01, "m", 20.0, 4000.0, 0)
+    search = Search(spec, "altmin", (), "error", 0.01, "m", 20.0, 4000.0, 0, 1.05)
     tried = []
 
     def recovers(_search, value, least=700):
