@@ -7,7 +7,6 @@ The store has the list of past sweeps of each browser session, too.
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 from weakref import WeakValueDictionary
 
@@ -101,14 +100,9 @@ class SweepRun:
         self._noted, self._ended = 0.0, 0
 
     @property
-    def changes(self) -> int:
-        """A number that grows with whatever is new."""
-        return self.results.changes + self._ended
-
-    @property
-    def version(self) -> tuple[int, int, str]:
+    def version(self) -> tuple[int, int, int, str]:
         """Differs if there is something new to show."""
-        return self.changes, self.done, self.state
+        return self.results.changes, self._ended, self.done, self.state
 
     @property
     def alive(self) -> bool:
@@ -133,14 +127,14 @@ class SweepRun:
             self.wait(ENDING_SECONDS)
         if not self.alive:
             self.state = "running"
-            self._begin(lambda store: self._compute(store, start))
+            self._begin(start)
 
     def look(self, state: State | Literal["new"] = "new") -> None:
         """Read stored trials, and compute nothing; `state` is from the list of past sweeps."""
         if not self.alive:
             # It runs nowhere, whatever the list says: its server has ended.
             self.state = "paused" if state == "running" else state
-            self._begin(self._read)
+            self._begin(None)
 
     def pause(self) -> None:
         """Stop within a second; `go_on` resumes it."""
@@ -165,25 +159,27 @@ class SweepRun:
             thread.join(seconds)
         return not self.alive
 
-    def _begin(self, work: Callable[[Store], None]) -> None:
+    def _begin(self, start: Start | None) -> None:
         self.error, self._pace, self._stop = "", None, None
-        self._thread = threading.Thread(target=self._serve, args=(work,), name="lrlab-sweep", daemon=True)
+        self._thread = threading.Thread(target=self._serve, args=(start,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
-    def _serve(self, work: Callable[[Store], None]) -> None:
+    def _serve(self, start: Start | None) -> None:
         try:
             with self._shared.open(lock_wait_seconds=None) as store:
-                work(store)
+                if start is None:
+                    run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
+                else:
+                    self._compute(store, start)
+        except EngineClosed as closed:
+            # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.
+            self.error, self.state = str(closed), "paused"
         except Exception as error:
-            worded = isinstance(error, InputError | RuntimeError)
-            self.error = str(error) if worded else Failure.of(error).sentence
-            self.state = "paused" if isinstance(error, EngineClosed) else "failed"
+            self.error = str(error) if isinstance(error, InputError | RuntimeError) else Failure.of(error).sentence
+            self.state = "failed"
         finally:
             self._ended += 1
             self._thread = None
-
-    def _read(self, store: Store) -> None:
-        run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
 
     def _compute(self, store: Store, start: Start) -> None:
         def progress(done: int, total: int) -> None:
@@ -196,16 +192,14 @@ class SweepRun:
         self._note(store)
         try:
             run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
-            # With the trials that arrived before the stop and were not reported.
-            self.done = self.results.done
-            self.state = self._stop or "done"
         except EngineClosed:
-            # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.
             raise
         except Exception:
             self.state = "failed"
             self._note(store)
             raise
+        # With the trials that arrived before the stop and were not reported.
+        self.done, self.state = self.results.done, self._stop or "done"
         self._note(store)
 
     def _progress(self, done: int, total: int) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise, product, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +23,8 @@ NODES = 41
 """Points of a limit along an axis. If the link or prior changes along it, only the sweep's points: each takes long."""
 APART = 0.005
 """Smallest difference of overlaps that gives the limit of polynomial-time methods a separate curve."""
-ROWS, FEW = 25, 11
-"""Rows of margins; initial columns, and rows if the link or prior changes along the axis."""
-REFINEMENTS, CURVED = 2, 0.04
-"""Rounds of adding columns, and the largest deviation of a margin, in log n/p, from linear between columns."""
+ROWS, FEW_ROWS, FEW_COLUMNS = 25, 11, 21
+"""Rows of margins; rows, and columns, if the link or prior changes along the axis."""
 NARROWEST = 0.02
 """Difference of margins, in log n/p, below which two limits are one."""
 FARTHEST = 60.0
@@ -79,16 +78,14 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
         # If theory does not know one side, there is nothing to draw.
         crossed = [
             [
-                crossing(name, float(x), float(ys[k]), float(ys[k + 1]))
-                for k in range(len(ys) - 1)
-                if {column[k].get(name), column[k + 1].get(name)} == {True, False}
+                crossing(name, float(x), *ends)
+                for ends, two in zip(pairwise(ys.tolist()), pairwise(column), strict=True)
+                if {side.get(name) for side in two} == {True, False}
             ]
             for x, column in zip(xs, columns, strict=True)
         ]
-        drawn[name] = []
-        for k in range(max(map(len, crossed))):
-            drawn[name] += [(float(x), own[k]) if k < len(own) else GAP for x, own in zip(xs, crossed, strict=True)]
-            drawn[name].append(GAP)
+        branches = zip_longest(*crossed, fillvalue=math.nan)
+        drawn[name] = [point for branch in branches for point in [*zip(xs.tolist(), branch, strict=True), GAP]]
     return drawn
 
 
@@ -181,47 +178,18 @@ def _region(name: str, loops: Points, nodes: Mask, x: Array, y: Array) -> Region
 
 
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
-    """Return the nodes of a grid, and the margins (columns, rows) at them; none if theory does not know the limits.
-
-    Columns are added between neighbors if a margin is not linear there.
-    """
-    across, upwards = sweep.grid
-    kinds = [_kind_at(sweep, (min(sweep.grid[across]), end(sweep.grid[upwards]))) for end in (min, max)]
-    y = grid_nodes(sweep, upwards, ROWS if kinds[0] == kinds[1] else FEW)
-    first = grid_nodes(sweep, across, FEW)
-    columns = {x: _column(sweep, x, y) for x in first}
-    names = dict.fromkeys(name for column in columns.values() for name in column)
-    if not names:
-        return first, y, {}
-
-    def fields(x: Array) -> dict[str, Array]:
-        unknown = np.full(len(y), FARTHEST)
-        return {name: np.array([columns[at].get(name, unknown) for at in x]) for name in names}
-
-    for _ in range(REFINEMENTS):
-        x = np.array(sorted(columns))
-        middles = (x[1:] + x[:-1])[_curved(x, np.array(list(fields(x).values())))] / 2.0
-        middles = np.unique(np.round(middles)) if _whole(sweep, across) else middles
-        columns |= {at: _column(sweep, at, y) for at in middles if at not in columns}
-    x = np.array(sorted(columns))
-    return x, y, fields(x)
-
-
-def _curved(x: Array, fields: Array) -> Mask:
-    """Return between which columns (columns - 1,) fields (fields, columns, rows) are not linear."""
-    left = ((x[2:] - x[1:-1]) / (x[2:] - x[:-2]))[:, None]
-    bent = np.abs(left * fields[:, :-2] + (1.0 - left) * fields[:, 2:] - fields[:, 1:-1])
-    return np.convolve(bent.max(axis=(0, 2)) > CURVED, [True, True]) > 0
-
-
-def _column(sweep: Sweep, x: float, y: Array) -> dict[str, Array]:
-    column: dict[str, Array] = {}
-    for k, at in enumerate(y):
-        spec = spec_near(sweep, (x, at))
+    """Return the nodes of a grid, and the margins (columns, rows) at them; none if theory does not know the limits."""
+    names, fields = [*sweep.grid], dict[str, Array]()
+    corners = [[*ends] for ends in product(*((min(values), max(values)) for values in sweep.grid.values()))]
+    kinds = [_kind_at(sweep, corner) for corner in corners]
+    x = grid_nodes(sweep, names[0], NODES if kinds[0] == kinds[2] else FEW_COLUMNS)
+    y = grid_nodes(sweep, names[1], ROWS if kinds[0] == kinds[1] else FEW_ROWS)
+    for i, j in np.ndindex(len(x), len(y)):
+        spec = spec_near(sweep, (x[i], y[j]))
         known = {} if spec is None else catalog.family(spec.model).margins(spec, sweep.contour.at)
         for name, margin in known.items():
-            column.setdefault(name, np.full(len(y), FARTHEST))[k] = np.clip(margin, -FARTHEST, FARTHEST)
-    return column
+            fields.setdefault(name, np.full((len(x), len(y)), FARTHEST))[i, j] = np.clip(margin, -FARTHEST, FARTHEST)
+    return x, y, fields
 
 
 def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:

@@ -124,8 +124,8 @@ def test_a_sweep_that_is_ending_can_be_begun_again(home):
 
 def test_a_sweep_that_is_being_read_is_not_under_way_and_can_be_begun(home, monkeypatch):
     read = threading.Event()
-    reads = SweepRun._read
-    monkeypatch.setattr(SweepRun, "_read", lambda run, store: (read.wait(PATIENCE), reads(run, store)))
+    serve = SweepRun._serve
+    monkeypatch.setattr(SweepRun, "_serve", lambda run, start: (start or read.wait(PATIENCE), serve(run, start)))
     run = SweepRun(replace(SWEEP, trials=1), home)
     run.look()
     assert run.alive and not run.computing
