@@ -66,15 +66,13 @@ def _squared_hinge(m: Array) -> tuple[Array, Array, Array]:
     return short**2, -2.0 * short, 2.0 * (m < 1.0)
 
 
+def _loss(name: str, derivatives: Callable[[Array], tuple[Array, Array, Array]]) -> Loss:
+    return Loss(name, *(lambda m, k=k: derivatives(m)[k] for k in range(3)), derivatives)
+
+
 LOGISTIC = Loss(
     "logistic", lambda m: np.logaddexp(0.0, -m), lambda m: -expit(-m), lambda m: expit(m) * expit(-m), _logistic
 )
-PROBIT = Loss("probit", lambda m: -log_ndtr(m), lambda m: _probit(m)[1], lambda m: _probit(m)[2], _probit)
-HINGE = Loss("hinge", lambda m: _hinge(m)[0], lambda m: _hinge(m)[1], lambda m: _hinge(m)[2], _hinge)
-SQUARED_HINGE = Loss(
-    "squared-hinge",
-    lambda m: _squared_hinge(m)[0],
-    lambda m: _squared_hinge(m)[1],
-    lambda m: _squared_hinge(m)[2],
-    _squared_hinge,
-)
+PROBIT = _loss("probit", _probit)._replace(value=lambda m: -log_ndtr(m))
+HINGE = _loss("hinge", _hinge)
+SQUARED_HINGE = _loss("squared-hinge", _squared_hinge)

@@ -14,17 +14,12 @@ def align(estimate: Array, truth: Array) -> Array:
     return -b if b @ truth < 0 else b
 
 
-def direction_error(estimate: Array, truth: Array) -> float:
-    """Return the sign-free distance min(||b - b*||, ||b + b*||) of unit vectors, in 0..sqrt(2).
+def aligned_scores(b: Array, truth: Array) -> dict[str, float]:
+    """Return `error`, the distance ||b - b*|| of unit vectors in 0..sqrt(2), and `overlap` of what `align` returns.
 
     An estimate that is zero names no direction and scores sqrt(2), the worst: its distance from the truth, 1, is less
     than most guesses have.
     """
-    return aligned_scores(align(estimate, truth), truth)["error"]
-
-
-def aligned_scores(b: Array, truth: Array) -> dict[str, float]:
-    """Return `error` and `overlap`, see below, of what `align` returns."""
     return {
         "error": length(b - truth) if b.any() else math.sqrt(2.0),
         "overlap": float(b @ truth) ** 2,

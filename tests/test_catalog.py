@@ -205,15 +205,6 @@ def test_a_job_says_what_its_options_give_the_solver():
     assert make_job(spec, "gamp").given == "Oracle information: link."
 
 
-def test_public_names():
-    spec = lrlab.spec("one-bit-sensing", n=500, p=10, seed=2)
-    trace = lrlab.solve(spec, "pairwise-moment", max_iter=5)
-    assert len(trace.table) == 5 and trace.stop is Stop.MAX_ITER
-    assert trace.problem.shape == (500, 10) and trace.estimate.shape == (10,)
-    shown = {"compare", "live", "map", "register", "Iterate", "Parameter", "solver"}
-    assert shown < set(lrlab.__all__) <= set(dir(lrlab)) and all(getattr(lrlab, name) for name in lrlab.__all__)
-
-
 def test_a_cancelled_pass_ends_in_the_middle_of_the_data(monkeypatch):
     monkeypatch.setattr("lrlab.models.single_index.IN_MEMORY", 0)
     monkeypatch.setattr("lrlab.models.single_index.BLOCK_BYTES", 2**14)

@@ -33,6 +33,7 @@ def test_packages_are_tables_from_the_first_line_of_a_script_on():
 
 def test_names_and_representations_are_for_readers():
     assert [name for name in dir(lrlab) if not name.startswith("__")] == sorted(lrlab.__all__)
+    assert {"compare", "live", "map", "register"} < set(lrlab.__all__) and all(getattr(lrlab, n) for n in lrlab.__all__)
     spec = lrlab.spec("one-bit-sensing", n=300, p=5)
     assert repr(spec) == "lrlab.spec('one-bit-sensing', n=300, p=5)" and eval(repr(spec)) == spec
     assert "number of measurements" in spec._repr_html_() and "300" in spec._repr_html_()

@@ -1,6 +1,7 @@
 """Low-rank models: what is drawn, what is scored, what is refused, and that a run ends inside a long product."""
 
 import json
+import math
 import re
 
 import numpy as np
@@ -14,6 +15,7 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
+from lrlab.runs.trial import trial_spec
 
 SMALL = {
     "rank-one-sensing": {"m": 300, "d1": 12, "d2": 9, "rank": 3, "condition": 10},
@@ -154,3 +156,29 @@ def test_what_misses_its_weakest_direction_is_no_success():
     assert "smallest singular value" in catalog.family(spec.model).measures[goal.measure].title
     verdict = catalog.family(spec.model).verdict(spec, [Outcome("x", "x", partial, 1, True, {}, {})])
     assert "recovered by 0 of 1" in verdict
+
+
+PLAIN = lrlab.spec("inductive-completion", features="canonical", n1=100, n2=100, rank=1, seed=31000)
+TABLES = [
+    PLAIN.replace(observed=2.2 * 199 / 100**2),
+    PLAIN.replace(n1=30, n2=300, rank=2, observed=2.2 * 656 / 9000),
+    lrlab.spec("multilabel-regression", n=100, d=5, labels=40, rank=2, observed=0.05, seed=31000),
+]
+
+
+def scarce(spec):
+    operator, k = spec.build().operator, spec.true_rank
+    columns = np.bincount(operator.columns, minlength=spec.table[1])
+    rows = np.bincount(operator.rows, minlength=spec.table[0])
+    return int((columns < k).sum()) + (0 if operator.X is not None else int((rows < k).sum()))
+
+
+@pytest.mark.parametrize("spec", TABLES, ids=lambda spec: f"{spec.model}-{spec.true_rank}")
+def test_the_expected_number_of_scarce_rows_is_their_mean_and_stands_in_the_remark(spec):
+    counts = [scarce(trial_spec(spec, trial)) for trial in range(200)]
+    spread = np.std(counts) / math.sqrt(len(counts))
+    assert spec.scarce_rows == pytest.approx(np.mean(counts), abs=4 * spread)
+    assert f"About {spec.scarce_rows:.2g} rows and columns are expected to have fewer observed entries" in spec.remark
+    wrong = spec.replace(assumed_rank=3).remark
+    assert wrong.startswith(spec.remark) and "the true one is" in wrong
+    assert "expected" not in spec.replace(observed=0.9).remark

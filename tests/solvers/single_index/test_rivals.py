@@ -36,7 +36,7 @@ def estimate(problem, name, **options):
 
 
 def same_line(a, b, tol=1e-9):
-    assert metrics.direction_error(a, unit(b)) < tol
+    assert metrics.aligned_scores(metrics.align(a, unit(b)), unit(b))["error"] < tol
 
 
 def median_error(spec, name, seeds=5, **options):
