@@ -117,7 +117,7 @@ def part(W: LowRank) -> Array:
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int) -> Figure:
     """Return heat maps of square cells in rows of `columns`, each below its title."""
     rows, head = math.ceil(len(maps) / columns), 8 + LINE * max(1 + title.count("<br>") for title in titles)
-    figure = grid(rows, columns, titles, 0.02, head / height if rows > 1 else 0)
+    figure = grid(rows, columns, titles, 0.02, head / (height - head) if rows > 1 else 0)
     for k, one in enumerate(maps):
         place = {"row": k // columns + 1, "col": k % columns + 1}
         figure.add_trace(one, **place)

@@ -26,7 +26,7 @@ LARGE = "in large problems"
 LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 INFERRED = "inferred from other grid points"
-PALE, SMALLER = 0.55, 6
+PALE, SMALLER = 0.55, 8
 """Opacity of inferred cells, and pixels between them, which leave smaller squares."""
 WHITE, CLEAR = "#ffffff", "rgba(0, 0, 0, 0)"
 

@@ -75,6 +75,11 @@ class Figure:
         """The module of its kind."""
         return import_module(f"lrlab.lessons.figures.{self.kind}")
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its numbers: the labels of its series, unless its kind has others."""
+        return list(getattr(self.module, "names", lambda figure: figure.labels)(self))
+
 
 @dataclass(frozen=True)
 class Choice:

@@ -1,22 +1,37 @@
 """Reads the glossary and lesson files, which it checks as a whole: every mistake is one sentence."""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from lrlab import catalog
-from lrlab.lessons import keys
 from lrlab.lessons.definition import PLACE, Choice, Figure, Lesson, Question, Series, Slider, Step
 from lrlab.lessons.figures import KINDS
 from lrlab.lessons.trials import job
 from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import KeyPath, Source, make_spec
+from lrlab.sweeps.toml import KeyPath, Keys, Source, make_spec
 
-TEXTS = ("title", "summary", "reference", "closing")
-SHAPE = ("kind", "model", "spec", "seed", "trials", "series", "slider")
-"""Keys of a figure that are not its looks."""
+POSITIONS = (int, float, str)
+_SERIES = Keys({"label": str, "solver": str, "settings": dict, "spec": dict}, ("label", "solver"))
+_SLIDER = Keys(
+    {"axis": str, "setting": str, "values": [POSITIONS], "label": str} | dict.fromkeys(("at", "before"), POSITIONS),
+    ("values",),
+)
+_SHAPE = {"kind": str, "model": str, "spec": dict, "seed": int, "trials": int, "series": [_SERIES], "slider": _SLIDER}
+_LOOK = {"measure": str, "log_x": bool, "log_y": bool, "level": float, "moment": str, "attributes": dict, "most": float}
+_FIGURE = Keys({**_SHAPE, **_LOOK}, ("kind", "model", "slider"))
+_CHOICE = Keys({"text": str, "over": float, "to": float, "why": str}, ("text",))
+_QUESTION = Keys({"text": str, "choices": [_CHOICE], "feedback": str, "hidden": [str]}, ("text", "choices", "feedback"))
+NUMBER = Keys({"of": str, "at": POSITIONS}, ("of", "at"))
+_TEXTS = dict.fromkeys(("title", "text", "equation"), str)
+_STEP = Keys({**_TEXTS, "terms": [str], "question": _QUESTION, "numbers": dict, "figure": _FIGURE}, ("title", "text"))
+_LESSON = {**dict.fromkeys(("title", "summary", "reference", "closing"), str), "place": int, "steps": [_STEP]}
+LESSON = Keys(_LESSON, tuple(_LESSON))
+"""The keys of lesson files."""
 ENTRY = re.compile(r"^- \*\*(?P<names>[^*]+)\*\*: (?P<words>.+)$", re.MULTILINE)
 """A line of the glossary."""
 
@@ -35,14 +50,19 @@ def terms() -> dict[str, str]:
 def read(name: str, text: str) -> Lesson:
     """Return the lesson of a file's text; InputError, with the path of the key, if it has another form."""
     source = Source(text, "lesson file", f"{name}.toml")
-    source.check(keys.LESSON, "a lesson")
+    source.check(LESSON, "a lesson")
     steps = tuple(_step(source, ("steps", k)) for k in range(len(source.content["steps"])))
     for part in ("equation", "question"):
         if not any(getattr(step, part) for step in steps):
             sentence = InputError(part, "in one step of a lesson or more", "none", f"add {part} to a step")
             raise source.located(sentence, ("steps",))
-    title, summary, reference, closing = (str(source.content[key]).strip() for key in TEXTS)
-    return Lesson(name, title, summary, source.content["place"], reference, closing, steps)
+    return Lesson(name=name, **{**_stripped(source.content), "steps": steps})
+
+
+def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with texts without the space around them, and tables and lists as tuples."""
+    kinds = {str: str.strip, dict: lambda value: tuple(value.items()), list: tuple}
+    return {key: kinds.get(type(value), lambda value: value)(value) for key, value in table.items()}
 
 
 def _step(source: Source, path: KeyPath) -> Step:
@@ -55,22 +75,14 @@ def _step(source: Source, path: KeyPath) -> Step:
     numbers = {}
     for key in table.get("numbers", {}):
         here = (*path, "numbers", key)
-        source.check(keys.NUMBER, "a number", here)
+        source.check(NUMBER, "a number", here)
         of, at = source.paths[here]["of"], source.paths[here]["at"]
         if figure is None:
             raise source.located(InputError(key, "missing without a figure", of, "add a figure"), here)
         with source.locate(here):
-            require_known(of, tuple(figure.module.names(figure)), what="of")
+            require_known(of, tuple(figure.names), what="of")
         numbers[key] = (of, at)
-    step = Step(
-        table["title"].strip(),
-        table["text"].strip(),
-        table.get("equation", "").strip(),
-        tuple(table.get("terms", ())),
-        figure,
-        question,
-        numbers,
-    )
+    step = Step(**{**_stripped(table), "figure": figure, "question": question, "numbers": numbers})
     used = [step.text]
     if question:
         used += [question.text, question.feedback, *(choice.why for choice in question.choices)]
@@ -93,7 +105,7 @@ def _question(source: Source, path: KeyPath, figure: Figure | None) -> Question:
     for k, label in enumerate(table.get("hidden", ())):
         with source.locate((*path, "hidden", k), path):
             require_known(label, tuple(figure.labels), what="series")
-    return Question(table["text"].strip(), choices, table["feedback"].strip(), tuple(table.get("hidden", ())))
+    return Question(**{**_stripped(table), "choices": choices})
 
 
 def _figure(source: Source, path: KeyPath) -> Figure:
@@ -102,15 +114,8 @@ def _figure(source: Source, path: KeyPath) -> Figure:
         require_known(table["kind"], KINDS, what="kind")
     with source.locate((*path, "spec"), path):
         spec = make_spec({key: table[key] for key in ("model", "spec", "seed") if key in table})
-    series = tuple(
-        Series(one["label"], one["solver"], tuple(one.get("settings", {}).items()), tuple(one.get("spec", {}).items()))
-        for one in table.get("series", ())
-    )
-    look = tuple(
-        (key, tuple(value.items()) if isinstance(value, dict) else value)
-        for key, value in table.items()
-        if key not in SHAPE
-    )
+    series = tuple(Series(**_stripped(one)) for one in table.get("series", ()))
+    look = tuple((key, value) for key, value in _stripped(table).items() if key in _LOOK)
     slider = _slider(source, (*path, "slider"), spec)
     figure = Figure(table["kind"], spec, series, slider, int(table.get("trials", 1)), look)
     with source.locate((*path, "measure"), path):

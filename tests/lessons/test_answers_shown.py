@@ -83,7 +83,7 @@ def test_the_figure_shows_the_answer(step):
 @pytest.mark.parametrize("step", QUESTIONS)
 def test_before_the_answer_something_else_is_shown(step):
     of, at = step.numbers["answer"]
-    drawn = step.before.module.alone(step.before, step.figure.slider.before)
+    drawn = step.before.module.draw(step.before, step.figure.slider.before, alone=True)
     assert any(one.x is not None or one.z is not None for one in drawn.data), "the figure is empty"
     # Another case, or the same one without the series in question.
     assert step.figure.slider.before != at or of not in [one.name for one in drawn.data]

@@ -1,8 +1,8 @@
 """The kinds of live figures, a module each.
 
-A module has `check(figure)`, which raises InputError if the kind lacks something; `names(figure)`, the numbers that
-`numbers(figure, at)` computes at a position of the slider; `draw(figure, at)`, the figure there; `sentence(figure,
-at)`, its message in words; and `alone(figure, at)`, the figure without other positions, `draw` itself if it shows none.
+A module has `check(figure)`, which raises InputError if the kind lacks something; `numbers(figure, at)`, computed at a
+position of the slider; `draw(figure, at, alone)`, the plot there, with or without other positions; `sentence(figure,
+at)`, its message in words; and `names(figure)`, the names of the numbers, if these are not the labels of the series.
 """
 
 from pkgutil import iter_modules

@@ -29,7 +29,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return {"correlation": float(np.mean(problem.y * index)), "mu1": spec.link_function.moments.mu1, "wrong": wrong}
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the first answers as marks, their means in bins, and the link function."""
     spec, drawn = single_index(figure, at), build.Figure()
     problem = spec.build()
@@ -63,6 +63,3 @@ def sentence(figure: Figure, at: float) -> str:
     """Return the mean of y <x, b> and its expectation."""
     result = numbers(figure, at)
     return f"Mean of y⟨x, b⟩: {rounded(result['correlation'])}, expected {rounded(result['mu1'])}."
-
-
-alone = draw

@@ -1,7 +1,5 @@
 """Numbers of the spec along the slider: unknowns, measurements, bytes; without simulations."""
 
-from collections.abc import Sequence
-
 from lrlab.figures import build, theme
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
@@ -39,14 +37,9 @@ def _product(spec: Spec, words: str) -> float:
     return product
 
 
-def alone(figure: Figure, at: float) -> build.Figure:
-    """Return the numbers at one position."""
-    return draw(figure, at, (at,))
-
-
-def draw(figure: Figure, at: float, values: Sequence[float] = ()) -> build.Figure:
-    """Return the numbers along the slider, or at some of its positions, with marks at `at`."""
-    drawn, labels, values = build.Figure(), names(figure), values or figure.slider.values
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
+    """Return the numbers along the slider, or at one position, with marks at `at`."""
+    drawn, labels, values = build.Figure(), names(figure), (at,) if alone else figure.slider.values
     colors, symbols, result = theme.colors(labels), theme.symbols(labels), [numbers(figure, v) for v in values]
     for label in labels:
         drawn.add_scatter(

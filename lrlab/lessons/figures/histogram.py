@@ -42,7 +42,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     }
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the histogram, with the overlap of the leading eigenvector; its axis is the same for all positions."""
     spec, moment = single_index(figure, at), figure.get("moment", "M")
     extent = histogram.extent([single_index(figure, value) for value in figure.slider.values], moment)
@@ -61,6 +61,3 @@ def sentence(figure: Figure, at: float) -> str:
     side = "above" if result["ratio"] > result["threshold"] else "below"
     threshold = f"the asymptotic threshold {rounded(result['threshold'])}"
     return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} {threshold}."
-
-
-alone = draw

@@ -17,18 +17,13 @@ def check(figure: Figure) -> None:
     require_keys(figure, "level")
 
 
-def names(figure: Figure) -> list[str]:
-    """Return the labels of the series."""
-    return figure.labels
-
-
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the number of draws of each series that end below the level."""
     level = figure.get("level")
     return {one.label: float(sum(v < level for v in scores(figure, one, at))) for one in figure.series}
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return a marker for each draw, on a log axis, and the level of success."""
     drawn, level = build.Figure(), figure.get("level")
     colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
@@ -53,6 +48,3 @@ def sentence(figure: Figure, at: float) -> str:
     """Return how many draws succeed."""
     result = numbers(figure, at)
     return "Success. " + "; ".join(f"{label}: {n:.0f} of {figure.trials}" for label, n in result.items()) + "."
-
-
-alone = draw

@@ -20,17 +20,12 @@ def check(figure: Figure) -> None:
         raise InputError("truth", "a picture", figure.spec.values().get("truth", ""), "take digit-3 or phantom")
 
 
-def names(figure: Figure) -> list[str]:
-    """Return the labels of the series."""
-    return figure.labels
-
-
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the error of each series."""
     return {one.label: run(job(figure, one, at)).rows[-1]["error"] for one in figure.series}
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the pictures in one row."""
     spec = spec_at(figure, at)
     truth = spec.build().truth
@@ -44,6 +39,3 @@ def sentence(figure: Figure, at: float) -> str:
     """Return the errors."""
     result = numbers(figure, at)
     return "Error. " + "; ".join(f"{label}: {rounded(result[label])}" for label in result) + "."
-
-
-alone = draw

@@ -30,7 +30,7 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
     return result
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the measure against the iteration."""
     colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     runs = [
@@ -60,6 +60,3 @@ def sentence(figure: Figure, at: float) -> str:
         last = rounded(trace.rows[-1][figure.get("measure", "error")])
         parts.append(f"{one.label}: {last} after {trace.iterations} iterations ({stop})")
     return "; ".join(parts) + "."
-
-
-alone = draw

@@ -62,53 +62,45 @@ def _predicted(figure: Figure, at: float) -> dict[str, float]:
 
 
 @lru_cache(maxsize=64)
-def _lines(figure: Figure) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _lines(figure: Figure) -> pd.DataFrame:
     """Return predictions at the slider's positions, and limits, finely if the positions are numbers of an axis."""
-    values = figure.slider.values
-    coarse = pd.DataFrame([{"at": at, **_predicted(figure, at)} for at in values])
-    limits = pd.DataFrame([{"at": at, **_limits(figure, at)} for at in values])
-    if figure.slider.setting or limits.drop(columns="at").isna().all(axis=None):
-        return coarse, limits
-    ends = float(min(values)), float(max(values))
-    fine = (np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE)
-    return coarse, pd.DataFrame([{"at": at, **_limits(figure, at)} for at in fine])
+    values: Sequence[Any] = figure.slider.values
+    predicted = [{"at": at, **_predicted(figure, at)} for at in values]
+    if not figure.slider.setting and any(math.isfinite(v) for at in values for v in _limits(figure, at).values()):
+        ends = float(min(values)), float(max(values))
+        values = (np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE).tolist()
+    return pd.DataFrame([*predicted, *({"at": at, **_limits(figure, at)} for at in values)])
 
 
-def draw(figure: Figure, at: float) -> build.Figure:
+def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the lines of theory along the whole slider, and the measurements up to its position.
 
-    It begins where the figure began before the question, so that the way from there to its answer is visible.
+    It begins where the figure began before the question, so that the way from there to its answer is visible. alone:
+    only the measurements at one position.
     """
-    drawn, (predicted, limits) = build.Figure(), _lines(figure)
+    drawn, values = build.Figure(), figure.slider.values
+    first, last = sorted((values.index(at), values.index(at if alone else figure.slider.before or values[0])))
+    lines = _lines(figure)[: 0 if alone else None]
+    known = {name: lines.dropna(subset=[name]) for name in lines if lines[name].notna().any()}
     for label, color in theme.colors(figure.labels).items():
-        known = predicted[predicted[f"predicted {label}"].notna()]
-        if len(known):
-            low, high = (known[f"predicted {label}_{end}"] for end in ("low", "high"))
-            theme.band(drawn, known["at"], low, high, color)
-            theme.dashed(drawn, known["at"], known[f"predicted {label}"], color)
-        if limits[f"limit of {label}"].notna().any():
+        predicted, limit = f"predicted {label}", f"limit of {label}"
+        if predicted in known:
+            x, middle, low, high = (
+                known[predicted][name] for name in ("at", predicted, f"{predicted}_low", f"{predicted}_high")
+            )
+            theme.band(drawn, x, low, high, color)
+            theme.dashed(drawn, x, middle, color)
+        if limit in known:
             words = f"asymptotic limit of {label}"
-            theme.asymptote(drawn, limits["at"], limits[f"limit of {label}"], color, words, legend=False)
-    values = figure.slider.values
-    first, last = sorted((values.index(at), values.index(figure.slider.before or values[0])))
+            theme.asymptote(drawn, known[limit]["at"], known[limit][limit], color, words, legend=False)
     _means(drawn, figure, values[first : last + 1], at)
-    if limits[ALL_METHODS].notna().any():
-        theme.asymptote(drawn, limits["at"], limits[ALL_METHODS], name=ALL_METHODS, legend=True)
-    if predicted.drop(columns="at").notna().any(axis=None):
+    if ALL_METHODS in known:
+        all_methods = known[ALL_METHODS]
+        theme.asymptote(drawn, all_methods["at"], all_methods[ALL_METHODS], name=ALL_METHODS, legend=True)
+    if any(name.startswith("predicted") for name in known):
         theme.dashed(drawn, [None], [None], name="finite-size theory, 80% of trials")
-    if any(limits[f"limit of {label}"].notna().any() for label in figure.labels):
+    if any(name.startswith("limit of") for name in known):
         theme.asymptote(drawn, [None], [None], name="asymptotic limits", legend=True)
-    return _finished(drawn, figure)
-
-
-def alone(figure: Figure, at: float) -> build.Figure:
-    """Return the means at one position, without theory."""
-    drawn = build.Figure()
-    _means(drawn, figure, (at,), at)
-    return _finished(drawn, figure)
-
-
-def _finished(drawn: build.Figure, figure: Figure) -> build.Figure:
     return finished(drawn, figure, catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title)
 
 

@@ -134,12 +134,11 @@ def _before(figure: Figure, key: str, large: bool) -> None:
 
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> Parts:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
-    module = figure.module
-    drawn = (module.alone if alone else module.draw)(figure, at)
+    drawn = figure.module.draw(figure, at, alone)
     if large:
         drawn.update_layout(font_size=LARGE).update_annotations(font_size=LARGE)
         drawn.update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
-    return {f"{key}.figure": drawn, f"{key}.words": escape(module.sentence(figure, at))}
+    return {f"{key}.figure": drawn, f"{key}.words": escape(figure.module.sentence(figure, at))}
 
 
 def _show(parts: Parts, key: str, said: bool = True) -> None:
