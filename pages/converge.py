@@ -3,7 +3,7 @@
 import streamlit as st
 
 from lrlab.ui.classroom import opening, polls
-from lrlab.ui.converge import many_seeds, results_view, run_controls
+from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_settings import RunSettings
 from lrlab.ui.live import fragments
 from lrlab.ui.papers import theorem_links
@@ -34,7 +34,6 @@ def runs() -> None:
     live.follow("converge", settings.draw, results_view.view(curves))
     settings.follow_sliders()
     results_view.refine()
-    many_seeds.show(curves, settings.jobs)
     link.write()
 
 

@@ -1,4 +1,4 @@
-"""Controls of the page Run: sliders, new data, runs on change, recommended solvers, several seeds."""
+"""Controls of the page Run: sliders, new data, runs on change, recommended solvers."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from lrlab import catalog
 from lrlab.parameters import declared
-from tests.ui.driving import accepted, components, errors, finished, place, words
+from tests.ui.driving import accepted, errors, finished, place, words
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
@@ -95,20 +95,3 @@ def test_an_update_of_a_run_sends_its_numbers_and_little_else():
         figure = json.loads(data["figure"])
         assert len(data["figure"]) < 6000 and figure["data"] and "template" not in figure["layout"]
         assert '"f8"' not in data["figure"]
-
-
-def test_many_seeds_have_medians_bands_and_the_time_to_an_accuracy():
-    at = opened(solvers="pairwise-moment,marginal-mean", max_iter="40")
-    at.session_state["converge-seeds"] = True
-    at.run()
-    at.number_input(key="converge-seeds-number").set_value(5).run()
-    at = finished(at, "seeds")
-    batch = at.session_state["seeds:run"]
-    assert batch.done == batch.total == 10
-    reached = at.dataframe[-1].value
-    assert list(reached["seeds"]) == [5, 5] and reached["reached"].between(0, 5).all()
-    pairwise, mean = (catalog.solver(name).title for name in ("pairwise-moment", "marginal-mean"))
-    [drawn] = [json.loads(one["figure"]) for one in components(at) if one.get("part") == "converge.seeds"]
-    assert {pairwise, mean} <= {trace.get("name") for trace in drawn["data"]}
-    at.number_input(key="converge-accuracy-error").set_value(10.0).run()
-    assert list(at.dataframe[-1].value["reached"]) == [5, 5]

@@ -8,7 +8,7 @@ from lrlab.catalog import family, model_entry, spec
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
-from lrlab.ui.converge import dragged, many_seeds, results_view, run_controls
+from lrlab.ui.converge import dragged, results_view, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.shared import live, problem_controls, solver_controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -56,7 +56,6 @@ class RunSettings:
             and bool(self.jobs)
             and not any(isinstance(given, InputError) for given in (self.spec, self.limits))
             and not st.session_state.get(run_controls.ON_CHANGE)
-            and not st.session_state.get(many_seeds.FOLD)
             and self._absent == run_controls.absent_measures(self.model, self.spec)
         )
 
