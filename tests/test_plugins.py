@@ -14,14 +14,10 @@ import lrlab
 from lrlab import catalog, plugins
 from lrlab.__main__ import main
 from lrlab.catalog_checks import CatalogError
-from lrlab.engine.engine import Engine
-from lrlab.engine.results import LocalResults, collect
+from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
-from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
 from lrlab.store import store as stores
 from lrlab.store.store import Store
-from tests.clusters import cluster
 
 ROOT = Path(__file__).parents[1]
 SPEC = lrlab.spec("one-bit-sensing", n=200, p=8)
@@ -255,30 +251,6 @@ def test_the_setting_adds_files_to_every_process(files, tmp_path):
     arguments = ["solve", "one-bit-sensing", "--solver", "own-failure"]
     failed = subprocess.run([sys.executable, "-W", "ignore", "-m", "lrlab", *arguments], **run)
     assert (failed.returncode, failed.stderr.strip()) == (1, SENTENCE)
-
-
-@pytest.mark.slow
-@pytest.mark.soak
-def test_a_cluster_that_has_neither_the_file_nor_the_function_runs_them(own, tmp_path):
-    (tmp_path / "own_model.py").write_text(MODEL)
-    lrlab.register(tmp_path / "own_model.py")
-    model = lrlab.spec("own-rank-one", m=60, d1=4, d2=4, rank=1)
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    with cluster(folder, [[], []]) as started:
-        engine = Engine(started.address)
-        try:
-            solvers = ["own-mean", "own-failure", mean]
-            table = lrlab.sweep(SPEC, axes={"n": [100, 200]}, solvers=solvers, trials=3, start=engine.map)
-            values = collect(engine.map(run_trial, [Trial(make_job(model, "gauss-newton"), k) for k in range(3)]))
-            following = engine.follow([make_job(SPEC, "own-failure")])
-            assert following.wait(60)
-        finally:
-            engine.close()
-    assert set(table[table["solver"] == "own-failure"]["refused"]) == {SENTENCE}
-    assert (table[table["solver"] != "own-failure"]["stop"] == "FINISHED").all() and len(table) == 18
-    assert following.runs[0].error == SENTENCE
-    assert [value.stop for value in values] == ["CONVERGED"] * 3
 
 
 PACKAGE = {

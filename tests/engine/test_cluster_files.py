@@ -17,14 +17,16 @@ import psutil
 import pytest
 import yaml
 
-from lrlab import Iterate, register, spec
+from lrlab import register, spec
 from lrlab.engine.engine import Engine
-from lrlab.engine.results import LocalResults
+from lrlab.engine.results import LocalResults, collect
+from lrlab.runs.job import make_job
+from lrlab.runs.trial import Trial, run_trial
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
-from tests.test_plugins import SENTENCE
+from tests.test_plugins import FILE, MODEL, SENTENCE, mean
 from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -69,15 +71,6 @@ def test_the_script_for_slurm_is_python_and_its_page_names_all_files():
     assert {path.name for path in FILES.iterdir()} == set(re.findall(r"\(../clusters/([\w.]+)\)", page))
 
 
-def mean(problem, *, rng):
-    yield Iterate(problem.y @ problem.X, objective=0.0)
-
-
-def failing(problem, *, rng):
-    yield Iterate(problem.y @ problem.X)
-    raise ValueError("no such luck")
-
-
 @contextmanager
 def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
     """Run by_hand.sh, and end it as Ctrl-C does."""
@@ -95,10 +88,13 @@ def by_hand(*options: str) -> Iterator[subprocess.Popen[str]]:
 
 @pytest.mark.soak
 @pytest.mark.slow
-def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
-    assert register(mean, models=["one-bit-sensing"]) == ("mean",)
-    assert register(failing, models=["one-bit-sensing"]) == ("failing",)
-    solvers = ["sir", "mean", "failing"]
+def test_a_cluster_by_hand_computes_with_solvers_and_models_whose_files_it_lacks(tmp_path):
+    for name, text in {"own_solvers.py": FILE, "own_model.py": MODEL}.items():
+        (tmp_path / name).write_text(text)
+        register(tmp_path / name)
+    register(mean, models=["one-bit-sensing"])
+    solvers = ["sir", "own-mean", "own-failure", "mean"]
+    model = spec("own-rank-one", m=60, d1=4, d2=4, rank=1)
     sweep = Sweep(spec=spec("one-bit-sensing", p=20), axes={"noise": [0.1, 1.0]}, solvers=solvers, trials=20)
     with by_hand("scheduler") as scheduler:
         assert scheduler.stderr is not None
@@ -109,6 +105,10 @@ def test_a_cluster_by_hand_computes_a_sweep_with_own_solvers():
             with distributed.Client(address, set_as_default=False) as client:
                 client.wait_for_workers(2)
             there = run(sweep, store, engine.map)
+            values = collect(engine.map(run_trial, [Trial(make_job(model, "gauss-newton"), k) for k in range(3)]))
+            assert [value.stop for value in values] == ["CONVERGED"] * 3
+            following = engine.follow([make_job(sweep.spec, "own-failure")])
+            assert following.wait(PATIENCE) and following.runs[0].error == SENTENCE
             engine.close()
-            assert cell_rows(there) == cell_rows(run(sweep, other, LocalResults))
+            assert str(cell_rows(there)) == str(cell_rows(run(sweep, other, LocalResults))), "nan equals nan"
             assert len(there.failures) == 40 and set(there.failures.values()) == {SENTENCE}

@@ -73,7 +73,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 
 @pytest.mark.attempt("random addresses", "shown, or one sentence")
 @pytest.mark.slow
-@drawn("addresses", 8, drawn_address=addresses())
+@drawn("addresses", 4, drawn_address=addresses())
 def test_an_address_is_shown_or_refused(drawn_address):
     page, address = drawn_address
     # Home links to the other pages, which app.py names.

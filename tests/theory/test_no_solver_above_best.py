@@ -67,10 +67,9 @@ def of_lessons():
 
 def selected():
     """Return the specs of this run."""
-    defaults, many = [lrlab.spec(model) for model in MODELS], [drawn(number) for number in range(DRAWN)]
     if os.environ.get("LRLAB_ABOVE_BEST") == "all":
-        return defaults + of_lessons() + many
-    return defaults[:1] + [many[number] for number in FEW]
+        return [*map(lrlab.spec, MODELS), *of_lessons(), *map(drawn, range(DRAWN))]
+    return [*map(drawn, FEW)]
 
 
 def scores_of(spec, solver, numbers):
