@@ -52,17 +52,6 @@ class Samples(NamedTuple):
         pattern = csr_array((r[counted], (group, counted)), shape=(len(present), len(r)))
         total[present] += pattern @ self.X
 
-    def right_product(self, r: Array, V: Array) -> Array:
-        """Return the sum of r_ij x_i v_j^T over the observed labels (d1, k), V (d2, k), without any d1 x d2 matrix."""
-        return self.X.T @ (r @ V if self.labels is None else r[:, None] * V[self.labels])
-
-    def left_product(self, r: Array, U: Array, d2: int) -> Array:
-        """Return the sum of r_ij e_j (U^T x_i)^T over the observed labels (d2, k), U (d1, k)."""
-        images = self.X @ U
-        if self.labels is None:
-            return r.T @ images
-        return csr_array((r, (self.labels, np.arange(len(r)))), shape=(d2, len(r))) @ images
-
     def tables(self, d2: int) -> tuple[csr_array, csr_array | None]:
         """Return 1 at positive signs (n, d2), and the pattern of observed labels, None for all."""
         if self.labels is None:

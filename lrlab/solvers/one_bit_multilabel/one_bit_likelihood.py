@@ -10,13 +10,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank
 from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted
-from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
-    leading_right,
-    mean_moment,
-    power_step,
-    products,
-    stream_solver,
-)
+from lrlab.solvers.one_bit_multilabel.one_bit_moments import leading_right, mean_moment, power_step, stream_solver
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE
 
 FITTED = 2**14
@@ -54,9 +48,8 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
     narrowest, before = NARROWEST if problem.fresh else inevitable_error(problem, k), 0.0
     for batch in problem.batches:
         if V is None:
-            S, count = mean_moment(problem, batch, W, lambda z, y: y)
-            H = products(S, count)
-            W, V = power_step(H, W, leading_right(H, problem.size, k, rng))
+            S = mean_moment(problem, batch, W, lambda z, y: y)[0]
+            W, V = power_step(S, W, leading_right(S, k, rng))
             before = float(np.linalg.norm(S.T @ V) ** 2) / len(V)
             yield Iterate(W, note=START_NOTE)
             continue
@@ -64,7 +57,7 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
         answers = fitted(z, y, answers, narrowest)
         information = answers.information(z)
         before = before if problem.fresh else information
-        W, V = power_step(products(*mean_moment(problem, batch, W, answers.score)), W, V, 1 / (before + information))
+        W, V = power_step(mean_moment(problem, batch, W, answers.score)[0], W, V, 1 / (before + information))
         before += information
         yield Iterate(W, note=f"Signs behaved as with noise {answers.width:.3g} and {answers.flip:.1%} flips.")
 

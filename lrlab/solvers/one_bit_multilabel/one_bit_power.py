@@ -7,17 +7,16 @@ from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import SignStream
-from lrlab.parameters import choice, number
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank
 from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
-    drawn_residuals,
-    formed_moment,
+    drawn_residual,
     leading_right,
+    mean_moment,
     power_step,
     stream_solver,
-    streamed_moment,
 )
 
 SLOPE = math.sqrt(2 / math.pi)
@@ -25,11 +24,7 @@ SLOPE = math.sqrt(2 / math.pi)
 START_NOTE = "From the moment of the signs, before any estimate."
 
 
-@stream_solver(
-    oracle="rank",
-    matrix=lambda spec, options: spec.d1 * spec.d2 if options["moment"] == "formed" else 0,
-    refuse=refuse_rank,
-)
+@stream_solver(oracle="rank", refuse=refuse_rank)
 def one_bit_power(
     problem: SignStream,
     *,
@@ -37,14 +32,6 @@ def one_bit_power(
     batch_share: Annotated[
         float, number(0, 1, "fraction of a table's signs per iteration, as in the paper; 0 takes all", added=True)
     ] = 0.0,
-    moment: Annotated[
-        str,
-        choice(
-            *("formed", "products"),
-            help="the moment H: formed, d1 x d2 numbers; or its products with k vectors, in two passes",
-            added=True,
-        ),
-    ] = "formed",
     fitted_rank: FittedRank = 0,
     rng: Generator,
 ) -> Iterates:
@@ -66,7 +53,7 @@ def one_bit_power(
                 again after some iterations; with 1/2 W comes to predict all signs, if there is such a W. The paper
                 draws a batch of the signs per iteration (section 5.2) and does not state its size: `batch_share` of
                 them, with step 1 for 0, ends at the error of such a batch
-    cost        one pass over a batch and d1 d2 numbers; two passes and k (d1 + d2) numbers by products
+    cost        one pass over a batch and d1 d2 numbers
 
     A batch is read by blocks of rows. Yields after each batch, and ends with the stream, or once a table that is read
     again has no sign left that W contradicts; the note gives the number of contradicted signs.
@@ -76,15 +63,13 @@ def one_bit_power(
     W, V = Signed(*lowrank.zero(problem.size, rank_of(problem, fitted_rank))), None
     fraction = 1.0 if problem.fresh or not batch_share else batch_share
     weight = step or (1.0 if problem.fresh or fraction < 1 else 0.5)
-    read = formed_moment if moment == "formed" else streamed_moment
     for batch in problem.batches:
-        H = read(problem, batch, W, drawn_residuals(fraction, rng))
+        H, wrong = mean_moment(problem, batch, W, drawn_residual(fraction, rng))
         if V is None:
-            W, V = power_step(H, W, leading_right(H, problem.size, len(W.s), rng))
+            W, V = power_step(H, W, leading_right(H, len(W.s), rng))
             yield Iterate(W, note=START_NOTE)
             continue
         estimate, V = power_step(H, W, V, weight / SLOPE)
-        wrong = H.signs.wrong / H.signs.all
         if wrong == 0 and not problem.fresh:
             return Stop.CONVERGED
         W = estimate

@@ -239,20 +239,3 @@ def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
     stream = spec.replace(observation="stream", m=3000)
     fresh, same = (lrlab.solve(stream, "one-bit-power", max_iter=5, batch_share=share) for share in (0.0, 0.2))
     assert fresh.metrics["hamming"] == same.metrics["hamming"]
-
-
-@pytest.mark.parametrize(
-    "settings", [{}, {"observation": "full", "m": 400}, {"d1": 3, "d2": 2, "rank": 2, "flip": 0.1}]
-)
-def test_products_give_the_iterates_of_the_formed_moment_without_a_matrix(settings, monkeypatch):
-    spec = lrlab.spec("one-bit-multilabel", **{"m": 2000, "d1": 30, "d2": 20, "rank": 2, "seed": 1011, **settings})
-    share = 0.5 if spec.observation == "full" else 0.0
-    formed = lrlab.solve(spec, "one-bit-power", max_iter=5, batch_share=share)
-
-    def refuse(*given):
-        raise AssertionError("no d1 x d2 matrix is to be added to")
-
-    monkeypatch.setattr("lrlab.models.one_bit_multilabel.Samples.add_moment", refuse)
-    products = lrlab.solve(spec, "one-bit-power", max_iter=5, batch_share=share, moment="products")
-    np.testing.assert_allclose(products.table["error"], formed.table["error"], rtol=1e-8)
-    assert products.stop == formed.stop
