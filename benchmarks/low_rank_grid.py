@@ -17,7 +17,7 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 
 TRIALS, SEED, MOST_SECONDS = 10, 31000, 2.0
 SOLVERS = "gauss-newton", "matrix-irls", "tangent-descent", "scaled-gradient", "altmin", "gnimc", "r2rils", "svp"

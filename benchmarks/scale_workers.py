@@ -27,7 +27,7 @@ import lrlab
 from benchmarks.peers.report import machine, write_section
 from lrlab.engine.engine import Engine
 from lrlab.engine.results import WorkerResults, collect
-from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+from lrlab.runs.run import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run

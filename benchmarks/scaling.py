@@ -14,9 +14,8 @@ from benchmarks import ship
 from benchmarks.peers.report import machine, write_section
 from lrlab.presets import shipped
 from lrlab.presets.items import COSTS, cost
-from lrlab.runs.job import make_job
-from lrlab.runs.memory import memory_needed
-from lrlab.runs.trial import Trial
+from lrlab.runs.job import make_job, memory_needed
+from lrlab.runs.run import Trial
 
 NAME = "growth-of-costs"
 HEAD = "| sizes | solver | time grows by | formula | memory grows by | formula |\n|---|---|---|---|---|---|"

@@ -31,7 +31,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.published import SHAPES, Sets, located
 from lrlab.presets.resumed import key
 from lrlab.presets.shipped import Shipped
-from lrlab.runs.trial import TrialResult
+from lrlab.runs.run import TrialResult
 from lrlab.store.store import Store
 
 DIGITS = 6

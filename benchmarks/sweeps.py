@@ -23,7 +23,7 @@ import lrlab
 from benchmarks.peers.report import cores, machine, write_section
 from lrlab.engine.engine import Engine
 from lrlab.engine.results import collect
-from lrlab.runs.trial import Trial, run_trial, trial_spec
+from lrlab.runs.run import Trial, run_trial, trial_spec
 from lrlab.store.store import Store, key_of
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run

@@ -7,8 +7,7 @@ import tracemalloc
 import pytest
 
 from lrlab import catalog
-from lrlab.runs.job import make_job
-from lrlab.runs.memory import memory_needed
+from lrlab.runs.job import make_job, memory_needed
 from lrlab.runs.run import run_job
 from tests.thorough import a_third
 

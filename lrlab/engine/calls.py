@@ -16,8 +16,7 @@ from typing import Any
 from lrlab.engine.messages import BatchDone, Failed, Failure, Finished, Inbox, Message
 from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, ComputeBatch, FollowJob
 from lrlab.protocol import Stop
-from lrlab.runs.job import Job
-from lrlab.runs.memory import GIB
+from lrlab.runs.job import GIB, Job
 
 GROWTH, MOST_ITEMS = 8, 10_000
 """Growth factor of batches, and their largest number of items."""

@@ -57,7 +57,7 @@ class LocalCluster:
 
     def __init__(self, workers: int) -> None:
         """Start `workers`, or if that is 0 one per core and spare ones."""
-        from lrlab.runs.memory import cores, memory_limit
+        from lrlab.runs.job import cores, memory_limit
         from lrlab.settings import number
 
         self.spare = 0 if workers else int(min(number("LRLAB_SPARE_WORKERS"), MOST_SPARE_WORKERS))

@@ -26,11 +26,10 @@ from math import inf
 from typing import Any, NamedTuple
 
 from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox
-from lrlab.engine.worker import computed
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.memory import cores
-from lrlab.runs.trial import Progress, silent
+from lrlab.runs.job import cores
+from lrlab.runs.run import Progress, silent
 
 POLL_SECONDS = 0.05
 BATCH_SECONDS = 0.2
@@ -111,6 +110,14 @@ class Results(ABC):
 
 Start = Callable[[Callable[[Any], Any], Iterable[Any]], Results]
 """start(function, items): begin to compute function(item) for all items; both are pickled for workers."""
+
+
+def computed(function: Callable[[Any], Any], item: Any) -> Any:
+    """Return the function's value of an item, or a Failure."""
+    try:
+        return function(item)
+    except Exception as error:
+        return Failure.of(error)
 
 
 class LocalResults(Results):

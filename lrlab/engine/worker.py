@@ -16,6 +16,7 @@ from typing import Any
 from lrlab import plugins
 from lrlab.engine.live import IterateSender
 from lrlab.engine.messages import TIMED_OUT, BatchDone, Failed, Failure, Finished, Message, Send, Started
+from lrlab.engine.results import computed
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
 
@@ -112,14 +113,6 @@ class Watchdog:
                 if time.perf_counter() > self._wall or time.process_time() > self._processor:
                     self._over.set()
                     self._late(self._number)
-
-
-def computed(function: Callable[[Any], Any], item: Any) -> Any:
-    """Return the function's value of an item, or a Failure."""
-    try:
-        return function(item)
-    except Exception as error:
-        return Failure.of(error)
 
 
 def perform(payload: bytes) -> None:

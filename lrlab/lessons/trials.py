@@ -9,9 +9,8 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, Value, declared
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import run_job
+from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
-from lrlab.runs.trial import Trial, run_trial
 
 MOST_TRIALS, MOST_TRACES = 8192, 64
 """Number of results in memory: numbers, and whole runs."""

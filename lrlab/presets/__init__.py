@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Start, collect
 from lrlab.parameters import InputError, require_known
-from lrlab.runs.trial import Progress, silent
+from lrlab.runs.run import Progress, silent
 
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset

@@ -10,8 +10,7 @@ from lrlab.parameters import declared
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.protocol import Iterate, Spec
 from lrlab.runs.job import make_job
-from lrlab.runs.run import Newest, run_job
-from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+from lrlab.runs.run import Newest, Trial, TrialResult, run_job, run_trial, trial_spec
 
 MEASUREMENTS = "measurements"
 """Column with the result of a search."""

@@ -33,7 +33,7 @@ from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.rules import half, half_words
 from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of
 from lrlab.protocol import Stop
-from lrlab.runs.trial import Trial, run_traced, run_trial
+from lrlab.runs.run import Trial, run_traced, run_trial
 from lrlab.sweeps.statistics import summarize
 
 STATISTICS = {False: "Dots: medians of the trials, with quartiles.", True: "Fractions: with 95% Wilson intervals."}

@@ -17,7 +17,7 @@ from lrlab.presets.items import Drawing, Item, Search, rounded
 from lrlab.presets.label_quantities import PLACES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial
+from lrlab.runs.run import Trial
 from lrlab.sweeps.definition import COUNT, Cell, Span, Success, Sweep
 from lrlab.sweeps.toml import make_axis, make_success
 

@@ -15,7 +15,7 @@ from scipy.sparse import csr_array, diags_array, hstack
 
 from lrlab.arrays import Array
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.runs.memory import cores
+from lrlab.runs.job import cores
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml_steps import Risk

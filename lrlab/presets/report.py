@@ -15,7 +15,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.page import PAGE, about, panels_in_rows
 from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Line, Result, counts, lines
-from lrlab.runs.trial import Progress, silent
+from lrlab.runs.run import Progress, silent
 
 HEAD = "".join(f"<th>{title}</th>" for title in ("Experiment", "Panel", "The paper", "Here", "Verdict", "Remark"))
 

@@ -16,7 +16,7 @@ from lrlab import catalog
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import POLL_SECONDS, ItemResult, LocalResults, Results, Start
 from lrlab.protocol import Spec, Stop
-from lrlab.runs.trial import Trial, TrialResult, run_trial
+from lrlab.runs.run import Trial, TrialResult, run_trial
 from lrlab.store.store import Store, key_of, version_of
 
 

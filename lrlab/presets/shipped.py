@@ -21,7 +21,7 @@ from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
 from lrlab.presets.published import Files, Sets
 from lrlab.presets.result import Panel, Plan, Result
-from lrlab.runs.trial import TrialResult
+from lrlab.runs.run import TrialResult
 
 
 @dataclass(frozen=True)

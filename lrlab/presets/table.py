@@ -34,7 +34,7 @@ from lrlab.presets.placed import counts, settings_of
 from lrlab.presets.published import SHAPES, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 
 AXES = {
     "column": "",

@@ -1,8 +1,10 @@
-"""Runs a job: builds its problem, drives its solver, scores the iterates, and records them in a trace.
+"""Runs a job: builds its problem, drives its solver, scores the iterates, and records them in a trace; runs trials.
 
 The loop counts the solver's time, and says when and why a run ends.
 """
 
+import hashlib
+import json
 import math
 import threading
 import time
@@ -17,12 +19,15 @@ import numpy as np
 
 from lrlab import extras, metrics
 from lrlab.arrays import Intervals
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, declared
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Limits, Problem, Spec, Stop, parts, proceed
+from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Row, Trace
 
+Progress = Callable[[int, int], None]
+"""Called with the number of trials done and the number of all."""
 Watch = Callable[[int, float, Iterate], None]
 Clock = Callable[[], float]
 """Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
@@ -194,7 +199,7 @@ def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterat
     return {"iteration": iteration, "seconds": seconds, **known, **score(iterate.estimate)}
 
 
-class Progress(NamedTuple):
+class State(NamedTuple):
     """The state of a run.
 
     seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan if it
@@ -210,7 +215,7 @@ class Progress(NamedTuple):
     optimal: bool
 
 
-def reasons(now: Progress, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool]]:
+def reasons(now: State, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool]]:
     """Yield each reason to end, the first that counts first, and whether it holds."""
     yield Stop.NONFINITE, now.broken
     # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
@@ -267,7 +272,94 @@ def drive(
         finite = known and all(np.isfinite(part).all() for part in parts(iterate.estimate))
         if finite:
             watch(iteration, seconds, iterate)
-        now = Progress(iteration, seconds, first, objective, residual, not finite, iterate.optimal)
+        now = State(iteration, seconds, first, objective, residual, not finite, iterate.optimal)
         for stop, holds in reasons(now, limits, cancelled):
             if holds:
                 return stop
+
+
+class Trial(NamedTuple):
+    """One repetition of a job; the job's spec carries the seed of the whole sweep.
+
+    number: 0, 1, ...; together with the sweep's seed it decides the trial's own seed, see `trial_spec`.
+    """
+
+    job: Job
+    number: int
+
+    @property
+    def seeded(self) -> Job:
+        """The job on the trial's own seed."""
+        return self.job.on(trial_spec(self.job.spec, self.number))
+
+    @property
+    def max_seconds(self) -> float:
+        """Limit of processor time; at twice this limit a worker ends the trial by force."""
+        return self.job.limits.max_seconds
+
+
+class TrialResult(NamedTuple):
+    """The result of a trial: its own seed, how it ended, seconds of the processor, the scores of its last iterate."""
+
+    seed: int
+    stop: str
+    iterations: int
+    seconds: float
+    scores: dict[str, float]
+
+    def row(self, trial: Trial) -> dict[str, Any]:
+        """Return the columns of a table of trials, without those that name the cell."""
+        about = {"solver": trial.job.solver, "trial": trial.number, "seed": self.seed}
+        ending = {"stop": self.stop, "iterations": self.iterations, "seconds": self.seconds, "refused": ""}
+        shares = {
+            name: self.scores[score] / limit
+            for name, (score, limit) in theory.fractions(trial.job.spec).items()
+            if score in self.scores
+        }
+        return {**about, **self.scores, **shares, **theory.predictions(trial.job, draw=False), **ending}
+
+
+def run_trial(trial: Trial) -> TrialResult:
+    """Run a trial and score its last iterate."""
+    job = trial.seeded
+    trace = run_job(job, newest=Newest(), clock=time.thread_time)
+    return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {"seconds": trace.seconds})
+
+
+def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
+    """Return the result of a trial on its own seed from the row of its last iterate."""
+    scores = dict(last)
+    iterations, seconds = int(scores.pop("iteration", 0)), scores.pop("seconds", 0.0)
+    return TrialResult(job.spec.seed, stop.name if stop else "", iterations, seconds, scores)
+
+
+def run_traced(trial: Trial) -> list[dict[str, Any]]:
+    """Run a trial and return a row per iterate: solver, trial, seed, iteration, seconds, scores, and how it ended."""
+    job = trial.seeded
+    trace = run_job(job, clock=time.thread_time)
+    about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
+    return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
+
+
+def timed_out(trial: Trial) -> TrialResult:
+    """Return the result of a trial that its worker ended by force: no iterate came back in time."""
+    return result_of(trial.seeded, Stop.TIMEOUT, {"seconds": trial.max_seconds})
+
+
+def trial_spec(spec: Spec, trial: int) -> Spec:
+    """Return the spec of trial number `trial` (0, 1, ...): the same parameters, and a seed of its own.
+
+    The seed is the first 32 bits of BLAKE2b over the model's name, all parameters that are not at their defaults (the
+    spec's own seed among them) and the trial's number. It depends on nothing else, so a trial gives the same numbers in
+    any process, order or batch, also after a model gets a new parameter; and it depends on every
+    parameter, so two cells of a table do not share their randomness.
+    """
+    known = declared(type(spec))
+    # Equal specs have equal seeds: 0.0 and -0.0 are equal, but not as text.
+    values = {name: value or 0 for name, value in spec.values().items() if value != known[name].default}
+    text = json.dumps([spec.model, values, trial], sort_keys=True, separators=(",", ":"))
+    return spec.replace(seed=int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()))
+
+
+def silent(done: int, total: int) -> None:
+    """Report nothing."""

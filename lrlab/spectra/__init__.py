@@ -11,8 +11,8 @@ from lrlab.engine.results import LocalResults, Start, collect
 from lrlab.models.axes import place
 from lrlab.parameters import settle
 from lrlab.protocol import Spec
-from lrlab.runs.memory import memory_limit, require_memory
-from lrlab.runs.trial import Progress, silent, trial_spec
+from lrlab.runs.job import memory_limit, require_memory
+from lrlab.runs.run import Progress, silent, trial_spec
 
 Row = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """Stores finished trials in an SQLite file, by the values and the version of the code that give their numbers.
 
 A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its trials are numbered from 0;
-`runs.trial.trial_spec` gives each trial its seed.
+`runs.run.trial_spec` gives each trial its seed.
 """
 
 import errno
@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from lrlab import catalog, code_hash
 from lrlab.parameters import InputError, Value
 from lrlab.runs.job import Job
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.run import Trial, TrialResult
 
 if TYPE_CHECKING:
     import pandas as pd
 
 EDITION = 1
-"""Raise it if trials get other seeds (`runs.trial`), or if `runs.run` or `protocol` run or score them differently: all
+"""Raise it if trials get other seeds (`runs.run`), or if `runs.run` or `protocol` run or score them differently: all
 stored trials are then stale."""
 LOCK_WAIT_SECONDS = 30.0
 """Seconds to wait for another process that writes."""

@@ -19,8 +19,7 @@ from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Spec
-from lrlab.runs.job import Job, job_maker
-from lrlab.runs.memory import memory_limit
+from lrlab.runs.job import Job, job_maker, memory_limit
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
 LARGEST = 1e100
@@ -267,7 +266,7 @@ def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[t
 
 def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:
     listed = isinstance(solvers, Sequence) and not isinstance(solvers, str)
-    names = tuple(named(solver, model) for solver in solvers) if listed else ()
+    names = tuple(one if isinstance(one, str) else named(one, model) for one in solvers) if listed else ()
     if not names or len(set(names)) < len(names):
         got = ", ".join(names) or ("an empty list" if listed else solvers)
         raise InputError("solvers", "a list of different solvers", got, "name each solver once")

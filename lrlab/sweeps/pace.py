@@ -8,7 +8,7 @@ import numpy as np
 from lrlab import settings
 from lrlab.arrays import Array
 from lrlab.parameters import InputError
-from lrlab.runs.memory import memory_needed, memory_words
+from lrlab.runs.job import memory_needed, memory_words
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 

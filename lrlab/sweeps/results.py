@@ -15,7 +15,7 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.runs.trial import Trial, TrialResult, trial_spec
+from lrlab.runs.run import Trial, TrialResult, trial_spec
 from lrlab.sweeps import statistics
 from lrlab.sweeps.definition import Sweep
 

@@ -15,7 +15,7 @@ from lrlab.engine.results import ItemResult, Results, Start, collect
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
-from lrlab.runs.trial import Progress, Trial, TrialResult, run_trial, silent, timed_out
+from lrlab.runs.run import Progress, Trial, TrialResult, run_trial, silent, timed_out
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive
 from lrlab.sweeps.adaptive import Requested
@@ -52,12 +52,15 @@ def sweep(
     In a notebook the table shows a verdict; `lrlab.map` plots it.
     """
     # Here, for it needs pandas.
-    from lrlab.sweeps.tables import trial_table
+    from lrlab.sweeps.tables import SweepTable
 
     definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
     own = nullcontext(store) if isinstance(store, Store) else Store(None if store is None else Path(store))
     with own as opened:
-        return trial_table(run(definition, opened, start, progress))
+        rows = run(definition, opened, start, progress).trial_rows()
+        table = SweepTable(sorted(rows, key=lambda row: "seed" not in row))
+    table.sweep = definition
+    return table
 
 
 def run(

@@ -13,7 +13,7 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Stop
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
@@ -53,13 +53,6 @@ def cell_rows(results: SweepResults) -> list[Row]:
                 row |= {"inferred": True}
                 row |= {"share": cell.mean, "interval": [cell.low, cell.high]} if sweep.success else {}
     return rows
-
-
-def trial_table(results: SweepResults) -> "SweepTable":
-    """Return a row per trial (`SweepResults.trial_rows`), the refused cells at the end."""
-    table = SweepTable(sorted(results.trial_rows(), key=lambda row: "seed" not in row))
-    table.sweep = results.sweep
-    return table
 
 
 def described(sweep: Sweep, table: pd.DataFrame, metric: str) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from lrlab import register, spec
 from lrlab.engine.engine import Engine
 from lrlab.engine.results import LocalResults, collect
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run

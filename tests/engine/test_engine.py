@@ -27,9 +27,8 @@ from lrlab.engine.results import LocalResults, collect
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import Newest, run_job
+from lrlab.runs.run import Newest, Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
-from lrlab.runs.trial import Trial, run_trial
 from lrlab.sweeps.run import sweep
 from tests import waiting
 

@@ -21,9 +21,8 @@ from lrlab.presets import sweeps as library
 from lrlab.presets.result import lines
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import run_job
+from lrlab.runs.run import Trial, run_job
 from lrlab.runs.theory import described
-from lrlab.runs.trial import Trial
 from lrlab.solver_entry import SolverEntry, not_drawn, nothing_known
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml

@@ -14,8 +14,7 @@ from lrlab.model_entry import Outcome
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.run import run_job
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import run_job, trial_spec
 
 SMALL = {
     "rank-one-sensing": {"m": 300, "d1": 12, "d2": 9, "rank": 3, "condition": 10},

@@ -14,7 +14,7 @@ from lrlab.presets.definition import read
 from lrlab.presets.forms import quick
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.quantities import QUANTITIES
-from lrlab.runs.trial import TrialResult
+from lrlab.runs.run import TrialResult
 from lrlab.spectra import pairwise
 from tests.presets.test_preset_definitions import CURVES
 

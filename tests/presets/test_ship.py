@@ -5,7 +5,7 @@ import pytest
 from benchmarks import ship
 from lrlab import presets
 from lrlab.engine.messages import Failure
-from lrlab.runs.trial import TrialResult, run_trial
+from lrlab.runs.run import TrialResult, run_trial
 from lrlab.store.store import Store
 
 

@@ -3,8 +3,7 @@
 import pytest
 
 from lrlab import InputError, catalog
-from lrlab.runs.job import make_job
-from lrlab.runs.memory import memory_limit, memory_words
+from lrlab.runs.job import make_job, memory_limit, memory_words
 
 
 @pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")

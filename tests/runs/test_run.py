@@ -10,8 +10,7 @@ from lrlab import catalog
 from lrlab.engine.messages import Failure
 from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.run import NumericalBreakdown, run_job
-from lrlab.runs.trial import Trial, run_traced, run_trial
+from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial
 from lrlab.shell import solve as shell_solve
 
 ERRORS = [np.linalg.LinAlgError("Singular matrix"), ZeroDivisionError("division by zero"), FloatingPointError()]

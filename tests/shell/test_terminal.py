@@ -11,7 +11,7 @@ import lrlab
 from lrlab import spec
 from lrlab.__main__ import main
 from lrlab.parameters import printable
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 

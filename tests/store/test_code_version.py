@@ -19,7 +19,7 @@ from lrlab import catalog, code_hash
 from lrlab.models.one_bit_sensing import OneBitSensing
 from lrlab.parameters import Parameter
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.store import store
 
 SOLVER = '''

@@ -12,7 +12,7 @@ import pytest
 from lrlab import spec
 from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
-from lrlab.runs.trial import run_trial
+from lrlab.runs.run import run_trial
 from lrlab.store import store as stores
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running

@@ -19,7 +19,7 @@ import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
-from lrlab.runs.trial import Trial, TrialResult, run_trial, trial_spec
+from lrlab.runs.run import Trial, TrialResult, run_trial, trial_spec
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store, export
 from lrlab.sweeps import run as running

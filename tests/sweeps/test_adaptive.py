@@ -17,7 +17,7 @@ from lrlab.catalog import MODELS, model_entry, solvers_for
 from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes
 from lrlab.protocol import limits
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
 from lrlab.sweeps import run as running

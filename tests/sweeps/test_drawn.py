@@ -8,7 +8,7 @@ from lrlab.figures import sweeps as drawn
 from lrlab.figures import theme
 from lrlab.figures.runs import styles
 from lrlab.figures.sweeps import SHARE, SweepData, View, metrics
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import described

@@ -6,8 +6,8 @@ import pytest
 
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.runs.memory import memory_needed, memory_words
-from lrlab.runs.trial import Trial, TrialResult
+from lrlab.runs.job import memory_needed, memory_words
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import pace
 from lrlab.sweeps.definition import Span, Sweep

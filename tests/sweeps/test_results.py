@@ -12,7 +12,7 @@ from scipy.special import log_expit
 
 from lrlab import spec
 from lrlab.engine.results import LocalResults
-from lrlab.runs.trial import Trial, TrialResult, trial_spec
+from lrlab.runs.run import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Success, Sweep
 from lrlab.sweeps.results import COLUMNS, SweepResults

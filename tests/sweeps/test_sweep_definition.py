@@ -11,7 +11,7 @@ from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.catalog import family
 from lrlab.model_entry import Outcome
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.toml import Keys, Source, parse, read, titled, to_toml
 

@@ -10,7 +10,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.model_entry import Level
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Span, Success, Sweep, spec_at
 from lrlab.sweeps.theory import lines, regions
 from lrlab.theory import spiked

@@ -5,7 +5,7 @@ import pytest
 
 import lrlab
 from lrlab import lowrank
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.theory.low_rank_bound import images, least_error
 from tests.thorough import a_third
 

@@ -15,7 +15,7 @@ from lrlab.lessons import trials as lesson_trials
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 from lrlab.theory.finite_best import finite_best
 from lrlab.theory.formula_link import READY
 

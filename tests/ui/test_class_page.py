@@ -11,7 +11,7 @@ from lrlab import catalog
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
-from lrlab.runs.trial import run_trial
+from lrlab.runs.run import run_trial
 from lrlab.ui.classroom import histogram, polls, room
 from lrlab.ui.classroom.polls import LessonPoll, PlacePoll
 from tests.ui.driving import drawn, errors, words

@@ -5,8 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from lrlab.runs.run import run_job
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import run_job, trial_spec
 from lrlab.ui.sweep import crosshair, sweep_offers
 from tests.ui import driving
 from tests.ui.driving import errors, figure, finished, words

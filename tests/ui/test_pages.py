@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from lrlab import catalog, presets
 from lrlab.presets import sweeps as library
 from lrlab.runs import theory
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse

@@ -15,7 +15,7 @@ from lrlab.lessons.definition import Question, Step
 from lrlab.models.axes import axes, place
 from lrlab.parameters import InputError, Value, declared, display_name
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.trial import Trial, run_trial
+from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Success
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets.axis import spaced

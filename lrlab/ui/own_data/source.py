@@ -18,7 +18,7 @@ from lrlab.data.tasks import OFFERED, Task, read_task, task_of
 from lrlab.engine.engine import get_engine
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
-from lrlab.runs.memory import memory_limit
+from lrlab.runs.job import memory_limit
 from lrlab.ui.shared import uploads
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink

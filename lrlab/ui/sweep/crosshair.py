@@ -17,7 +17,7 @@ from lrlab.figures.transition import Scale
 from lrlab.models import axes
 from lrlab.parameters import Parameter
 from lrlab.runs.job import Job
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.sweeps.definition import Sweep
 from lrlab.ui.converge import estimates, results_view
 from lrlab.ui.converge.dragged import Dragged

@@ -8,7 +8,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.figures.build import Figure
 from lrlab.models import axes
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import trial_spec
 from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.sweeps.tables import described
 from lrlab.sweeps.toml import to_toml

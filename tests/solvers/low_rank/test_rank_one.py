@@ -5,8 +5,7 @@ import pytest
 
 import lrlab
 from lrlab.protocol import Stop
-from lrlab.runs.run import solve
-from lrlab.runs.trial import trial_spec
+from lrlab.runs.run import solve, trial_spec
 
 
 @pytest.mark.parametrize("p", [40, 100])
