@@ -4,87 +4,55 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lrlab.catalog import spec
-    from lrlab.data.estimators import (
-        BilinearRegressor,
-        LabelEstimator,
-        LowRankImputer,
-        QuadraticNetworkRegressor,
-        SingleIndexClassifier,
-    )
-    from lrlab.data.label_models import load_model, save_model
-    from lrlab.data.recover import recover
-    from lrlab.data.tasks import fit
-    from lrlab.engine.solve import solve
-    from lrlab.figures.runs import compare
-    from lrlab.figures.sweeps import map
-    from lrlab.parameters import InputError, Parameter, choice, number
-    from lrlab.plugins import register
-    from lrlab.protocol import Iterate, Spec, Stop
-    from lrlab.runs.trace import Trace
-    from lrlab.solver_entry import solver
-    from lrlab.sweeps.run import sweep
-    from lrlab.widget import live
+    from lrlab.catalog import spec as spec
+    from lrlab.data.estimators import BilinearRegressor as BilinearRegressor
+    from lrlab.data.estimators import LabelEstimator as LabelEstimator
+    from lrlab.data.estimators import LowRankImputer as LowRankImputer
+    from lrlab.data.estimators import QuadraticNetworkRegressor as QuadraticNetworkRegressor
+    from lrlab.data.estimators import SingleIndexClassifier as SingleIndexClassifier
+    from lrlab.data.label_models import load_model as load_model
+    from lrlab.data.label_models import save_model as save_model
+    from lrlab.data.recover import recover as recover
+    from lrlab.data.tasks import fit as fit
+    from lrlab.engine.solve import solve as solve
+    from lrlab.figures.runs import compare as compare
+    from lrlab.figures.sweeps import map as map
+    from lrlab.parameters import InputError as InputError
+    from lrlab.parameters import Parameter as Parameter
+    from lrlab.parameters import choice as choice
+    from lrlab.parameters import number as number
+    from lrlab.plugins import register as register
+    from lrlab.protocol import Iterate as Iterate
+    from lrlab.protocol import Spec as Spec
+    from lrlab.protocol import Stop as Stop
+    from lrlab.runs.trace import Trace as Trace
+    from lrlab.solver_entry import solver as solver
+    from lrlab.sweeps.run import sweep as sweep
+    from lrlab.widget import live as live
 
-__all__ = [
-    "BilinearRegressor",
-    "InputError",
-    "Iterate",
-    "LabelEstimator",
-    "LowRankImputer",
-    "Parameter",
-    "QuadraticNetworkRegressor",
-    "SingleIndexClassifier",
-    "Spec",
-    "Stop",
-    "Trace",
-    "choice",
-    "compare",
-    "fit",
-    "live",
-    "load_model",
-    "map",
-    "models",
-    "number",
-    "recover",
-    "register",
-    "save_model",
-    "solve",
-    "solver",
-    "solvers",
-    "spec",
-    "sweep",
-]
 __version__ = "0.3.0"
 
 _HOMES = {
-    "BilinearRegressor": "lrlab.data.estimators",
-    "InputError": "lrlab.parameters",
-    "Iterate": "lrlab.protocol",
-    "LabelEstimator": "lrlab.data.estimators",
-    "LowRankImputer": "lrlab.data.estimators",
-    "Parameter": "lrlab.parameters",
-    "QuadraticNetworkRegressor": "lrlab.data.estimators",
-    "SingleIndexClassifier": "lrlab.data.estimators",
-    "Spec": "lrlab.protocol",
-    "Stop": "lrlab.protocol",
-    "Trace": "lrlab.runs.trace",
-    "choice": "lrlab.parameters",
-    "compare": "lrlab.figures.runs",
-    "fit": "lrlab.data.tasks",
-    "live": "lrlab.widget",
-    "load_model": "lrlab.data.label_models",
-    "map": "lrlab.figures.sweeps",
-    "mimebundle": "lrlab.figures.runs",
-    "number": "lrlab.parameters",
-    "recover": "lrlab.data.recover",
-    "register": "lrlab.plugins",
-    "save_model": "lrlab.data.label_models",
-    "solve": "lrlab.engine.solve",
-    "solver": "lrlab.solver_entry",
-    "spec": "lrlab.catalog",
-    "sweep": "lrlab.sweeps.run",
+    "catalog": "spec",
+    "data.estimators": "BilinearRegressor LabelEstimator LowRankImputer QuadraticNetworkRegressor "
+    "SingleIndexClassifier",
+    "data.label_models": "load_model save_model",
+    "data.recover": "recover",
+    "data.tasks": "fit",
+    "engine.solve": "solve",
+    "figures.runs": "compare mimebundle",
+    "figures.sweeps": "map",
+    "parameters": "InputError Parameter choice number",
+    "plugins": "register",
+    "protocol": "Iterate Spec Stop",
+    "runs.trace": "Trace",
+    "solver_entry": "solver",
+    "sweeps.run": "sweep",
+    "widget": "live",
 }
+"""Public names by their module, which is imported at the first use of one of them."""
+_MODULES = {name: f"lrlab.{module}" for module, names in _HOMES.items() for name in names.split()}
+__all__ = sorted({*_MODULES, "models", "solvers"} - {"mimebundle"})
 
 
 def __getattr__(name: str) -> Any:
@@ -93,12 +61,12 @@ def __getattr__(name: str) -> Any:
         raise AttributeError("lrlab.fit_ratings was removed in 0.3: use lrlab.fit(file)")
     if name in ("models", "solvers"):
         return import_module(f"lrlab.{name}")
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from lrlab import extras
 
     with extras.named():
-        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        value = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return value
 
 
