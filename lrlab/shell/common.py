@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
@@ -34,11 +35,15 @@ class Terminated(KeyboardInterrupt):
 
 @contextmanager
 def separate_output() -> Iterator[None]:
-    """Let only `say` and `print_json` write to standard output: plugins that print write to standard error."""
+    """Let only `say` and `print_json` write to standard output: plugins that print write to standard error.
+
+    A warning is one line, without the place in the code that Python would add.
+    """
     # Python sets a stream that is closed at the start to None.
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  (until the process ends)
     with _own_descriptor(sys.stdout) as own:
         _outputs.append(own)
+        before, warnings.formatwarning = warnings.formatwarning, lambda message, *_, **__: f"{printable(message)}\n"
         with suppress(AttributeError):
             # An encoding such as cp1252 lacks characters that texts have: a code takes the place of each.
             own.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -46,6 +51,7 @@ def separate_output() -> Iterator[None]:
             with redirect_stdout(sys.stderr):
                 yield
         finally:
+            warnings.formatwarning = before
             _outputs.pop()
 
 

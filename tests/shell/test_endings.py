@@ -111,6 +111,7 @@ def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last
     (tmp_path / "own.py").write_text(PLUGIN.format(first=first, last=last))
     done = run(*SOLVE[:3], "noisy", "--json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
     assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
+    assert "Warning:" not in done.stderr and "catalog.py" not in done.stderr
     assert "hello from the file" in done.stderr
     assert status or all(f"hello from {what}" in done.stderr for what in ("the solver", "another stream", "a library"))
     assert done.stdout == "" if status else json.loads(done.stdout)["solver"] == "noisy"
