@@ -1,11 +1,10 @@
-r"""Log-odds of a binary response along one index: parabolas and splines.
+r"""Log-odds of a binary response along one index: penalized splines.
 
 With y in {0, 1} and an index z, P(y = 1 | z) = 1 / (1 + exp(-eta(z))), eta = sum_k c_k B_k with 19 cubic B-splines on
 equidistant knots and a penalty on third differences of c (Eilers & Marx 1996, "Flexible smoothing with B-splines and
-penalties"). Steep and even links need no fine knots: a parabola switches the response twice.
+penalties"). The strongest penalty leaves a parabola, which fits steep and even links.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,120 +13,96 @@ from scipy.special import expit
 from lrlab.arrays import Array
 
 EDGE, CELLS = 4.0, 16
-"""A standard normal index leaves -4..4 once in 16,000 times; beyond, the log-odds continue in a straight line."""
-WIDTH, COEFFICIENTS = 2.0 * EDGE / CELLS, CELLS + 3
-NEWTON_STEPS, DECREMENT, SHORTEST = 40, 1e-3, 1e-4
+"""Range of the knots, which a normal index leaves once in 16,000 times; number of intervals between them."""
+WIDTH = 2.0 * EDGE / CELLS
 GROUPS = 256
 """Groups of neighboring indices for fitting links."""
 PRIOR = 0.01
-"""Of one response, half a 1 and half a 0, spread over all indices: a link that separates the responses stays finite."""
+"""Weight of a prior response, half a 1 and half a 0, that keeps a separating link finite."""
 PRICE = 2.0
 """Nats that an effective parameter of a link must gain: twice the gain by chance."""
+KINDS = {1e9: "a parabola", 0.1: "a spline (penalty 0.1)", 0.001: "a flexible spline (penalty 0.001)"}
+"""Descriptions of links by their penalty, from the stiffest."""
+DIFFERENCES = np.diff(np.eye(CELLS + 3), 3, axis=0)
+# Between equidistant knots four B-splines are not 0: coefficients of powers of the place between two knots.
+CUBICS = np.array([[1.0, 4.0, 1.0, 0.0], [-3.0, 0.0, 3.0, 0.0], [3.0, -6.0, 3.0, 0.0], [-1.0, 3.0, -3.0, 1.0]]) / 6.0
 
 
 class Rows(NamedTuple):
-    """Groups of answers at about the same index z (G,), how many they are (G,), and how many of them are 1 (G,)."""
+    """Groups of responses at about the same index: its mean, their number, and the number of ones, each (G,).
+
+    number and ones include a prior response that is spread over the groups. splines (G, 19): the B_k at z.
+    """
 
     z: Array
+    splines: Array
     number: Array
     ones: Array
 
     @classmethod
     def of(cls, z: Array, answers: Array, information: Array) -> "Rows":
-        """Group answers in {0, 1} at indices z (n,) by equal shares of rows, of range and of information (n,) >= 0."""
+        """Group responses in {0, 1} at indices z (n,) by equal parts of rows, of range and of information (n,) >= 0."""
         order = np.argsort(z)
-        z, answers = z[order], answers[order]
-        if len(z) <= GROUPS or not z[-1] > z[0]:
-            return cls(z, np.ones(len(z)), answers)
-        total = np.cumsum(information[order])
-        share = np.arange(1, len(z) + 1) / len(z) + (z - z[0]) / (z[-1] - z[0])
-        share += total / total[-1] if total[-1] > 0 else 0.0
-        starts = np.flatnonzero(np.diff((share / share[-1] * GROUPS).astype(np.intp), prepend=-1))
+        z, answers, total = z[order], answers[order], np.cumsum(information[order])
+        level = np.linspace(0.0, 1.0, len(z)) + (z - z[0]) / max(z[-1] - z[0], WIDTH) + total / max(total[-1], 1.0)
+        starts = np.flatnonzero(np.diff((level / level[-1] * (GROUPS - 1)).astype(np.intp), prepend=-1))
         count = np.diff(starts, append=len(z)).astype(float)
-        return cls(np.add.reduceat(z, starts) / count, count, np.add.reduceat(answers, starts))
+        each = PRIOR / len(starts)
+        z, ones = np.add.reduceat(z, starts) / count, np.add.reduceat(answers, starts) + each / 2.0
+        return cls(z, expanded(np.eye(CELLS + 3), z)[0], count + each, ones)
 
-    def loss(self, link: "LogOdds") -> float:
-        """Return the summed loss under a link, with the prior's share of an answer."""
-        eta, _ = link(self.z)
-        prior = PRIOR / len(self.z)
-        return float(((self.number + prior) * np.logaddexp(0.0, eta) - (self.ones + prior / 2.0) * eta).sum())
+    def loss(self, eta: Array) -> float:
+        """Return the summed loss of log-odds (G,)."""
+        return float(self.number @ np.logaddexp(0.0, eta) - self.ones @ eta)
 
 
 class LogOdds(NamedTuple):
-    """eta(z) = sum_k c_k B_k(z), c = basis @ a (19,), straight beyond -4..4; a penalty weight * ||Delta^3 c||^2 / 2.
+    """eta(z) = sum_k c_k B_k(z), straight beyond -4..4, with a penalty on third differences of c (19,).
 
-    parameters: their effective number; width: a small change of the index.
+    parameters: their effective number.
     """
 
-    kind: str
-    basis: Array
-    a: Array
-    weight: float = 0.0
+    penalty: float
+    c: Array = np.zeros(CELLS + 3)
     parameters: float = 0.0
-    width: float = WIDTH
 
-    @classmethod
-    def even(cls, kind: str, basis: Array, weight: float = 0.0) -> "LogOdds":
-        """Return even odds."""
-        return cls(kind, basis, np.zeros(basis.shape[1]), weight)
+    def __str__(self) -> str:
+        return f"Log-odds: {KINDS[self.penalty]}, {self.parameters:.1f} effective parameters"
 
-    @property
-    def name(self) -> str:
-        """Its description in a note."""
-        return f"Log-odds: {self.kind}, {self.parameters:.1f} effective parameters"
+    def __call__(self, z: Array) -> tuple[Array, Array]:
+        """Return log-odds and their slopes at z (n,)."""
+        return expanded(self.c, z)
 
-    @property
-    def penalty(self) -> Array:
-        """The penalty as a matrix (d, d)."""
-        differences = np.diff(self.basis, 3, axis=0)
-        return self.weight * differences.T @ differences
-
-    def __call__(self, z: Array) -> tuple[Array, Array]:  # noqa: D102
-        return expanded(self.basis @ self.a, z)
-
-    def functions(self, z: Array) -> Array:  # noqa: D102
-        return expanded(self.basis, z)[0]
+    def bend(self) -> Array:
+        """Return the penalty as a matrix (19, 19)."""
+        return self.penalty * DIFFERENCES.T @ DIFFERENCES
 
     def fitted(self, rows: Rows) -> "LogOdds":
-        """Minimize loss + a^T P a / 2 by Newton's method, halved until it falls."""
-        B, P, prior = self.functions(rows.z), self.penalty, PRIOR / len(rows.z)
-        count, ones = rows.number + prior, rows.ones + prior / 2.0
+        """Minimize loss + c^T P c / 2 by Newton's method, halved until it falls."""
+        B, P = rows.splines, self.bend()
 
-        def objective(a: Array) -> float:
-            eta = B @ a
-            return float((count * np.logaddexp(0.0, eta) - ones * eta).sum() + a @ P @ a / 2.0)
+        def objective(c: Array) -> float:
+            return rows.loss(B @ c) + float(c @ P @ c) / 2.0
 
-        a, used = self.a, 0.0
-        value = objective(a)
-        for _ in range(NEWTON_STEPS):
-            chance = expit(B @ a)
-            gram = (B.T * (count * chance * (1.0 - chance))) @ B
-            inverse = regular_inverse(gram + P)
-            used, gradient = float((gram * inverse).sum()), B.T @ (ones - count * chance) - P @ a
-            step, size = inverse @ gradient, 1.0
-            if not gradient @ step > DECREMENT:
+        c, value, inverse, gram = self.c, objective(self.c), P, P
+        for _ in range(40):
+            yes = expit(B @ c)
+            gram = (B.T * (rows.number * yes * (1.0 - yes))) @ B
+            inverse, gradient = regular_inverse(gram + P), B.T @ (rows.ones - rows.number * yes) - P @ c
+            step = inverse @ gradient
+            trials = (c + step / 2.0**k for k in range(14))
+            lower = next((trial for trial in trials if objective(trial) <= value), None)
+            if lower is None or gradient @ step < 1e-3:
                 break
-            while (reached := objective(a + size * step)) > value and size > SHORTEST:
-                size /= 2.0
-            if reached > value:
-                break
-            a, value = a + size * step, reached
-        return self._replace(a=a, parameters=used)
+            c, value = lower, objective(lower)
+        return self._replace(c=c, parameters=float((gram * inverse).sum()))
+
+    def cost(self, rows: Rows) -> float:
+        """Return the summed loss with the price of the parameters."""
+        return rows.loss(rows.splines @ self.c) + PRICE * self.parameters
 
 
-POWERS = np.linspace(-1.0, 1.0, COEFFICIENTS)[:, None] ** np.arange(3)
-SPLINES = np.hstack([POWERS, np.linalg.qr(POWERS, mode="complete")[0][:, 3:]])
-SMOOTH = (
-    LogOdds.even("a parabola", POWERS),
-    LogOdds.even("a spline (penalty 0.1)", SPLINES, 0.1),
-    LogOdds.even("a flexible spline (penalty 0.001)", SPLINES, 0.001),
-)
-"""The kinds of smooth log-odds, from the stiffest."""
-
-
-def chosen(rows: Rows, links: Sequence[LogOdds]) -> LogOdds:
-    """Return which of several fitted links has the lowest loss with the price of its parameters."""
-    return min(links, key=lambda link: rows.loss(link) + PRICE * link.parameters)
+SMOOTH = tuple(LogOdds(penalty) for penalty in KINDS)
 
 
 def regular_inverse(A: Array) -> Array:
@@ -140,18 +115,14 @@ def regular_inverse(A: Array) -> Array:
 
 def expanded(c: Array, z: Array) -> tuple[Array, Array]:
     """Return the spline with coefficients c (19,) or (19, d), straight beyond -4..4, and its slope, at z (n,)."""
-    inside = np.clip(z, -EDGE, EDGE)
-    place = (inside + EDGE) / WIDTH
-    cell = np.minimum(place.astype(np.intp), CELLS - 1)
-    t = place - cell
-    rest = 1.0 - t
-    # Between equidistant knots four cubic B-splines are not 0.
-    values = np.stack([rest**3, 3.0 * t**3 - 6.0 * t**2 + 4.0, 3.0 * rest**3 - 6.0 * rest**2 + 4.0, t**3]) / 6.0
-    slopes = np.stack([-(rest**2), 3.0 * t**2 - 4.0 * t, 4.0 * rest - 3.0 * rest**2, t**2]) / (2.0 * WIDTH)
-    near = c[cell + np.arange(4)[:, None]]
-    eta, slope = (np.einsum("kn,kn...->n...", basis, near) for basis in (values, slopes))
-    beyond = z - inside
-    return eta + (beyond if c.ndim == 1 else beyond[:, None]) * slope, slope
+    column = z.reshape(-1, *[1] * (c.ndim - 1))
+    inside = np.clip(column, -EDGE, EDGE)
+    cell = np.minimum(((inside + EDGE) / WIDTH).astype(np.intp), CELLS - 1)
+    t = (inside + EDGE) / WIDTH - cell
+    cell = cell.reshape(len(z))
+    a0, a1, a2, a3 = np.tensordot(CUBICS, [c[k : k + CELLS] for k in range(4)], 1)[:, cell]
+    slope = (a1 + t * (2.0 * a2 + t * 3.0 * a3)) / WIDTH
+    return a0 + t * (a1 + t * (a2 + t * a3)) + (column - inside) * slope, slope
 
 
 def loss(eta: Array, answers: Array) -> Array:

@@ -13,159 +13,106 @@ c = b + (lambda / v) Omega b is the ground truth times a factor, and normal with
 C = (sum psi_i^2 / v^2) Omega, Omega the inverse covariance of x; with few entries and many rows C is the covariance of
 the efficient score (Hardle, Hall & Ichimura 1993, "Optimal smoothing in single-index models"). An entry of the unit
 vector is the cosine of an angle, and all angles are in its interval whose ray is not further from c than q standard
-errors (Fieller 1954, "Some problems in interval estimation"), which stays true if the error is large.
-
-If links are steep few rows decide: (sum h)^2 / sum h^2 of them carry information, less the parameters of the link, and
-q is Student's t for the uncertainty of C. Columns that are far from normal are not elliptical: then E[x | z] is a fit
-of the link's own functions to each column, and C the sandwich of squared scores, each over 1 - l_i (MacKinnon & White
-1985, HC3), which takes several informative rows per entry. Intervals are too short for links that jump.
+errors (Fieller 1954, "Some problems in interval estimation"), which stays true if the error is large. If links are
+steep few rows decide: (sum h)^2 / sum h^2 of them carry information, less the parameters of the link, and q is
+Student's t. Columns that are far from normal need more of them. Intervals are too short for links that jump.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, stdtrit
 
 from lrlab.arrays import Array, Intervals
-from lrlab.linalg import DAMPING, tangent_inverse
-from lrlab.solvers.single_index.index_links import LogOdds
+from lrlab.linalg import tangent_inverse
+from lrlab.solvers.single_index.link_free_rounds import TINY, Data, Round
 
-TINY = np.finfo(float).tiny
 MOST_ENTRIES, FEWEST_ANSWERS, FEWEST_SCORES = 500, 100, 6.0
-"""Above it the matrices outgrow the method; fewer responses, or deciding ones, tell too little about the spread."""
+"""Entries above which the matrices are too large; fewest responses, and deciding ones, that show the spread."""
 RARE, RARE_PER_ENTRY = 0.1, 2.5
-"""Responses of one kind are rare below this rate, and then so many of them are needed per entry."""
+"""Rate of rare responses, and how many of them are needed per entry."""
 WEAK, WEAK_PER_ENTRY = 0.8, 7
-"""A link that leaves so much of the entropy of unseen responses may be an accident of so few responses per entry."""
+"""Fraction of entropy that a weak link leaves in unseen responses, and the responses that it needs per entry."""
 DECIDING_PER_ENTRY, MOST_TURNING = 10.0, 0.05
-"""With columns that are not normal, fewer deciding responses per entry, or links that turn more, are not enough."""
-NORMAL_KURTOSIS, SPHERICAL = 0.5, 3.0
-"""Excess kurtosis, and standard errors of a covariance, within which columns pass for normal and independent ones."""
-MOST_CONDITION, COARSE = 1000.0, 0.3
-"""Largest condition number of the columns' correlations; largest change of the log-odds between values of the index."""
+"""Deciding responses per entry, and fraction of a link that turns, for columns that are not normal."""
+NORMAL_KURTOSIS, MOST_KURTOSIS, MOST_CONDITION = 0.5, 20.0, 1000.0
+"""Excess kurtosis of columns that pass for normal, the largest one, and the largest condition of correlations."""
 
 
-class Scores(NamedTuple):
-    """Of k entries b: centered rows (n, k), index (n,), weights p (1 - p), errors y - p and slopes of the log-odds."""
+def intervals(data: Data, one: Round) -> Intervals:
+    """Return intervals for the direction of a round, or for its products with the rows of `contrasts` (q, p).
 
-    b: Array
-    rows: Array
-    z: Array
-    weights: Array
-    errors: Array
-    slope: Array
-
-    @property
-    def psi(self) -> Array:
-        """The scores (n,)."""
-        return self.slope * self.errors
-
-    @property
-    def h(self) -> Array:
-        """The Fisher information of each row (n,)."""
-        return self.slope * self.slope * self.weights
-
-    @property
-    def multiplier(self) -> float:
-        """The multiplier of the unit length, at least 0."""
-        return max(0.0, float(self.psi @ (self.rows @ self.b)))
-
-
-def intervals(
-    X: Array,
-    answers: Array,
-    b: Array,
-    link: LogOdds,
-    held_out: float,
-    *,
-    minimal: bool = True,
-    rows: Array | None = None,
-) -> Intervals:
-    """Return intervals for a unit vector b (p,) that is the best direction under a link.
-
-    X (n, p); answers (n,) in {0, 1}; held_out: mean loss of unseen responses; minimal: whether b is that direction, or
-    will be. rows (q, p): of a dense b, whose products with it have the intervals. Entries of zero have none, nor has an
-    entry of a chosen support that is not clearly larger than what chance would choose.
+    Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance would
+    choose.
     """
-    none, support = np.full(len(b if rows is None else rows), np.nan), b != 0
-    k, normal = int(support.sum()), True
-    refusal = too_small(k, answers, held_out)
-    if not minimal:
-        refusal = "the direction is not the best one under its link"
+    b, contrasts = one.at.b, data.contrasts
+    none, support = np.full(len(b if contrasts is None else contrasts), np.nan), b != 0
+    k = int(support.sum())
+    axes = np.eye(k) if contrasts is None else contrasts[:, support]
+    refusal = too_small(data, one, k)
     if not refusal:
-        own, z = X[:, support], X @ b
-        eta, slope = link(z)
-        chance = expit(eta)
-        at = Scores(b[support], own - own.mean(axis=0), z, chance * (1.0 - chance), answers - chance, slope)
-        refusal, normal = unfit(at)
+        rows = data.X[:, support] - data.X[:, support].mean(axis=0)
+        refusal = unfit(data, one, rows)
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
-    rows = None if rows is None else rows[:, support]
-    center, C, freedom = adjusted(at, link.parameters) if normal else sandwich(at, link, rows)
-    low, high, error = angles(center, C, freedom, rows)
-    estimate = at.b if rows is None else rows @ at.b
-    if np.any((estimate < low - 1e-9) | (estimate > high + 1e-9)):
+    eta, slope = one.link(one.at.z)
+    c, C, freedom = adjusted(one, slope * (data.answers - expit(eta)), rows, b[support])
+    low, high, error = angles(c, C, freedom, axes)
+    if np.any((axes @ b[support] < low - 1e-9) | (axes @ b[support] > high + 1e-9)):
         return Intervals(none, none, "No intervals: the errors of the direction are too large and too unequal.")
-    if rows is not None:
-        return Intervals(low, high, "")
+    if contrasts is not None:
+        return Intervals(low, high)
     # The largest of p normal numbers has about sqrt(2 log p) standard deviations: smaller ones may be chance.
-    doubtful = (k < len(b)) & (np.abs(center) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error)
+    doubtful = (k < len(b)) & (np.abs(c) < (np.sqrt(2.0 * np.log(len(b))) + 1.0) * error)
     low[doubtful] = high[doubtful] = np.nan
     ends = none, none.copy()
     ends[0][support], ends[1][support] = low, high
-    left = "Intervals: only for entries that are clearly not chosen at random." if k < len(b) else ""
-    return Intervals(*ends, left)
+    return Intervals(*ends, "Intervals: only for entries that are clearly not chosen at random." if k < len(b) else "")
 
 
-def too_small(k: int, answers: Array, held_out: float) -> str:
-    """Return why responses (n,), whose link has this mean loss on unseen ones, are too few for k entries, or ""."""
-    n, rare = len(answers), int(min(answers.sum(), len(answers) - answers.sum()))
+def too_small(data: Data, one: Round, k: int) -> str:
+    """Return why the responses are too few for k entries, or ""."""
+    n, ones = len(data.answers), int(data.answers.sum())
+    rare = min(ones, n - ones)
     if k < 2:
         return "a single entry is 1 or -1"
     if k > MOST_ENTRIES:
         return f"they are for at most {MOST_ENTRIES} entries, this has {k}"
     if n < max(FEWEST_ANSWERS, k + 3):
         return f"{n} responses are too few for {k} entries, at least max({FEWEST_ANSWERS}, {k} + 3) are needed"
-    if rare < RARE * n and rare < RARE_PER_ENTRY * k:
+    if rare < min(RARE * n, RARE_PER_ENTRY * k):
         return f"only {rare} responses belong to the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
-    rate = rare / n
-    entropy = -(rate * np.log(max(rate, TINY)) + (1.0 - rate) * np.log1p(-rate))
-    if n < WEAK_PER_ENTRY * k and held_out > WEAK * entropy:
-        fraction = max(0.0, 1.0 - held_out / max(entropy, TINY))
-        words = f"the link predicts {fraction:.0%} of the information in unseen responses"
+    lost = one.held_out(data) / -(rare * np.log(max(rare, 1) / n) + (n - rare) * np.log1p(-rare / n) - TINY)
+    if n < WEAK_PER_ENTRY * k and lost > WEAK:
+        words = f"the link predicts {max(0.0, 1.0 - lost):.0%} of the information in unseen responses"
         return f"{words}, which takes at least {WEAK_PER_ENTRY} responses per entry, this has {n / k:.3g}"
-    return ""
+    return "" if one.choosing or one.nearly_settled else "the direction is not the best one under its link"
 
 
-def unfit(at: Scores) -> tuple[str, bool]:
-    """Return the reason to refuse intervals, or nothing; and whether the columns pass for normal ones."""
-    (n, k), h = at.rows.shape, at.h
+def unfit(data: Data, one: Round, rows: Array) -> str:
+    """Return why the centered rows (n, k) of the columns that move do not suit intervals, or ""."""
+    (n, k), h, (eta, slope) = rows.shape, one.h, one.link(one.at.z)
+    deciding = effective(np.square(slope * (data.answers - expit(eta))))
     if float(h.sum()) < 1e-12:
-        return "the link is flat at all responses", True
-    deciding = effective(np.square(at.psi))
+        return "the link is flat at all responses"
     if deciding < FEWEST_SCORES:
-        return f"about {deciding:.0f} responses determine the direction, too few to tell its error", True
-    sizes = np.linalg.norm(at.rows, axis=0)
-    values = np.linalg.eigvalsh((at.rows.T @ at.rows) / np.outer(sizes, sizes)) if sizes.all() else np.zeros(1)
+        return f"about {deciding:.0f} responses determine the direction, too few to tell its error"
+    sizes = np.linalg.norm(rows, axis=0)
+    values = np.linalg.eigvalsh((rows.T @ rows) / np.outer(sizes, sizes)) if sizes.all() else np.zeros(1)
     if not values[-1] < MOST_CONDITION * values[0]:
-        return "a column is nearly a combination of others (of your data and a dense b take scaling=whitened)", True
-    values, places = np.unique(at.z.round(9), return_inverse=True)
-    if len(values) < n / 2:
-        steps = np.gradient(values)[places] if len(values) > 1 else np.full(n, np.inf)
-        if float((h * np.abs(at.slope) * steps).sum() / h.sum()) > COARSE:
-            return f"the index has {len(values)} values only, between which the link is not seen", True
-    square = np.square(at.rows)
+        return "a column is nearly a combination of others (of your data and a dense b take scaling=whitened)"
+    different = len(np.unique(one.at.z.round(9)))
+    if different < n / 2:
+        return f"the index has {different} values only, between which the link is not seen"
+    square = np.square(rows)
     kurtosis = float(np.mean(np.mean(square * square, axis=0) / np.mean(square, axis=0) ** 2)) - 3.0
     if abs(kurtosis) < NORMAL_KURTOSIS + 4.0 * np.sqrt(24.0 / (n * k)):
-        return "", True
-    rising = float(h @ (at.slope > 0)) / float(h.sum())
-    if MOST_TURNING < rising < 1.0 - MOST_TURNING:
-        return "columns are far from normal and the link is not monotone: another direction may fit better", False
+        return ""
+    if MOST_TURNING < float(h @ (slope > 0)) / float(h.sum()) < 1.0 - MOST_TURNING:
+        return "columns are far from normal and the link is not monotone: another direction may fit better"
     informative = min(effective(h), deciding)
-    if informative < DECIDING_PER_ENTRY * k:
+    if informative < DECIDING_PER_ENTRY * k or kurtosis > MOST_KURTOSIS:
         words = f"columns are far from normal (excess kurtosis {kurtosis:.2g})"
-        return f"{words}, and only about {informative:.0f} responses determine the direction", False
-    return "", False
+        return f"{words}, and only about {informative:.0f} responses determine the direction"
+    return ""
 
 
 def effective(weights: Array) -> float:
@@ -173,20 +120,18 @@ def effective(weights: Array) -> float:
     return float(weights.sum()) ** 2 / max(float(weights @ weights), TINY)
 
 
-def adjusted(at: Scores, parameters: float) -> tuple[Array, Array, float]:
-    """Return c (k,), its covariance (k, k), and degrees of freedom: observable adjustments for elliptical rows."""
-    index = at.rows @ at.b
-    rest = at.rows - np.outer(index, index @ at.rows / max(float(index @ index), TINY))
-    h, psi, k, multiplier = at.h, at.psi, len(at.b), at.multiplier
-    inverse = tangent_inverse((rest * h[:, None]).T @ rest + multiplier * np.eye(k), at.b)
-    leverage = h * np.einsum("ij,ij->i", rest @ inverse, rest)
-    v = float((h * (1.0 - leverage)).sum())
-    informative, omega = effective(h), precision(at.rows)
-    lost = informative / max(informative - parameters, 1.0)
-    C = float(psi @ psi) * lost / v**2 * omega
+def adjusted(one: Round, psi: Array, rows: Array, b: Array) -> tuple[Array, Array, float]:
+    """Return c (k,), its covariance (k, k), and degrees of freedom, from scores psi (n,) and centered rows (n, k)."""
+    z, h, k = rows @ b, one.h, len(b)
+    rest = rows - np.outer(z, z @ rows / max(float(z @ z), TINY))
+    multiplier = max(0.0, float(psi @ z))
+    inverse = tangent_inverse((rest * h[:, None]).T @ rest + multiplier * np.eye(k), b)
+    v = float(h @ (1.0 - h * np.einsum("ij,ij->i", rest @ inverse, rest)))
+    informative, omega = effective(h), precision(rows)
+    lost = informative / max(informative - one.link.parameters, 1.0)
     # Of few informative rows the leverages, k / informative, and with them v, are uncertain, too.
     freedom = 1.0 / (1.0 / effective(psi * psi) + 3.0 * k / informative**2)
-    return at.b + multiplier / v * (omega @ at.b), C, freedom
+    return b + multiplier / v * (omega @ b), float(psi @ psi) * lost / v**2 * omega, freedom
 
 
 def precision(rows: Array) -> Array:
@@ -199,45 +144,27 @@ def precision(rows: Array) -> Array:
     n, k = rows.shape
     S = rows.T @ rows / n
     variance = S.trace() / k
-    apart = np.square(S / variance - np.eye(k)) * n / (1.0 + np.eye(k))
-    together = (float((apart * (1.0 + np.eye(k))).sum()) / k - k - 1.0) / 2.0
-    if together < SPHERICAL and np.sqrt(apart.max()) < np.sqrt(4.0 * np.log(k)) + SPHERICAL - 1.0:
+    apart = np.square(S / variance - np.eye(k))
+    together = (n * float(apart.sum()) / k - k - 1.0) / 2.0
+    if together < 3.0 and n * float((apart / (1.0 + np.eye(k))).max()) < (np.sqrt(4.0 * np.log(k)) + 2.0) ** 2:
         return np.eye(k) / variance
     return np.linalg.inv(S) * max(n - k - 1.0, 1.0) / n
 
 
-def sandwich(at: Scores, link: LogOdds, contrasts: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return the same from the sandwich of scores, less the parts of the columns that the link's functions explain."""
-    steep, functions = at.slope[:, None] * at.rows, link.functions(at.z)
-    gram = (functions.T * at.weights) @ functions + link.penalty
-    gram += DAMPING**2 * gram.trace() * np.eye(len(gram))
-    rest = steep - functions @ np.linalg.solve(gram, (functions.T * at.weights) @ steep)
-    inverse = tangent_inverse((rest * at.weights[:, None]).T @ rest + at.multiplier * np.eye(len(at.b)), at.b)
-    moved = rest @ inverse
-    leverage = np.minimum(at.weights * np.einsum("ij,ij->i", moved, rest), 0.999)
-    moved *= (at.errors / (1.0 - leverage))[:, None]
-    # Of heavy-tailed columns few rows decide the error of an entry.
-    squares = np.square(moved if contrasts is None else moved @ contrasts.T)
-    return at.b, moved.T @ moved, np.square(squares.sum(axis=0)) / np.maximum(np.square(squares).sum(axis=0), TINY)
+def angles(c: Array, C: Array, freedom: float, axes: Array) -> tuple[Array, Array, Array]:
+    """Return low and high (q,) for the products of axes (q, k) with the unit vector of which c is a multiple.
 
-
-def angles(c: Array, C: Array, freedom: Array | float, rows: Array | None = None) -> tuple[Array, Array, Array]:
-    """Return low and high (k,) for the entries of the unit vector of which c, with covariance C, is a multiple.
-
-    Of the k - 1 directions across, one is in the angle of an entry; the others make c longer than its mean. rows
-    (q, k): for their products with the unit vector instead (q,). Third, standard errors of entries of c, or products.
+    C (k, k): the covariance of c. Of the k - 1 directions across, one is in the angle of an entry; the others make c
+    longer than its mean. Third, standard errors of the products with c.
     """
-    lengths = np.ones(len(c)) if rows is None else np.linalg.norm(rows, axis=1)
-    axes = np.eye(len(c)) if rows is None else rows / np.maximum(lengths, TINY)[:, None]
-    length = float(np.linalg.norm(c))
-    u = c / length
+    lengths, length = np.linalg.norm(axes, axis=1), float(np.linalg.norm(c))
+    u, axes = c / length, axes / np.maximum(lengths, TINY)[:, None]
     P = np.eye(len(c)) - np.outer(u, u)
     spread = P @ C @ P
-    across = np.maximum(np.einsum("ij,ij->i", axes @ spread, axes), 0.0)
-    others = max(float(spread.trace()), 0.0) * (len(c) - 2) / (len(c) - 1)
-    mean = np.sqrt(max(length**2 - others, TINY))
+    error = np.sqrt(np.maximum(np.einsum("ij,ij->i", axes @ spread, axes), 0.0))
+    mean = np.sqrt(max(length**2 - max(float(spread.trace()), 0.0) * (len(c) - 2) / (len(c) - 1), TINY))
     angle = np.arccos(np.clip(axes @ c / mean, -1.0, 1.0))
-    sine = np.sqrt(across / np.maximum(1.0 - (axes @ u) ** 2, TINY)) * stdtrit(np.maximum(freedom, 1.0), 0.975) / mean
+    sine = error / np.sqrt(np.maximum(1.0 - (axes @ u) ** 2, TINY)) * stdtrit(max(freedom, 1.0), 0.975) / mean
     reach = np.where(sine < 1.0, np.arcsin(np.minimum(sine, 1.0)), np.pi)
     low, high = np.cos(np.minimum(angle + reach, np.pi)), np.cos(np.maximum(angle - reach, 0.0))
-    return low * lengths, high * lengths, np.sqrt(across) * lengths
+    return low * lengths, high * lengths, error * lengths

@@ -18,19 +18,24 @@ from lrlab.figures import recovery
 from lrlab.figures.runs import Run, recoveries
 from lrlab.linalg import unit
 from lrlab.runs.run import solve
-from lrlab.solvers.single_index.index_links import EDGE, POWERS, WIDTH, LogOdds
+from lrlab.solvers.single_index.index_links import DIFFERENCES, EDGE, WIDTH, LogOdds
 from lrlab.solvers.single_index.link_free import link_free_refinement
 from lrlab.solvers.single_index.link_free_intervals import MOST_ENTRIES, angles, intervals
+from lrlab.solvers.single_index.link_free_rounds import Data, Direction, Round
 from tests.thorough import a_third
 
 SOLVER = "link-free-refinement"
-HELD_OUT = 0.4
 
 
 def line(steepness):
     """Return the log-odds steepness * z."""
-    # The coefficients of z itself rise from -EDGE - WIDTH to EDGE + WIDTH.
-    return LogOdds("a line", POWERS, np.array([0.0, steepness * (EDGE + WIDTH), 0.0]), parameters=2.0)
+    return LogOdds(1e9, steepness * np.linspace(-EDGE - WIDTH, EDGE + WIDTH, DIFFERENCES.shape[1]), 2.0)
+
+
+def ends(X, answers, b, link):
+    """Return intervals for a unit vector b under a link."""
+    data, at = Data(X, answers, X.shape[1]), Direction(b, X @ b, X @ b)
+    return intervals(data, Round.of(data, at, link, b != 0)._replace(choosing=True))
 
 
 def answered(n=4000, p=6, seed=0, mix=None):
@@ -55,7 +60,7 @@ def test_intervals_are_those_of_the_efficient_information(correlated):
     h = np.average(4.0 * chance * (1.0 - chance), weights=density)
     P = np.eye(p) - np.outer(b, b)
     expected = np.sqrt(np.diag(P @ np.linalg.inv(G) @ P) / (len(X) * h))
-    low, high, note = intervals(X, answers, b, line(2.0), HELD_OUT)
+    low, high, note = ends(X, answers, b, line(2.0))
     assert (high - low) / (2 * 1.959964) == pytest.approx(expected, rel=0.05) and not note
 
 
@@ -64,17 +69,17 @@ def test_an_angle_is_held_as_often_as_it_says():
     rng, mu = np.random.default_rng(7), np.array([0.6, 0.8, 0.0])
     held = []
     for _ in range(1000):
-        low, high, _ = angles(mu + rng.standard_normal(3) / 3.0, np.eye(3) / 9.0, np.inf)
+        low, high, _ = angles(mu + rng.standard_normal(3) / 3.0, np.eye(3) / 9.0, np.inf, np.eye(3))
         held.append((low <= mu) & (mu <= high))
     assert np.mean(held, axis=0) == pytest.approx(0.95, abs=0.025)
-    low, high, _ = angles(mu, 100.0 * np.eye(3), np.inf)
+    low, high, _ = angles(mu, 100.0 * np.eye(3), np.inf, np.eye(3))
     assert (low == -1.0).all() and (high == 1.0).all(), "nothing is known"
 
 
 def test_intervals_say_why_there_are_none():
     X, answers, b = answered(p=8)
     sparse = unit(np.where(np.arange(8) < 3, b, 0.0))
-    low, high, note = intervals(X, answers, sparse, line(2.0), HELD_OUT)
+    low, high, note = ends(X, answers, sparse, line(2.0))
     assert np.isfinite(low[:3]).any() and np.isnan(low[3:]).all() and (np.isnan(low) == np.isnan(high)).all()
     assert note == "Intervals: only for entries that are clearly not chosen at random."
     wide = np.ones((4, MOST_ENTRIES + 1))
@@ -91,8 +96,8 @@ def test_intervals_say_why_there_are_none():
         (np.column_stack([X[:, :7], 2.0 * X[:, 0] + 1.0]), answers, b, line(2.0), "a combination of others"),
         (np.sinh(2.0 * X), answers, b, line(200.0), "columns are far from normal"),
     ):
-        ends = intervals(rows, y, direction, link, HELD_OUT)
-        assert words in ends.note and ends.note.startswith("No intervals: ") and np.isnan(ends.low).all(), ends.note
+        low, _, note = ends(rows, y, direction, link)
+        assert words in note and note.startswith("No intervals: ") and np.isnan(low).all(), note
 
 
 @pytest.mark.parametrize(
