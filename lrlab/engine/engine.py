@@ -251,7 +251,7 @@ class Engine:
                 call.pace(message)
                 call.put_back(batch.numbers)
                 if message.overdue:
-                    self._kill([key])
+                    self._in_loop(self._tell([key], KILL, nanny=True))
 
     def _done(self, key: str, future: Any) -> None:
         """Take note of the end of a task, whose messages have come before; in dask's thread for this."""
@@ -313,10 +313,7 @@ class Engine:
                     batch.call.put(batch.numbers[0], ended)
                 batch.lose(batch.stop.value)
         if late:
-            self._kill(late)
-
-    def _kill(self, keys: Sequence[str]) -> None:
-        self._in_loop(self._tell(keys, KILL, nanny=True))
+            self._in_loop(self._tell(late, KILL, nanny=True))
 
     async def _tell(self, keys: Iterable[str], function: Callable[..., Any], *given: Any, nanny: bool = False) -> None:
         """Call a function on the workers that have some of these tasks, or by their nannies."""

@@ -138,7 +138,7 @@ class Store:
                 f"SELECT {RESULT} FROM cells JOIN trials ON cell = id WHERE key = ? AND trial < ? ORDER BY trial",
                 (key_of(job), below),
             )
-            return {number: TrialResult(*ending, json.loads(metrics)) for number, *ending, metrics in rows}
+            return {number: TrialResult._make([*ending, json.loads(metrics)]) for number, *ending, metrics in rows}
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none. A trial that the store has stays as it is."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
@@ -109,19 +110,21 @@ class SweepResults:
         Fractions of a bound that has not been computed (`runs.theory`) are nan.
         """
         with self._lock:
-            return self.matrix(name, [job])[0][~np.isnan(self._columns["seed"][self._rows[job]])]
+            values: Array = self.matrix(name, [job])[0][~np.isnan(self._columns["seed"][self._rows[job]])]
+        return values
 
     def matrix(self, name: str, jobs: Sequence[Job] | None = None) -> Array:
         """Return a score as in `values` (jobs, numbers), by default of all jobs; nan if a trial is not finished."""
         with self._lock:
             rows = slice(None) if jobs is None else [self._rows[job] for job in jobs]
             column = self._columns.get(self._quotients.get(name, name))
-            found = self._columns["seed"][rows] * math.nan if column is None else column[rows]
+            found: Array = self._columns["seed"][rows] * math.nan if column is None else column[rows]
         if name not in self._quotients:
             return found
         jobs = self.sweep.jobs if jobs is None else jobs
         bounds = [theory.fractions(job.spec).get(name, ("", math.nan))[1] for job in jobs]
-        return found / np.array(bounds)[:, None]
+        found = found / np.array(bounds)[:, None]
+        return found
 
     def results(self, job: Job) -> dict[int, TrialResult]:
         """Return the finished trials of a job by their numbers."""
@@ -144,9 +147,9 @@ class SweepResults:
         rule, reached = self.sweep.contour, self.sweep.contour.reached
         with self._lock:
             local = self._stops.get(Stop.LOCAL_MINIMUM.name, -1) if self.sweep.success else -1
-            return reached(self.matrix(rule.metric)) & (self._columns["stop"] != local)
+            return np.logical_and(reached(self.matrix(rule.metric)), self._columns["stop"] != local)
 
-    def counts(self, jobs: Sequence[Job], below: Array) -> tuple[Array, Array, Array]:
+    def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Return the numbers of trials and successes, and the largest seconds (0 without trials), of each job.
 
         below: (jobs,); trials with this number and higher ones are left out.

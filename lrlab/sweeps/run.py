@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,17 +89,16 @@ def run(
     turn = _turns[store.path, hash(sweep)] if store.path else threading.Lock()
     for requested in rounds:
         number, before = sum(map(len, requested.values())), results.reused
-        total = sweep.most if sweep.adaptive else number
+        tell = partial(_tell, results, progress, sweep.most if sweep.adaptive else number)
         while results.reused - before < number:
             own = turn.acquire(timeout=OTHERS_SECONDS)
             try:
                 results.reused = before + _load(requested, store, results)
-                progress(results.done, total)
+                tell()
                 if results.reused - before == number:
                     break
                 if own and not stop():
-                    work = start(run_trial, missing(requested, results))
-                    _take_all(work, store, results, lambda total=total: progress(results.done, total), stop)
+                    _take_all(start(run_trial, missing(requested, results)), store, results, tell, stop)
                 if stop():
                     return results
                 if own:
@@ -108,6 +108,10 @@ def run(
                     turn.release()
     results.complete = True
     return results
+
+
+def _tell(results: SweepResults, progress: Progress, total: int) -> None:
+    progress(results.done, total)
 
 
 def _take_all(

@@ -43,15 +43,16 @@ def cell_rows(results: SweepResults) -> list[Row]:
         row["share"] = own["share"] if ruled and tried else None
         row["interval"] = ([own["low"], own["high"]] if tried else [0.0, 1.0]) if ruled else None
         known = {"metrics": metrics[job], "stops": results.stops(job)} if job else {"metrics": {}, "stops": {}}
-        rows.append(row | {"inferred": False, **known, "failed": failed[job], "refused": cell.refused})
+        rows.append(row | {"inferred": False, **known, "failed": failed[job] if job else 0, "refused": cell.refused})
     if sweep.adaptive:
         picture = infer(results, table)
-        inferred = {cell[:3]: cell for cell in picture[picture["inferred"]].fillna({"y": 0.0}).itertuples(index=False)}
+        guesses = picture[picture["inferred"]].fillna({"y": 0.0}).itertuples(index=False)
+        inferred = {guess[:3]: guess for guess in guesses}
         for row in rows:
             point = (*row["axes"].values(), 0.0)[:2]
-            if cell := inferred.get((*point, row["solver"])):
+            if guess := inferred.get((*point, row["solver"])):
                 row |= {"inferred": True}
-                row |= {"share": cell.mean, "interval": [cell.low, cell.high]} if sweep.success else {}
+                row |= {"share": guess.mean, "interval": [guess.low, guess.high]} if sweep.success else {}
     return rows
 
 

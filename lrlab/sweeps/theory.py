@@ -185,7 +185,7 @@ def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     x = grid_nodes(sweep, names[0], NODES if kinds[0] == kinds[2] else FEW_COLUMNS)
     y = grid_nodes(sweep, names[1], ROWS if kinds[0] == kinds[1] else FEW_ROWS)
     for i, j in np.ndindex(len(x), len(y)):
-        spec = spec_near(sweep, (x[i], y[j]))
+        spec = spec_near(sweep, (float(x[i]), float(y[j])))
         known = {} if spec is None else catalog.family(spec.model).margins(spec, sweep.contour.at)
         for name, margin in known.items():
             fields.setdefault(name, np.full((len(x), len(y)), FARTHEST))[i, j] = np.clip(margin, -FARTHEST, FARTHEST)
