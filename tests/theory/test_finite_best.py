@@ -128,3 +128,11 @@ def test_information_limits_are_those_of_rate_distortion(model, n, p, most):
     overlap, error = information_limits(link, n, p)
     assert overlap == pytest.approx(most, abs=1e-3) and 0.0 < error < math.sqrt(2.0 - 2.0 * math.sqrt(overlap)) + 0.1
     assert information_limits(replace(link, flip=0.5), n, p)[0] == pytest.approx(1.0 / p, rel=1e-3)
+
+
+def test_a_bound_above_the_information_limit_is_lowered_to_it(monkeypatch):
+    spec = lrlab.spec("flipped-logistic", n=20, p=5)
+    known = finite_best(spec, draws=2)
+    limits = known.overlap / 2.0, known.error * 1.5
+    monkeypatch.setattr(finite, "information_limits", lambda *_: limits)
+    assert finite_best(spec, draws=2)[:2] == limits
