@@ -28,7 +28,7 @@ from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, Spec, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import sparse_limits
-from lrlab.theory.information import LEVELS
+from lrlab.theory.state_evolution import ratios
 
 SHOWN = 400
 RECOVERED, NOISES = 1e-2, 3.0
@@ -170,9 +170,8 @@ def margins(spec: Any, level: Level) -> dict[str, float]:
     overlap = 1.0 - level.value**2 if level.measure == "error" and spec.bits != 1 else overlap_at(level)
     if overlap is None or not 0.0 < overlap < 1.0 or not sparse_limits.bayes_limits(spec):
         return {}
-    curve = sparse_limits.bayes_curve(sparse_limits.Measured(spec.index_noise, spec.bits), spec.sparsity / spec.p)
-    needed = curve[LEVELS <= math.log(overlap / (1.0 - overlap))].max(initial=-np.inf)
-    return {POSSIBLE: math.log(spec.n / spec.p) - float(needed)} if np.isfinite(needed) else {}
+    needed = ratios(sparse_limits.Measured(spec.index_noise, spec.bits), overlap, spec.sparsity / spec.p).fast
+    return {POSSIBLE: math.log(spec.n / spec.p / needed)} if np.isfinite(needed) else {}
 
 
 FAMILY = Family(

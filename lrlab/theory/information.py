@@ -10,8 +10,8 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from typing import NamedTuple
+from functools import lru_cache, singledispatch
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,7 +58,8 @@ class Curves(NamedTuple):
         return _log(np.bincount(self.at.level, self.at.weight * (share * self.slope) ** 2 / rest, count))
 
 
-def log_information(link: Link, levels: Array, order: int = 40) -> Array:
+@singledispatch
+def log_information(link: Any, levels: Array, order: int = 40) -> Array:
     """Return log I(q) at q = expit(levels) (k,); -inf without information. order: nodes for sharp links."""
     if isinstance(link, SignLink | ThresholdLink):
         at = _nodes(link, levels, order)

@@ -24,11 +24,10 @@ import numpy as np
 from scipy.special import expit, log_ndtr, ndtr
 
 from lrlab.arrays import Array
-from lrlab.theory import priors
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, Answer, answer, log_of_rest
-from lrlab.theory.information import LEVELS
+from lrlab.theory.information import log_information
 from lrlab.theory.links import normal_density
-from lrlab.theory.state_evolution import Overlaps
+from lrlab.theory.state_evolution import overlaps
 
 FAR = 1e6
 """A finite number that stands for the outer edges of a quantizer."""
@@ -197,13 +196,13 @@ def _(link: Measured, w: Array, variance: Array | float, y: Array) -> Answer:
     return Answer(log_chance, score, np.clip(score**2 - (low * at_low - high * at_high) / S**2, 0.0, None))
 
 
-@lru_cache(maxsize=256)
-def log_information(channel: Measured) -> Array:
-    """Return log I(q) at `LEVELS`, I = E sum over the cells of (dP/dw)^2 / P, w ~ N(0, q), P at variance 1 - q."""
-    q, S = expit(LEVELS), np.sqrt(expit(-LEVELS) + channel.noise**2)
+@log_information.register
+def _(channel: Measured, levels: Array, order: int = 40) -> Array:
+    """Return log I(q), I = E sum over the cells of (dP/dw)^2 / P, w ~ N(0, q), P at variance 1 - q."""
+    q, S = expit(levels), np.sqrt(expit(-levels) + channel.noise**2)
     if channel.bits == 0:
         return -2.0 * np.log(S)
-    edges, information = channel.edges, np.empty(len(LEVELS))
+    edges, information = channel.edges, np.empty(len(levels))
     inner = edges[1:-1]
     spacing = inner[1] - inner[0] if len(inner) > 1 else FAR
     for k, (sd, width) in enumerate(zip(np.sqrt(q), S, strict=True)):
@@ -221,32 +220,12 @@ def log_information(channel: Measured) -> Array:
     return np.log(np.maximum(information, 1e-300))
 
 
-@lru_cache(maxsize=4096)
-def bayes_curve(channel: Measured, fraction: float) -> Array:
-    """Return the logarithm of the n/p that makes each of `LEVELS` a fixed point, for Bernoulli-Gaussian entries."""
-    return priors.log_precision(LEVELS, fraction) - log_information(channel)
-
-
-def bayes_overlaps(channel: Measured, ratio: float, fraction: float) -> Overlaps:
-    """Return the limits of the squared overlap at n/p = `ratio`: fast, from the truth, and best."""
-    ahead = math.log(ratio) - bayes_curve(channel, fraction)
-    rests = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
-    steps = np.diff(LEVELS)
-    levels = [LEVELS[k] + steps[k] * ahead[k] / (ahead[k] - ahead[k + 1]) for k in rests]
-    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [math.inf] * bool(ahead[-1] > 0)
-    # The slope of the free entropy along q is (ratio I - q_hat) / 2.
-    gain = np.exp(priors.log_precision(LEVELS, fraction)) * np.expm1(ahead) * expit(LEVELS) * expit(-LEVELS)
-    entropy = np.concatenate([[0.0], np.cumsum((gain[1:] + gain[:-1]) / 2.0 * steps)])
-    best = levels[int(np.argmax(np.interp(levels, LEVELS, entropy)))]
-    return Overlaps(*(float(expit(level)) for level in (levels[0], levels[-1], best)))
-
-
 def bayes_limits(spec: Any) -> dict[str, float]:
     """Return the limits of all methods and of polynomial-time methods for a spec with Gaussian entries."""
     if spec.entries != "gaussian" or spec.sparsity == spec.p:
         return {}
     channel = Measured(spec.index_noise, spec.bits)
-    known = bayes_overlaps(channel, spec.n / spec.p, spec.sparsity / spec.p).by_name
+    known = overlaps(channel, spec.n / spec.p, spec.sparsity / spec.p).by_name
     # The posterior mean has the squared length q.
     return known | {name.replace("overlap", "error"): _error(spec, q, 1.0 - q) for name, q in known.items()}
 
