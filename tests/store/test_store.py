@@ -9,7 +9,6 @@ import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -143,20 +142,6 @@ def test_a_trial_that_fails_is_not_kept_and_tried_again(monkeypatch):
         assert "ZeroDivisionError" in next(iter(done.failures.values()))
         monkeypatch.undo()
         assert swept(SWEEP, store)[:2] == (6, TOTAL - 6)
-
-
-def test_an_interruption_keeps_what_was_computed(monkeypatch):
-    def interrupted(item):
-        if item[0].solver == "pairwise-moment":
-            raise KeyboardInterrupt
-        return run_trial(item)
-
-    with Store() as store:
-        monkeypatch.setattr(running, "run_trial", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            run(SWEEP, store, LocalResults)
-        monkeypatch.undo()
-        assert swept(SWEEP, store)[:2] == (TOTAL - 1, 1)
 
 
 def test_a_sweep_that_is_cut_short_has_measured_the_whole_grid():
@@ -308,14 +293,3 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     for bad, sentence in [("trials.xls", "ends in .csv or .parquet"), ("no/trials.csv", "can be written")]:
         assert main(["store", str(path), "--export", str(tmp_path / bad)]) == 2
         assert sentence in (message := capsys.readouterr().err) and message.count("\n") == 1
-
-
-def test_a_sweep_that_is_stopped_keeps_what_it_has_and_goes_on():
-    with Store() as store:
-        done = run(SWEEP, store, LocalResults, stop=lambda: True)
-        assert (done.computed, done.reused, done.complete) == (0, 0, False)
-        results = SweepResults(SWEEP)
-        one_by_one = partial(LocalResults, batch_seconds=0.0)
-        done = run(SWEEP, store, one_by_one, stop=lambda: results.changes == 2, results=results)
-        assert done.computed == 2 == sum(group.trials for group in store.groups())
-        assert swept(SWEEP, store)[:2] == (TOTAL - 2, 2)
