@@ -5,40 +5,27 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator
 
 from lrlab.arrays import Array, Indices, Mask, Matrix
 
 
-class CenteredRows:
+class CenteredRows(LinearOperator):
     """Sparse rows X (n, d) less a mean (d,), X - 1 mean^T, which is never formed: products get a rank-one term."""
 
     def __init__(self, X: Matrix, mean: Array) -> None:
-        self.X, self.mean, self.shape = X, mean, X.shape
+        self.X, self.mean = X, mean
+        super().__init__(X.dtype, X.shape)
 
-    def __matmul__(self, W: Array) -> Array:
-        """Return (X - 1 mean^T) W."""
+    def _matmat(self, W: Array) -> Array:
         return self.X @ W - self.mean @ W
 
+    def _rmatmat(self, B: Matrix) -> Array:
+        product = self.X.T @ B
+        return (product.toarray() if issparse(product) else product) - np.outer(self.mean, B.sum(axis=0))
+
     def __getitem__(self, rows: Indices | slice) -> "CenteredRows":
-        """Return some of the rows."""
         return CenteredRows(self.X[rows], self.mean)
-
-    @property
-    def T(self) -> "CenteredColumns":
-        """The transpose."""
-        return CenteredColumns(self)
-
-
-class CenteredColumns(NamedTuple):
-    """The transpose of centered rows."""
-
-    of: CenteredRows
-
-    def __matmul__(self, B: Matrix) -> Array:
-        """Return (X - 1 mean^T)^T B, B dense or sparse."""
-        product = self.of.X.T @ B
-        rank_one = np.multiply.outer(self.of.mean, np.asarray(B.sum(axis=0)))
-        return (product.toarray() if issparse(product) else product) - rank_one
 
 
 def gram(X: Matrix, tall: bool) -> Array:
