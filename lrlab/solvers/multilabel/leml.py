@@ -25,12 +25,7 @@ Inner = Annotated[
 def refuse(spec: Any, options: Options) -> None:
     """Refuse ranks that no W has, and the closed form if labels are missing or the loss is not squared."""
     shared.refuse_rank(spec, options)
-    require_closed_form(options, spec.complete)
-
-
-def require_closed_form(options: Options, full: bool) -> None:
-    """Raise InputError if the closed form of W is wanted and does not exist."""
-    if options["inner"] == "exact" and not (full and options["loss"] == "squared"):
+    if options["inner"] == "exact" and not (spec.complete and options["loss"] == "squared"):
         remedy = "take inner=cg, or the squared loss and observe all labels"
         raise InputError("inner", "cg if labels are missing or the loss is not squared", "exact", remedy)
 
@@ -85,7 +80,6 @@ def leml(
     Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3;
     Lin, Weng, Keerthi (2008), trust-region Newton.
     """
-    require_closed_form({"inner": inner, "loss": loss}, problem.mask is None)
     labels, trace = Labels(problem, coding or LOSSES[loss]), penalty == "trace"
     squares = WholeSquares if labels.full else ObservedSquares
     kind: type[Risk] = squares if labels.loss.quadratic else Risk
