@@ -45,7 +45,7 @@ def test_short_iterations_are_sent_by_the_thread_of_the_solver():
     assert sum(whose == OWN for whose, _ in messages) > len(messages) / 2
 
 
-def test_what_is_read_within_a_long_iteration_is_sent_meanwhile():
+def test_progress_within_a_long_iteration_is_sent_meanwhile():
     messages: list = []
     with sender_to(messages) as sender:
         for step in range(1, 6):

@@ -4,10 +4,12 @@ import csv
 import json
 import math
 import os
+import re
 import shutil
 import sqlite3
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -162,42 +164,57 @@ def spoil(path, start, bytes_):
         file.write(bytes_)
 
 
+def executed(script):
+    """Return what runs a script of SQL on a store."""
+
+    def harm(path):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
+
+    return harm
+
+
+FOREIGN, DAMAGED = "store must be a store of lrlab, got", "it is damaged: recover it with `sqlite3 "
+OTHER_FORMAT = "store must be of format 4, got .*: another version of lrlab wrote it \\(format "
+NO_FILE = "store must be a file that can be read and written, .*: it is not a regular"
+
+
+@pytest.mark.attempt("a store with damaged rows, columns, tables or pages", "one sentence that says how to recover it")
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
-        (lambda path: path.write_text("my thesis"), "a store of lrlab, got .*: it holds something else"),
-        (lambda path: path.write_bytes(b"SQLite format 3\0"), "a store of lrlab, got"),
-        (lambda path: spoil(path, 68, b"abcd"), "a store of lrlab, got"),
-        (
-            lambda path: spoil(path, 60, (5).to_bytes(4, "big")),
-            r"of format 4, got .*: another version of lrlab wrote it \(format 5",
-        ),
-        (
-            lambda path: spoil(path, 60, (3).to_bytes(4, "big")),
-            r"of format 4, got .*: another version of lrlab wrote it \(format 3",
-        ),
-        (lambda path: path.unlink() or path.mkdir(), "a file that can be read and written, .*: it is not a regular"),
-        (lambda path: path.unlink() or os.mkfifo(path), "a file that can be read and written, .*: it is not a regular"),
-        (
-            lambda path: path.unlink() or path.symlink_to("/dev/null"),
-            "a file that can be read and written, .*: it is not a regular",
-        ),
+        (lambda path: path.write_text("my thesis"), f"{FOREIGN} .*: it holds something else"),
+        (lambda path: path.write_bytes(b"SQLite format 3\0"), FOREIGN),
+        (lambda path: spoil(path, 68, b"abcd"), FOREIGN),
+        (lambda path: spoil(path, 60, (5).to_bytes(4, "big")), f"{OTHER_FORMAT}5"),
+        (lambda path: spoil(path, 60, (3).to_bytes(4, "big")), f"{OTHER_FORMAT}3"),
+        (lambda path: path.unlink() or path.mkdir(), NO_FILE),
+        (lambda path: path.unlink() or os.mkfifo(path), NO_FILE),
+        (lambda path: path.unlink() or path.symlink_to("/dev/null"), NO_FILE),
+        (executed("UPDATE trials SET metrics = '[0.1' WHERE cell = 2 AND trial = 3"), DAMAGED),
+        (executed("UPDATE trials SET metrics = '[0.1, x]' WHERE cell = 2 AND trial = 3"), DAMAGED),
+        (executed("UPDATE trials SET metrics = CAST(x'1b5b33316dff' AS TEXT) WHERE cell = 2 AND trial = 3"), DAMAGED),
+        (executed("ALTER TABLE trials DROP COLUMN seconds"), DAMAGED),
+        (executed("DROP TABLE cells"), DAMAGED),
+        (lambda path: spoil(path, 3 * 4096, os.urandom(4096)), DAMAGED),
+        (lambda path: spoil(path, path.stat().st_size - 2 * 4096, os.urandom(4096)), DAMAGED),
     ],
 )
-def test_what_is_foreign_or_of_another_format_is_refused_untouched(tmp_path, path, harm, sentence, capsys):
+def test_what_is_foreign_damaged_or_of_another_format_is_one_sentence_and_stays(tmp_path, path, harm, sentence, capsys):
+    wide = replace(SWEEP, trials=200)
     with Store(path) as store:
-        store.add(made(*range(300)))
+        for job in wide.jobs:
+            store.add(made(*range(wide.trials), job=job))
     harm(path)
     before = files(tmp_path) if path.is_file() else None
-    with pytest.raises(InputError, match=f"store must be {sentence}"):
-        Store(path)
-    definition = tmp_path / "sweep.toml"
-    definition.write_text(to_toml(SWEEP))
-    assert main(["sweep", str(definition), "--store", str(path), "--json"]) == 2
-    assert main(["store", str(path), "--prune"]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 2
-    definition.unlink()
+    definition, out = tmp_path.parent / f"{tmp_path.name}.toml", tmp_path.parent / f"{tmp_path.name}.csv"
+    definition.write_text(to_toml(wide))
+    for arguments in (["sweep", str(definition), "--store"], ["store", "--export", str(out)], ["store", "--prune"]):
+        if (sentence, arguments[-1]) != (DAMAGED, "--prune"):
+            assert main([*arguments, str(path)]) == 2
+            printed = capsys.readouterr()
+            assert printed.out == "" and printed.err.count("\n") == 1 and "\x1b" not in printed.err
+            assert re.search(sentence, printed.err), printed.err
     assert before is None or files(tmp_path) == before
 
 

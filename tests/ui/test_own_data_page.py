@@ -14,6 +14,7 @@ from lrlab.ui.own_data.source import TILES, roles
 from tests.data import cases
 from tests.data.hostile_files import KINDS as HOSTILE
 from tests.data.hostile_files import npz
+from tests.thorough import but
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -107,7 +108,7 @@ def test_roles_of_several_files_are_told_by_their_names():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["answers", pytest.param("table", marks=pytest.mark.soak), "magnitudes"])
+@pytest.mark.parametrize("kind", but(["magnitudes"], ["magnitudes", "answers", "table"]))
 def test_each_hostile_upload_is_one_sentence(kind):
     # The browser itself does not take other suffixes.
     files = {name: file for name, file in HOSTILE[kind].items() if not name.endswith(".unknown")}

@@ -51,33 +51,6 @@ def test_page_opens_without_an_error(page):
         assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
 
 
-def page_whose_run_ends_below_its_buttons():
-    import streamlit as st
-
-    from lrlab.ui.shared import live
-
-    class Ending:
-        looks = version = 0
-
-        @property
-        def alive(self):
-            self.looks += 1
-            return self.looks == 1
-
-        def refresh(self):
-            pass
-
-    st.session_state.setdefault("ending:run", Ending())
-    live.buttons("ending", Ending, ready=True)
-    live.follow("ending", lambda: None)
-
-
-def test_buttons_of_a_run_that_ends_while_they_are_drawn_are_drawn_again():
-    at = AppTest.from_function(page_whose_run_ends_below_its_buttons).run()
-    assert not at.exception and at.session_state["ending:run"].looks > 2
-    assert [button.key for button in at.button] == ["ending-run"]
-
-
 @pytest.mark.parametrize("card", [*EXPLORE, *YOURS], ids=lambda card: card.title)
 def test_each_card_of_the_home_page_opens_a_page_that_runs(card):
     at = opened(card.page, **card.address)

@@ -13,7 +13,7 @@ from lrlab.presets.table import redrawn
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.live import routes
-from lrlab.ui.papers import computed, contents, gallery, papers_view, theorem_view
+from lrlab.ui.papers import computed, contents, gallery, papers_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.thorough import a_third
 from tests.ui.driving import figures, opened
@@ -169,16 +169,6 @@ def test_an_address_opens_a_theorem_at_its_position_and_another_figure_forgets_i
     assert any(shipped.load("qiu2017-theorem1").words in caption.value for caption in at.caption)
     wrong = opened("papers", paper="jain2013-claim3", at="11")
     assert any("one of 10, 20, 50, 100" in error.value for error in wrong.error)
-
-
-def test_a_panel_without_trials_at_a_new_position_is_empty_and_not_that_of_the_one_before(monkeypatch):
-    name = "jain2013-lemma4"
-    preset, at = presets.load(name), presets.load(name).positions[-1]
-    first = shipped.load(name).panels[:1]
-    monkeypatch.setattr(theorem_view, "_quick", lambda *given: (first, 1, 2))
-    parts, stored = theorem_view._parts(name, at, preset.start), shipped.load(name).panels
-    assert len(stored) > 1 and list(parts) == [computed.figure_name(preset, panel) for panel in stored]
-    assert [bool(figure.data) for figure in parts.values()] == [True] + [False] * (len(stored) - 1)
 
 
 def test_converge_links_the_theorems_on_its_model():
