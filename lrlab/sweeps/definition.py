@@ -1,7 +1,7 @@
 """The definition of a sweep: spec, axes, solvers, trials, rule of success, and its cells."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -116,12 +116,6 @@ Names = Any
 """Solvers in a sequence, by name or as of `plugins.named`; a sweep holds a tuple of names."""
 
 
-Grid = tuple[tuple[str, tuple[float, ...]], ...]
-"""The axes with their values."""
-Settings = tuple[tuple[str, tuple[tuple[str, Value], ...]], ...]
-"""The solvers, each with the settings that it takes."""
-
-
 class Cell(NamedTuple):
     """A solver at a point of the grid: its job, with the sweep's seed, or the reason why lrlab refuses it."""
 
@@ -183,8 +177,7 @@ class Sweep:
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
         """All cells, solver by solver within each point of the grid; InputError if lrlab refuses every cell."""
-        own = tuple((solver, tuple(self.settings_of(solver).items())) for solver in self.solvers)
-        return _cells(self.spec, tuple(self.grid.items()), own, memory_limit())
+        return _cells(self, memory_limit())
 
     @cached_property
     def jobs(self) -> tuple[Job, ...]:
@@ -301,18 +294,22 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
 
 # A page makes equal sweeps again and again; the refused cells depend on the memory that a job may use.
 @lru_cache(maxsize=4)
-def _cells(spec: Spec, grid: Grid, settings: Settings, memory_limit: int) -> tuple[Cell, ...]:
-    cells, makers = [], {solver: job_maker(spec, solver, **dict(own)) for solver, own in settings}
-    for values in product(*(values for _, values in grid)):
-        point = dict(zip((name for name, _ in grid), values, strict=True))
-        try:
-            there: Spec | InputError = spec_at(spec, point.items())
-        except InputError as error:
-            there = error
-        cells += [_cell(point, solver, make, there) for solver, make in makers.items()]
+def _cells(sweep: Sweep, memory_limit: int) -> tuple[Cell, ...]:
+    makers = {solver: job_maker(sweep.spec, solver, **sweep.settings_of(solver)) for solver in sweep.solvers}
+    cells = tuple(_cell(point, *maker, there) for point, there in _points(sweep) for maker in makers.items())
     if not any(cell.job for cell in cells):
         raise InputError("axes", "such that a solver accepts some grid point", "none", cells[0].refused)
-    return tuple(cells)
+    return cells
+
+
+def _points(sweep: Sweep) -> Iterator[tuple[Mapping[str, float], Spec | InputError]]:
+    """Yield each point of the grid with its spec, or with the reason why there is none."""
+    for values in product(*sweep.grid.values()):
+        point = dict(zip(sweep.grid, values, strict=True))
+        try:
+            yield point, spec_at(sweep.spec, point.items())
+        except InputError as error:
+            yield point, error
 
 
 def _cell(point: Mapping[str, float], solver: str, make: Callable[[Spec], Job], spec: Spec | InputError) -> Cell:

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import cloudpickle
 import numpy as np
-import pandas as pd
 import pytest
 
 from lrlab import InputError, Stop, spec
 from lrlab.engine.calls import Call
-from lrlab.engine.engine import Engine, on_workers
+from lrlab.engine.engine import Engine
 from lrlab.engine.live import LiveRuns
 from lrlab.engine.messages import TIMED_OUT, BatchDone, Failure
 from lrlab.engine.results import LocalResults, collect
@@ -29,7 +28,6 @@ from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Newest, Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
-from lrlab.sweeps.run import sweep
 from tests import waiting
 
 # Workers cannot import this file: its functions travel by value.
@@ -327,17 +325,6 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
     del dropped
     gc.collect()
     assert collect(small_engine.map(abs, [-1])) == [1]
-
-
-def test_a_table_is_the_same_wherever_its_trials_ran(engine, small_engine):
-    where = {"here": LocalResults, "one worker": small_engine.map, "all workers": engine.map, "by default": on_workers}
-    axes, solvers = {"noise": [0.1, 1.0], "ratio": [1, 20]}, ["pairwise-moment", "marginal-mean"]
-    tables = [
-        sweep(spec("one-bit-sensing", p=100), axes, solvers, trials=2, start=run).drop(columns="seconds")
-        for run in where.values()
-    ]
-    for table in tables[1:]:
-        pd.testing.assert_frame_equal(table, tables[0], check_exact=True)
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_iter": 7}, {"max_seconds": 0.0}])

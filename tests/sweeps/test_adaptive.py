@@ -5,7 +5,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,7 @@ from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
 from lrlab.sweeps import run as running
-from lrlab.sweeps.adaptive import SolverGrid, infer, rounds
+from lrlab.sweeps.adaptive import SolverGrid, infer
 from lrlab.sweeps.adaptive import contour as contour_of
 from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
@@ -97,12 +96,6 @@ def test_where_chance_blurs_the_contour_it_is_found_as_well_as_by_the_whole_grid
         errors.append([np.abs(contour(found) - truth).mean() for found in both])
     adaptive, full = np.mean(errors, axis=0)
     assert adaptive < 1.1 * full
-
-
-def test_a_coarser_tolerance_takes_fewer_trials():
-    hits, across = surface(1, 0.2, 0.7, 1.0, 0.1)
-    used = [measure(hits, (across, 1), tolerance).trials.sum() for tolerance in (1, 2, 3)]
-    assert used[0] > used[1] > used[2]
 
 
 def test_what_no_direction_is_declared_for_is_measured_too():
@@ -281,21 +274,3 @@ def test_a_budget_is_kept_and_goes_to_the_contour():
     assert replace(SWEEP, budget=1).most == 2 * 4 * 4, "enough for a first look"
     with pytest.raises(InputError, match="budget must be left out if adaptive is false"):
         replace(SWEEP, adaptive=False, budget=5)
-
-
-def test_rounds_depend_on_nothing_but_results():
-    with Store() as store:
-        results = run(SWEEP, store, LocalResults)
-    first, second = ([dict(requests) for requests in rounds(SWEEP, results)] for _ in range(2))
-    assert first == second and len(first) > 2
-    numbers = pd.DataFrame([(job, n) for requests in first for job, part in requests.items() for n in part])
-    assert not numbers.duplicated().any(), "no trial is requested twice"
-
-
-def test_a_trial_without_a_number_is_no_success():
-    job, results = SWEEP.jobs[0], SweepResults(SWEEP)
-    results.add({Trial(job, 0): TrialResult(1, "NONFINITE", 0, 0.0, {})})
-    grid = SolverGrid(SWEEP, job.solver)
-    grid.search.requested[tuple(np.argwhere(grid.jobs == job)[0])] = 1
-    grid.count(results)
-    assert grid.search.trials.sum() == 1 and grid.search.successes.sum() == 0 and not SWEEP.contour.reached(math.nan)

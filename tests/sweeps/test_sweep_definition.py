@@ -106,17 +106,14 @@ def changed(old, new):
     ("text", "sentence"),
     [
         (changed("trials  =", "trails ="), 'key of a sweep must be one of .*, got trails: did you mean "trials"?'),
-        (changed("p = 60", "q = 60"), "parameter must be one of .*, got q: "),
         (changed("p = 60", 'p = "60"'), 'p must be a whole number in 1..10000, got "60": write it without quotes'),
         (changed("p = 60", "p = [60]"), r"p must be a whole number in 1..10000, got \[60\]"),
         (changed("p = 60", "seed = 4"), "seed must be given once, got two different ones"),
-        (changed("polynomial-network", "polynomial"), 'model must be .* did you mean "polynomial-network"?'),
         (changed("ep-rom", "sir"), "solver must be made for polynomial-network .*, got sir"),
         (changed("ep-rom", "tangent-descent"), "solvers must be a list of different solvers"),
         (changed('["tangent-descent", "ep-rom"]', "[]"), "solvers must be .*, got an empty list: name each"),
         (changed("trials  = 20", "trials = 0"), "trials must be a whole number in 1..1000000, got 0: raise trials"),
         (changed("trials  = 20", 'trials = "20"'), 'trials must be a whole number, got "20"'),
-        (changed('"error"', '"eror"'), 'metric must be one of error, .* did you mean "error"?'),
         (changed("below = 0.05", "below = 0.05, above = 1"), "success must be .* one level, below or above, got both"),
         (changed(", below = 0.05", ""), "success must be a metric with one level, below or above, got neither"),
         (changed('metric = "error", ', ""), "success must be given with a metric"),
@@ -125,10 +122,8 @@ def changed(old, new):
         (changed("adaptive = false", "adaptive = 1"), "adaptive must be true or false, got 1: write adaptive = true"),
         (changed("adaptive = false", "budget = 50"), "budget must be left out if adaptive is false, got 50: set"),
         (changed("adaptive = false", "adaptive = true\ntolerance = 0"), "tolerance must be a .* in 1..100, got 0"),
-        (changed("m = [200, 400, 800]", "mm = [200]"), "axis must be one of m, p, .*, got mm"),
         (changed("m = [200, 400, 800]", "m = []"), "m must be a list of different numbers, got an empty list"),
         (changed("m = [200, 400, 800]", "m = [200, 200]"), "m must be a list of different numbers, got 200, 200"),
-        (changed("m = [200, 400, 800]", "m = [200, 0]"), "m must be a whole number in 1..1000000, got 0: raise m"),
         (changed("m = [200, 400, 800]", 'm = ["200"]'), 'm must be a list of numbers, got "200": write numbers'),
         (changed("m = [200, 400, 800]", "m = [[200]]"), r"m must be a whole number in 1..1000000, got \[200\]"),
         (changed("m = [200, 400, 800]", "m = 200"), "m must be a list or a range, got 200: write "),
@@ -144,12 +139,8 @@ def changed(old, new):
         (changed("steps = 5", "steps = 0"), "steps must be a whole number in 1..10000, got 0: raise steps"),
         (changed("from = 1", "from = inf"), "r must be finite at both ends of a range, got inf"),
         (changed("from = 1", 'spacing = "log", from = 0'), "r must be above 0 at both ends of a log scale, got 0"),
-        (changed("from = 1", 'spacing = "cubic", from = 1'), "spacing of r must be one of linear, log, got cubic"),
         (changed("to = 5", "to = 1"), "r must be a range with two different ends, got 1: give one value as a list"),
-        (changed("[axes]", "[axis]"), 'key of a sweep must be .* got axis: did you mean "axes"?'),
         (EXAMPLE.split("[axes]")[0], 'axes must be given, got nothing: add a line or a table "axes" to the sweep'),
-        (EXAMPLE + "[settings]\nmax_itr = 5", 'setting of tangent-descent must be .* did you mean "max_iter"?'),
-        (EXAMPLE + '[settings]\nmax_iter = "5"', 'max_iter must be .*, got "5": write it without quotes'),
         (EXAMPLE + "m = [1]", "sweep file must be TOML, got Cannot overwrite a value .at .*: correct it there"),
         (
             changed("p = 60", "p ="),
@@ -181,6 +172,12 @@ def test_too_many_grid_points_are_refused_before_they_are_enumerated(make, monke
     monkeypatch.setattr("lrlab.parameters.Parameter.check", lambda self, value: value)
     with pytest.raises(InputError, match="axes must be at most 50,000 grid points, over all solvers, got .*: take"):
         make()
+
+
+def test_a_definition_visits_no_grid_point(monkeypatch):
+    monkeypatch.setattr("lrlab.sweeps.definition.spec_at", None)
+    sweep = Sweep(spec=spec("one-bit-sensing"), axes={"n": range(2, 200), "p": range(2, 200)}, solvers=["sir"])
+    assert sweep.total == 198 * 198 * 20
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
