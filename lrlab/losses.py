@@ -67,7 +67,9 @@ def _squared_hinge(m: Array) -> tuple[Array, Array, Array]:
 
 
 def _loss(name: str, derivatives: Callable[[Array], tuple[Array, Array, Array]]) -> Loss:
-    return Loss(name, *(lambda m, k=k: derivatives(m)[k] for k in range(3)), derivatives)
+    return Loss(
+        name, lambda m: derivatives(m)[0], lambda m: derivatives(m)[1], lambda m: derivatives(m)[2], derivatives
+    )
 
 
 LOGISTIC = Loss(

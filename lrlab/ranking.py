@@ -80,7 +80,8 @@ class Block(NamedTuple):
         """
         total, known = np.concatenate([[0.0], np.cumsum(discount)]), self.known[self.rows]
         first, last = (total[np.minimum(known - ends, len(discount))] for ends in (self.upto, self.below))
-        return np.bincount(self.rows, (last - first) / (self.upto - self.below), minlength=len(self.scores))
+        sums = np.bincount(self.rows, (last - first) / (self.upto - self.below), minlength=len(self.scores))
+        return sums.astype(np.float64, copy=False)
 
     def wrong(self, threshold: float) -> int:
         """Return the number of known entries on the wrong side of the threshold."""

@@ -121,11 +121,12 @@ class Entries(Operator):
 
     def left_normal(self, Q: Array) -> Array:
         """Return the blocks X^T diag(g_ab) X, g_i the sum of q_j q_j^T over the observed j of row i."""
-        return normal_blocks(_features(self.X, self.table[0]), self._grams(self._mask, Q))
+        return normal_blocks(np.eye(self.table[0]) if self.X is None else self.X, self._grams(self._mask, Q))
 
     def right_normal(self, P: Array) -> Array:
         """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
-        return normal_blocks(_features(self.Y, self.table[1]), self._grams(self._mask_transposed, P))
+        Y = np.eye(self.table[1]) if self.Y is None else self.Y
+        return normal_blocks(Y, self._grams(self._mask_transposed, P))
 
     def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> A(U V^T); without features the rows of U are independent problems."""
@@ -169,10 +170,6 @@ def _basis(X: Array | None) -> tuple[Array | None, Map]:
     Q, s, Vt = np.linalg.svd(X, full_matrices=False)
     retained, root = s > 1e-12 * s[0], np.sqrt(len(X))
     return Q[:, retained] * root, lambda U: Vt[retained].T @ (U * (root / s[retained, None]))
-
-
-def _features(X: Array | None, n: int) -> Array:
-    return np.eye(n) if X is None else X
 
 
 def _rows(grams: Array, rhs: Array, ridge: float) -> Array:

@@ -120,17 +120,11 @@ def complain(sentence: object) -> None:
         say(sentence, sys.stderr)
 
 
-def _write(text: str, file: TextIO | None, end: str = "\n") -> None:
-    with _named_output():
+def _write(text: str, file: TextIO | None, end: str = "\n", flush: bool = False) -> None:
+    try:
         if file is None:
             raise OSError(errno.EBADF, "closed")
-        print(text, file=file, end=end, flush=file is sys.stderr)
-
-
-@contextmanager
-def _named_output() -> Iterator[None]:
-    try:
-        yield
+        print(text, file=file, end=end, flush=flush or file is sys.stderr)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -139,9 +133,8 @@ def _named_output() -> Iterator[None]:
 
 def flush() -> None:
     """Flush standard output; OSError if that fails."""
-    with _named_output():
-        if (file := output()) is not None:
-            file.flush()
+    if (file := output()) is not None:
+        _write("", file, end="", flush=True)
 
 
 def drop_output() -> None:
