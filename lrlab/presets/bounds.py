@@ -55,7 +55,7 @@ BOUNDS: dict[str, Callable[[Any], float]] = {
     # The exact limit of Algorithm 1 for p large at this n/p.
     "pairwise-limit": lambda spec: dense_error(spec, spec.n / spec.p),
     # The exact limit for n/p large: sqrt(1 - overlap) of the leading eigenvector of M, see theory.spiked.
-    "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(1.0 + excess(spec)),
+    "pairwise-error": lambda spec: 2.0 * statistical_error(spec) / math.sqrt(scale(spec)),
 }
 
 STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
@@ -70,7 +70,9 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
     "sign-matrix": lambda spec, distance: 4.0 / math.pi * (angle(distance) + math.sin(angle(distance))) / distance,
     "sign-length": lambda spec, distance: 4.0 / math.pi * angle(distance) / distance,
     # Yu et al. 2014, section 3.1: multiplications with a stored table of rows, relative to fast products.
-    "multiplications": lambda spec, features: multiplications(spec, features),
+    "multiplications": lambda spec, features: (
+        spec.observed_entries * features / (spec.observed_entries + spec.n * features + spec.d)
+    ),
     # Yu et al. 2014, Theorem 6: as "trace-ball", but P replaces 1/L; and its exact limit.
     "frequent-label": lambda spec, largest: math.sqrt(3.0 * largest),
     "frequent-label-exact": lambda spec, largest: frequent_label(spec, largest),
@@ -81,11 +83,6 @@ STEP_BOUNDS: dict[str, Callable[[Any, float], float]] = {
 def dense_error(spec: Any, ratio: float) -> float:
     """Return the exact limit of Algorithm 1's error, sqrt(2 - 2 <b, b-hat>), under the link of a spec at n/p."""
     return math.sqrt(2.0 - 2.0 * math.sqrt(spiked.predict(spec.link_function.moments, ratio).overlap))
-
-
-def multiplications(spec: Any, features: float) -> float:
-    """Return |Omega| x / (|Omega| + n x + d) for x nonzero features per row and |Omega| observed labels."""
-    return spec.observed_entries * features / (spec.observed_entries + spec.n * features + spec.d)
 
 
 def frequent_label(spec: Any, largest: float) -> float:
@@ -113,7 +110,7 @@ def angle(distance: float) -> float:
 
 def contraction(spec: Any) -> float:
     """Return gamma, the factor of an iteration (Yi et al. 2015, eq. 3.8)."""
-    return (width(spec) / (spec.link_function.moments.phi + width(spec)) + 1.0) / 2.0
+    return (width(spec) / scale(spec) + 1.0) / 2.0
 
 
 def sparse_error(spec: Any) -> float:
@@ -129,8 +126,7 @@ def sparse_bound(spec: Any) -> float:
     sqrt(s' / s) = 1 / (kappa^(-1/2) - 1) is of order ((phi + w) w)^(1/2) / phi and 1 / (1 - kappa) of order
     (phi + w) / phi. Only the sum of these powers, 5/2, leaves the bound unchanged if M is scaled.
     """
-    phi = float(spec.link_function.moments.phi)
-    return sparse_error(spec) * (phi + width(spec)) ** 1.5 * math.sqrt(width(spec)) / phi**2
+    return sparse_error(spec) * scale(spec) ** 1.5 * math.sqrt(width(spec)) / spec.link_function.moments.phi**2
 
 
 def minimax_sparse(spec: Any) -> float:
@@ -156,16 +152,15 @@ def gap_bound(spec: Any) -> float:
 
 
 def width(spec: Any) -> float:
-    """Return 1 - mu_0^2 of the link, the smaller eigenvalue of E[M/4]."""
+    """Return 1 - mu_0^2 of the link, the smaller eigenvalue of E[M/4] (Yi et al. 2015, eq. 3.2)."""
     return 1.0 - float(spec.link_function.moments.mu0) ** 2
 
 
-def excess(spec: Any) -> float:
-    """Return phi - mu_0^2 of the link (Yi et al. 2015, eq. 3.1 and 3.2)."""
-    moments = spec.link_function.moments
-    return float(moments.phi - moments.mu0**2)
+def scale(spec: Any) -> float:
+    """Return phi + 1 - mu_0^2 of the link, the larger eigenvalue of E[M/4]."""
+    return float(spec.link_function.moments.phi) + width(spec)
 
 
 def statistical_error(spec: Any) -> float:
     """Return (phi + 1 - mu_0^2) / phi sqrt(p / n), with phi and mu_0 of the link (Yi et al. 2015, eq. 3.9)."""
-    return (1.0 + excess(spec)) / float(spec.link_function.moments.phi) * math.sqrt(spec.p / spec.n)
+    return scale(spec) / float(spec.link_function.moments.phi) * math.sqrt(spec.p / spec.n)

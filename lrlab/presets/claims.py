@@ -4,18 +4,15 @@ A claim has the paper's words (`paper`), a panel, and a `rule` with its keys, se
 own rule, and appears if that rule holds. Every claim of a file has a verdict: if the run omits a series, panel or data
 set of the claim, the claim is not decided.
 
-A series may have formulas that bound its exponent from above, by axis: `claimed` for times, `memory` for memory. Along
-the axes in `logarithms` the formula has the logarithm of the size as a further factor. `paper` quotes the formula;
-`why` explains a formula that does not hold.
+A series may have formulas that bound its exponent from above, by axis: `claimed` for times, `memory` for memory.
+`paper` quotes the formula; `why` explains a formula that does not hold.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lrlab.presets import printed, rules
@@ -124,31 +121,22 @@ def exponents(
     lines, sentences, judged = list[dict[str, Any]](), list[str](), list[Verdict]()
     for (column, samples), one in product(measured.items(), series):
         label, said = one["label"], {"quantity": COSTS[column]} if column else {}
+        key = "memory" if column == "megabytes" else "claimed"
         slope, (low, high) = power(samples, [label], {})
         line = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high, **said}
         words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
-        if axis in one.get("memory" if column == "megabytes" else "claimed", {}) and panel.get("judged", True):
-            claim = formula(one, axis, samples, column)
+        if axis in one.get(key, {}) and panel.get("judged", True):
+            bound = one[key][axis]
+            # The paper's words in a series are about time.
+            of_memory = f"memory of the data and of the method: at most {axis}^{bound:g}"
+            claim = {"paper": of_memory if key == "memory" else one["paper"], "why": one.get("why", "")}
+            claim |= {"rule": "exponent", "series": [label], "level": bound}
             judged.append(verdict(claim, samples, quoted=False))
-            line |= {"claimed": claim["level"], **judged[-1].columns}
-            words += f", formula {claim['level']:.3g}: {judged[-1].word}"
+            line |= {"claimed": bound, **judged[-1].columns}
+            words += f", formula {bound:.3g}: {judged[-1].word}"
         lines.append(line)
         sentences += [": ".join([*said.values(), words])] if label in samples.values else []
     return lines, f" Exponents of {axis}: {'; '.join(sentences)}.", judged
-
-
-def formula(one: Toml, axis: str, samples: Samples, column: str) -> Toml:
-    """Return the claim on the exponent of a series along an axis."""
-    # The paper's words in a series are about time.
-    of_memory = column == "megabytes"
-    bound = one["memory" if of_memory else "claimed"][axis]
-    said = f"memory of the data and of the method: at most {axis}^{bound:g}" if of_memory else one["paper"]
-    if axis in one.get("logarithms", ()):
-        # What a factor log(size) adds to the exponent over these sizes: 0.19 from 100 to 500.
-        logarithms = {x: np.array([math.log(float(x))]) for x in samples.values.get(one["label"], ())}
-        slope, _ = power(Samples({"log": logarithms}), ["log"], {})
-        bound += slope if slope == slope else 0.0
-    return {"paper": said, "rule": "exponent", "series": [one["label"]], "level": bound, "why": one.get("why", "")}
 
 
 def _panel(preset: Preset, claim: Toml) -> str:

@@ -56,7 +56,7 @@ KINDS: Mapping[str, Keys] = {
             Keys(
                 {**_SERIES, **_WHERE, "grid": dict, "quantity": str, "part": str, "below": float}
                 | {"fewest": Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))}
-                | {"claimed": dict, "memory": dict, "logarithms": [str], "paper": str, "why": str},
+                | {"claimed": dict, "memory": dict, "paper": str, "why": str},
                 ("label",),
             )
         ],

@@ -8,7 +8,7 @@ from typing import Any
 from lrlab.models.axes import place
 from lrlab.parameters import declared
 from lrlab.presets.quantities import QUANTITIES
-from lrlab.protocol import Iterate, Spec
+from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, Trial, TrialResult, run_job, run_trial, trial_spec
 
@@ -91,26 +91,16 @@ def rounded(spec: Spec, axis: str, value: float) -> Spec:
     return place(spec, axis, round(value) if parameter is not None and parameter.kind is int else value)
 
 
-class Peak(Newest):
-    """The newest iterate, and the peak of allocated memory in bytes, without scoring."""
-
-    size: int = 0
-
-    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
-        """Replace the iterate, and read the peak."""
-        super().hold(iteration, seconds, iterate)
-        self.size = tracemalloc.get_traced_memory()[1]
-
-
 def cost(trial: Trial) -> list[dict[str, float]]:
     """Return the processor seconds of a trial's solver, and the peak memory of a second run in megabytes.
 
     The seconds exclude the simulation of the data; the memory includes the data.
     """
-    seconds, peak = run_trial(trial).seconds, Peak()
+    seconds = run_trial(trial).seconds
     tracemalloc.start()
     try:
-        run_job(trial.seeded, newest=peak)
+        run_job(trial.seeded, newest=Newest())
+        peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    return [{"trial": trial.number, "processor": seconds, "megabytes": peak.size / 1e6}]
+    return [{"trial": trial.number, "processor": seconds, "megabytes": peak / 1e6}]

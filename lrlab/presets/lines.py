@@ -27,8 +27,8 @@ from lrlab.presets.bounds import BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost
-from lrlab.presets.label_quantities import PLACES
 from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, grid_words, items_of, iterates, placed_in
+from lrlab.presets.quantities import PLACES
 from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
 from lrlab.presets.rules import half, half_words
 from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of

@@ -2,38 +2,13 @@
 
 from collections.abc import Sequence
 from html import escape
+from importlib.resources import files
 from string import Template
 
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Result
 
-PAGE = Template("""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; padding: 12px; max-width: 1680px; }
-h1 { font-size: 1.35rem; line-height: 1.25; }
-h2 { font-size: 1.2rem; line-height: 1.25; margin: 2.5rem 0 0; }
-h3 { font-size: 1.05rem; margin: 0; }
-p { max-width: 75ch; }
-.panels { display: grid; gap: 20px 28px; grid-template-columns: repeat(auto-fit, minmax(min(100%, 380px), 1fr)); }
-section { min-width: 0; }
-code, pre { overflow-wrap: anywhere; white-space: pre-wrap; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-bottom: 1px solid #8886; }
-</style>
-</head>
-<body>
-<h1>$title</h1>
-$body
-</body>
-</html>
-""")
+PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"))
 
 
 def page(preset: Preset, result: Result) -> str:

@@ -14,7 +14,7 @@ import pandas as pd
 from lrlab.figures.convergence import TIMES
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.items import Drawing, Item, Search, rounded
-from lrlab.presets.label_quantities import PLACES
+from lrlab.presets.quantities import PLACES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial

@@ -69,7 +69,9 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Se
         raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
     if not Path(given).is_dir():
         raise InputError("data", "a folder with data sets", given, "name an existing one")
-    for wanted in (names, _names(Path(given))):
+    stems = [path.stem.lower() for path in (*Path(given).iterdir(), *Path(given).glob("*/*")) if path.suffix in ENDINGS]
+    others = sorted({name for stem in stems if "train" in stem and (name := stem.partition("train")[0].rstrip("-_. "))})
+    for wanted in (names, others):
         if present := {name: files for name in wanted if (files := _files(Path(given), name))}:
             return present
     remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
@@ -79,26 +81,18 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Se
 def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
     """Return for each data set its files in a folder, by default LRLAB_DATA, or None if they are missing."""
     given = folder or os.environ.get(FOLDER)
-    there = bool(given) and Path(given or "").is_dir()
-    return {name: _files(Path(given or ""), name) if there else None for name in names}
-
-
-def _names(folder: Path) -> list[str]:
-    """Return the beginnings, before "train", of file names in a folder and its subfolders, in lower case."""
-    stems = [path.stem.lower() for path in (*folder.iterdir(), *folder.glob("*/*")) if path.suffix in ENDINGS]
-    return sorted({name for stem in stems if (name := stem.partition("train")[0].rstrip("-_. ")) and "train" in stem})
+    return {name: _files(Path(given), name) if given and Path(given).is_dir() else None for name in names}
 
 
 def _files(folder: Path, name: str) -> Files | None:
     parts: dict[str, Path] = {}
-    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name.lower()]
+    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name]
     for path in (path for own in (folder, *inside) for path in sorted(own.iterdir()) if path.is_file()):
         ending = data_suffix(path)
-        stem = path.name.lower()[: path.name.lower().rindex(ending)] if ending else path.stem.lower()
-        if ending == ".xml" and stem == name.lower():
+        stem = path.name.lower().rpartition(ending or ".")[0]
+        if ending == ".xml" and stem == name:
             parts.setdefault("labels", path)
-        elif ending in ENDINGS and stem.startswith(name.lower()):
-            for part in ("train", "test"):
-                if part in stem.removeprefix(name.lower()):
-                    parts.setdefault(part, path)
+        for part in ("train", "test") if ending in ENDINGS and stem.startswith(name) else ():
+            if part in stem.removeprefix(name):
+                parts.setdefault(part, path)
     return Files(parts["train"], parts["test"], parts.get("labels")) if {"train", "test"} <= parts.keys() else None

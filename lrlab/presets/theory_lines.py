@@ -13,8 +13,8 @@ import pandas as pd
 from lrlab.arrays import Array
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.label_quantities import PLACES
 from lrlab.presets.placed import STEPS, Placed
+from lrlab.presets.quantities import PLACES
 
 CURVE_POINTS = 61
 

@@ -245,7 +245,7 @@ def test_fast_and_direct_products_agree_and_threads_beyond_the_cores_are_left_ou
     W, S, H = (rng.standard_normal((size, 3)) for size in (30, 30, 8))
     with ThreadPoolExecutor(2) as pool:
         for count in (1, 3):
-            fast = products.in_parts(problem, W, S, H, count, pool)
+            fast = products.in_parts(problem, W, S, H, count, pool.map)
             for slow, quick in zip(products.direct(problem, W, S, H), fast, strict=True):
                 assert slow() == pytest.approx(quick(), abs=1e-10)
     assert set(products.fast_products(spec, 6)) == set(products.PRODUCTS)

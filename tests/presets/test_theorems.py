@@ -13,8 +13,7 @@ from lrlab.presets import items
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
 from lrlab.presets.forms import moved
 from lrlab.presets.items import Search
-from lrlab.presets.label_quantities import at_distance
-from lrlab.presets.quantities import QUANTITIES
+from lrlab.presets.quantities import QUANTITIES, at_distance
 
 
 def test_every_quantity_and_every_bound_is_drawn_somewhere():
