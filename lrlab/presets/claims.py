@@ -28,7 +28,8 @@ SERIES = ("series", "lower", "higher")
 
 def of_panel(preset: Preset, panel: str) -> list[Toml]:
     """Return the claims that belong to a panel."""
-    return [claim for claim in preset.content.get("claims", ()) if _panel(preset, claim) == panel]
+    first = preset.all_panels[0]
+    return [claim for claim in preset.content.get("claims", ()) if claim.get("panel", first) == panel]
 
 
 def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
@@ -63,17 +64,14 @@ def judge(rule: Toml, samples: Samples) -> Judged:
     judged = RULES[rule["rule"]].judge({**rule, **present}, samples)
     if absent:
         return judged._replace(holds=judged.holds and None, measured=f"{judged.measured}; {missing}")
-    few = judged.holds is None and TOO_FEW not in judged.measured and _single(rule, samples)
-    return judged._replace(measured=f"{judged.measured}; {TOO_FEW}") if few else judged
-
-
-def _single(rule: Toml, samples: Samples) -> bool:
-    """Return whether a series has a single trial at some place, without a sampling error."""
-    return any(
+    # A series has a single trial at some place, without a sampling error.
+    single = any(
         len(values) < 2 and not samples.error(name, place)
         for name in rule.get("printed", named(rule))
         for place, values in samples.values.get(name, {}).items()
     )
+    few = single and judged.holds is None and TOO_FEW not in judged.measured
+    return judged._replace(measured=f"{judged.measured}; {TOO_FEW}") if few else judged
 
 
 def named(rule: Toml) -> list[str]:
@@ -83,17 +81,14 @@ def named(rule: Toml) -> list[str]:
 
 def complete(preset: Preset, result: Result) -> Result:
     """Return a result with the verdict *not decided* on each claim of an omitted panel."""
-    claimed = [(_panel(preset, claim), claim["paper"], True) for claim in preset.content.get("claims", ())]
-    # Panels of fits have printed numbers.
-    on_all = (printed.NUMBERS, printed.RANKING) if preset.data else ()
-    claimed += [(title, text, False) for title, text in product(preset.all_panels, on_all)]
-    shown = {panel.title for panel in result.panels}
-    lines = [
-        {**row, "panel": title, "claim": text}
-        for title, text, quoted in claimed
-        if title not in shown
-        for row in rows([Verdict(text, f"this panel was {NOT_RUN}", UNDECIDED, quoted=quoted)])
-    ]
+    shown, lines = {panel.title for panel in result.panels}, list[dict[str, Any]]()
+    for title in (title for title in preset.all_panels if title not in shown):
+        claimed = [(claim["paper"], True) for claim in of_panel(preset, title)]
+        # Panels of fits have printed numbers.
+        claimed += [(text, False) for text in (printed.NUMBERS, printed.RANKING) if preset.data]
+        for text, quoted in claimed:
+            verdict = Verdict(text, f"this panel was {NOT_RUN}", UNDECIDED, quoted=quoted)
+            lines.append({"level": "claim", **verdict.columns, "panel": title, "claim": text})
     return replace(result, table=pd.concat([result.table, pd.DataFrame(lines)], ignore_index=True)) if lines else result
 
 
@@ -137,7 +132,3 @@ def exponents(
         lines.append(line)
         sentences += [": ".join([*said.values(), words])] if label in samples.values else []
     return lines, f" Exponents of {axis}: {'; '.join(sentences)}.", judged
-
-
-def _panel(preset: Preset, claim: Toml) -> str:
-    return str(claim.get("panel", preset.all_panels[0]))

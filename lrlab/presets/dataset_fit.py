@@ -11,7 +11,7 @@ from lrlab.data.reading import read
 from lrlab.data.recover import job_of
 from lrlab.engine import solve
 from lrlab.models.multilabel import drawn_pattern
-from lrlab.models.multilabel_problem import MultilabelProblem, measured, only_observed
+from lrlab.models.multilabel_problem import measured, only_observed
 from lrlab.parameters import InputError, Value
 from lrlab.presets.published import Files
 from lrlab.runs.trace import Row
@@ -49,7 +49,9 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
     """
     about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
     try:
-        training, fresh = rows_of(task)
+        train, test, labels = task.files
+        training = read(train, labels, beside=test)
+        fresh = read(test, labels, like=training)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
         settings: dict[str, Any] = dict(task.settings)
         job = job_of(
@@ -68,14 +70,12 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
         return {**about, "regularization": None, "refused": str(error), "trace": []}
     trace = solve.run(job, worker=False)
     scored, weight = [named(row) for row in trace.rows], dict(job.options).get("regularization")
-    own = {**about, "regularization": weight, **(scored[-1] if scored else {}), "refused": "", "trace": scored}
-    return own | ({"blocks": blocks_of(trace.estimate, job.spec.build())} if scored else {})
-
-
-def blocks_of(estimate: Any, problem: MultilabelProblem) -> list[Row]:
-    """Return the scores of an estimate on each block of the test rows."""
-    parts = np.array_split(np.arange(problem.X_test.shape[0]), BLOCKS)
-    return [named(measured(estimate, problem.X_test[part], problem.Y_test[part])) for part in parts if len(part)]
+    own = {**about, "regularization": weight, "refused": "", "trace": scored}
+    if not scored:
+        return own
+    X, Y = job.spec.build().X_test, job.spec.build().Y_test
+    parts = [part for part in np.array_split(np.arange(X.shape[0]), BLOCKS) if len(part)]
+    return {**own, **scored[-1], "blocks": [named(measured(trace.estimate, X[part], Y[part])) for part in parts]}
 
 
 def named(row: Row) -> Row:
@@ -96,10 +96,3 @@ def hide(data: Dataset, fraction: float, seed: int) -> Dataset:
     drawn = drawn_pattern(np.random.default_rng(seed), data.Y.shape, fraction)
     known = drawn if data.observed is None else csr_array(drawn.multiply(data.observed))
     return replace(data, Y=only_observed(data.Y, known), observed=known)
-
-
-def rows_of(task: DatasetFit) -> tuple[Dataset, Dataset]:
-    """Return the training rows and the test rows."""
-    train, test, labels = task.files
-    training = read(train, labels, beside=test)
-    return training, read(test, labels, like=training)

@@ -29,9 +29,9 @@ from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost
 from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, grid_words, items_of, iterates, placed_in
 from lrlab.presets.quantities import PLACES
-from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
+from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.presets.rules import half, half_words
-from lrlab.presets.theory_lines import assumptions, bounds_at, lines_of, marks_of
+from lrlab.presets.theory_lines import bounds_at, lines_of
 from lrlab.protocol import Stop
 from lrlab.runs.run import Trial, run_traced, run_trial
 from lrlab.sweeps.statistics import summarize
@@ -69,18 +69,16 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
                 parts.append(
                     _panel(preset, panel, [one for one in placed if one.panel["title"] == panel["title"]], own)
                 )
-        return assembled(parts, table)
+        return Result([panel for panel, _ in parts], pd.concat([own for _, own in parts], ignore_index=True), table)
 
-    return Plan(_function(preset, placed, items), items, finish)
-
-
-def _function(preset: Preset, placed: Sequence[Placed], items: Sequence[Any]) -> Callable[[Any], Any]:
-    """Return the function that computes an item."""
+    function: Callable[[Any], Any] = computed
     if iterates(preset) or any("quantity" in one.panel for one in placed):
-        return run_traced
-    if any(one.panel.get("measure") in COSTS for one in placed):
-        return cost
-    return run_trial if all(isinstance(item, Trial) for item in items) else computed
+        function = run_traced
+    elif any(one.panel.get("measure") in COSTS for one in placed):
+        function = cost
+    elif all(isinstance(item, Trial) for item in items):
+        function = run_trial
+    return Plan(function, items, finish)
 
 
 def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
@@ -101,15 +99,18 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
             drawn = [(first, _ratio(panel["ratio"], [table for _, table in drawn]))]
         values = pd.concat([table for _, table in drawn], ignore_index=True)
         points = pd.concat([_points(table, one.success is not None) for one, table in drawn])
-    lines = lines_of(preset, placed, points)
+    theory = [line for line in preset.content.get("lines", ()) if line.get("panel", title) == title]
+    titles = axes(type(first.spec))
+    lines = lines_of(theory, placed, points)
+    against = look.get("against", STEPS if first.axis == STEPS else "")
     figure = draw(
         points,
-        axis_title=_axis_title(first),
+        axis_title=look.get("against_title") or TIMES.get(against) or PLACES.get(first.axis) or titles[first.axis],
         value_title=" over ".join(panel.get("ratio", [TIMED.get(panel.get("quantity", "")) or look["measure_title"]])),
         log_x=look.get("log_x", False),
         log_y=look.get("log_y", every_step),
         bands="statement" in look,
-        marks=marks_of(preset, first),
+        marks={line["label"]: float(getattr(first.spec, line["mark"])) for line in theory if "mark" in line},
         limits=lines[lines["series"].isna()],
         theory=lines.dropna().assign(kind="predicted", low=np.nan, high=np.nan),
     )
@@ -122,10 +123,12 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
             for claim in claims.of_panel(preset, title)
         ]
     else:
-        samples = samples_of(pd.concat([values, *bounds_at(preset, panel, values, lines)]), "x", "value")
+        samples = samples_of(pd.concat([values, *bounds_at(theory, values, lines)]), "x", "value")
         judged = claims.verdicts(preset, title, samples)
     if every_step:
-        words = _ends(points) + words
+        ends = points.groupby("series", sort=False).tail(1).itertuples()
+        said = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in ends)
+        words = f"Medians of the trials, with quartiles. At the end: {said}.{words}"
     else:
         said = " ".join(dict.fromkeys(STATISTICS[one.success is not None] for one in placed))
         if success and "success" in preset.content:
@@ -134,18 +137,15 @@ def _panel(preset: Preset, panel: Toml, placed: Sequence[Placed], rows: pd.DataF
         costs = {key: samples_of(rows, first.axis, key) for key in COSTS if key in rows}
         summaries, growth, exponents = claims.exponents(preset, panel, first.axis, costs or {"": samples})
         words = said + words + growth
-    words += grid_words(rows) + assumptions(preset, panel) + claims.caption([*judged, *exponents])
+    words += grid_words(rows)
+    for line in theory:
+        of = f"Theory of {line['series']}: " if line.get("exact") else ""
+        words += f" {of}{line['label']}: {line['if']}."
+    words += claims.caption([*judged, *exponents])
     table = pd.concat([points, lines.rename(columns={"name": "line"})]).drop(columns=["failed"], errors="ignore")
     table = table.rename(columns={"x": first.axis if first.axis != STEPS else "x"})
     summary = panel_table(title, first.spec.model, table, [*summaries, *claims.rows(judged)])
     return Panel(title, figure, words, [*judged, *exponents]), summary
-
-
-def _axis_title(one: Placed) -> str:
-    against = one.panel.get("against", STEPS if one.axis == STEPS else "")
-    return (
-        one.panel.get("against_title") or TIMES.get(against) or PLACES.get(one.axis) or axes(type(one.spec))[one.axis]
-    )
 
 
 def _values(one: Placed, rows: pd.DataFrame) -> pd.DataFrame:
@@ -227,12 +227,6 @@ def median_traces(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     table = pd.DataFrame(parts).reset_index().rename(columns={"x": STEPS}).astype({STEPS: int})
     order = {name: k for k, name in enumerate(rows["series"].unique())}
     return table.sort_values(["series", STEPS], key=lambda c: c.map(order) if c.name == "series" else c)
-
-
-def _ends(points: pd.DataFrame) -> str:
-    last = points.groupby("series", sort=False).tail(1)
-    ends = ", ".join(f"{row.series} {row.y:.2g} ({row.seconds:.3g} s)" for row in last.itertuples())
-    return f"Medians of the trials, with quartiles. At the end: {ends}."
 
 
 def ends_of_runs(rows: pd.DataFrame, metric: str, against: str, level: float | None) -> Samples:

@@ -44,7 +44,9 @@ def claims_of(numbers: Mapping[str, Mapping[Any, float]], best: int) -> list[Tab
 
 
 def _numbers(rule: Table, samples: Samples) -> Judged:
-    printed, cells = rule["printed"], _cells(rule, samples)
+    printed = rule["printed"]
+    pairs = [(name, place) for name in rule["series"] for place in printed[name]]
+    cells = [(name, place) for name, place in pairs if len(samples.values.get(name, {}).get(place, ()))]
     rooms = {cell: samples.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
     known = [cell for cell in cells if math.isfinite(rooms[cell])]
     if not known:
@@ -64,12 +66,6 @@ def _numbers(rule: Table, samples: Samples) -> Judged:
     if _by_chance(printed, samples, {cell: rooms[cell] for cell in known}) > CHANCE:
         return Judged(None, f"{words}, which is as much as the printed numbers differ")
     return Judged(True if len(known) == len(cells) else None, words)
-
-
-def _cells(rule: Table, samples: Samples) -> list[tuple[str, Place]]:
-    """Return series and places with a printed number and ours."""
-    pairs = [(name, place) for name in rule["series"] for place in rule["printed"][name]]
-    return [(name, place) for name, place in pairs if len(samples.values.get(name, {}).get(place, ()))]
 
 
 def _by_chance(printed: Table, samples: Samples, rooms: Mapping[tuple[str, Place], float]) -> float:

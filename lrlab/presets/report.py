@@ -47,7 +47,9 @@ def write_report(
             chosen.append(preset)
             try:
                 if stored:
-                    results[name], made[name] = _shipped(name)
+                    if (run := shipped.load(name)) is None:
+                        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
+                    results[name], made[name] = run.drawn, run.words
                 else:
                     own = data if preset.data else None
                     results[name] = presets.compute(preset, progress, start, data=own, store=shared)
@@ -59,13 +61,6 @@ def write_report(
             results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
     paths[0].write_text(_all_pages(chosen, results, made), encoding="utf-8")
     return paths
-
-
-def _shipped(name: str) -> tuple[Result, str]:
-    run = shipped.load(name)
-    if run is None:
-        raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-    return run.drawn, run.words
 
 
 def _all_pages(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:

@@ -51,11 +51,6 @@ class Plan:
     panels: Sequence[str] = ()
 
 
-def assembled(parts: Sequence[tuple[Panel, pd.DataFrame]], trials: pd.DataFrame) -> Result:
-    """Return the result of panels, each with its table."""
-    return Result([panel for panel, _ in parts], pd.concat([table for _, table in parts], ignore_index=True), trials)
-
-
 def panel_table(
     title: str, model: str, points: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = ()
 ) -> pd.DataFrame:
@@ -136,11 +131,11 @@ def lines(table: pd.DataFrame) -> list[Line]:
     rows = table[table["verdict"].isin(WORDS)].astype(object)
     rows = rows.where(rows.notna(), "").to_dict("records")
     # In tables with printed numbers, the column `paper` holds the numbers.
-    return [Line(row.get("panel", ""), _said(row), row["measured"], row["verdict"], row["remark"]) for row in rows]
-
-
-def _said(row: Mapping[str, Any]) -> str:
-    return quoted(row.get("claim") or row["paper"], str(row.get("quoted", True)) != "False")
+    shown = []
+    for row in rows:
+        claim = quoted(row.get("claim") or row["paper"], str(row.get("quoted", True)) != "False")
+        shown.append(Line(row.get("panel", ""), claim, row["measured"], row["verdict"], row["remark"]))
+    return shown
 
 
 def open_for(shown: Sequence[Line]) -> str:

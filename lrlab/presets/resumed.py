@@ -79,20 +79,17 @@ def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -
     if function is not run_trial:
         keys = [key(function, item) for item in wanted]
         stored = store.items(keys)
-        return {k: _restored(wanted[k], stored[own]) for k, own in enumerate(keys) if own in stored}
+        known = {k: stored[own] for k, own in enumerate(keys) if own in stored}
+        # JSON has the result of a trial as a list; iterates of a trial are a list of rows.
+        for k, one in known.items():
+            if isinstance(wanted[k], Trial) and isinstance(one, list) and not all(isinstance(row, dict) for row in one):
+                known[k] = TrialResult(*one)
+        return known
     last: dict[Any, int] = {}
     for job, number in wanted:
         last[job] = max(last.get(job, 0), number + 1)
-    known = {job: store.results(job, below) for job, below in last.items()}
-    return {k: known[job][number] for k, (job, number) in enumerate(wanted) if number in known[job]}
-
-
-def _restored(item: Any, stored: Any) -> Any:
-    """Return a result read from JSON: a trial from its list; the iterates of a trial stay a list of rows."""
-    is_result = (
-        isinstance(item, Trial) and isinstance(stored, list) and not all(isinstance(row, dict) for row in stored)
-    )
-    return TrialResult(*stored) if is_result else stored
+    trials = {job: store.results(job, below) for job, below in last.items()}
+    return {k: trials[job][number] for k, (job, number) in enumerate(wanted) if number in trials[job]}
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:

@@ -227,19 +227,16 @@ def _trend(rule: Table, samples: Samples) -> Judged:
         if len(places) < 2:
             return NEITHER
         sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
-        against = any(_after(one, other, -sign) for one, other in [*pairwise(sure), (sure[0], sure[-1])])
-        ahead = _after(samples.interval(name, places[0]), samples.interval(name, places[-1]), sign)
+        first, last = (samples.interval(name, place) for place in (places[0], places[-1]))
+        ahead = last.low > first.high if sign > 0 else last.high < first.low
+        steps = [*pairwise(sure), (sure[0], sure[-1])]
+        against = any(other.high < one.low if sign > 0 else other.low > one.high for one, other in steps)
         ordered = ordered_by_chance([sign * samples.center(name, place) for place in places]) <= CHANCE
         statements.append(Statement(name, False if against else True if ahead and ordered else None))
         more = "" if ordered or against else ", points too few or out of order"
-        last = number(samples.center(name, places[-1]))
-        words.append(f"{shown(samples, [name], places[0])} at first, {last} at last{more}")
+        end = number(samples.center(name, places[-1]))
+        words.append(f"{shown(samples, [name], places[0])} at first, {end} at last{more}")
     return concluded(statements, "; ".join(words))
-
-
-def _after(one: Interval, other: Interval, sign: float) -> bool:
-    """Return whether the other interval lies beyond the first one in a direction."""
-    return other.low > one.high if sign > 0 else other.high < one.low
 
 
 def ordered_by_chance(centers: Sequence[float]) -> float:
@@ -320,8 +317,10 @@ def _slope(rule: Table, samples: Samples) -> Judged:
         ends, doubt = [place for _, place in places], ""
         if min(len(samples.values[name][place]) for name, place in places) < 2:
             doubt = TOO_FEW
+        elif kind == "exponent" and high - low > min(WIDE, level or WIDE_OF_NONE):
+            doubt = "the interval is wider than the claim"
         elif kind == "exponent":
-            doubt = _doubt(level, low, high)
+            doubt = "a constant part hides the growth" if level and not (low > 0.0 and high >= level / 2.0) else ""
         elif not pooled and level and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends)):
             doubt = f"over a factor below {LEAST_RANGE:g} or too wide to judge a shape"
         inside, outside = least <= low and (high <= most or kind == "exponent"), high < least or low > most
@@ -332,13 +331,6 @@ def _slope(rule: Table, samples: Samples) -> Judged:
         more = doubt if holds is None else "below the formula" if kind == "exponent" and high < level else ""
         words.append(f"{'all series' if pooled else names[0]}: {interval}{f', {more}' if more else ''}")
     return concluded(statements, "; ".join(words))
-
-
-def _doubt(claimed: float, low: float, high: float) -> str:
-    """Return why the interval of an exponent does not show the growth of a formula, "" if it does."""
-    if high - low > min(WIDE, claimed or WIDE_OF_NONE):
-        return "the interval is wider than the claim"
-    return "a constant part hides the growth" if claimed and not (low > 0.0 and high >= claimed / 2.0) else ""
 
 
 RULES: Mapping[str, Rule] = {

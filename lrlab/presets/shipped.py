@@ -84,7 +84,10 @@ def load(name: str) -> Shipped | None:
         return None
     read = json.loads(gzip.decompress((folder() / f"{name}.json.gz").read_bytes()))
     read["results"] = [as_computed(one) for one in read["results"]]
-    read["panels"] = [Panel(one["title"], _figure(one["figure"]), one["caption"]) for one in read["panels"]]
+    for k, panel in enumerate(read["panels"]):
+        figure = Figure(*map(Node, panel["figure"]["data"]))
+        figure.layout = Node(panel["figure"]["layout"], template=theme.TEMPLATE)
+        read["panels"][k] = Panel(panel["title"], figure, panel["caption"])
     read["table"] = pd.read_csv(io.StringIO(read["table"]))
     return Shipped(name=name, **read)
 
@@ -107,12 +110,6 @@ def as_computed(read: Any) -> Any:
 def names_alone(names: Sequence[str]) -> Sets | None:
     """Return placeholders for the files of data sets, for a plan that nobody runs."""
     return {name: Files(Path(f"{name}-train"), Path(f"{name}-test"), None) for name in names} or None
-
-
-def _figure(read: dict[str, Any]) -> Figure:
-    figure = Figure(*(Node(trace) for trace in read["data"]))
-    figure.layout = Node(read["layout"], template=theme.TEMPLATE)
-    return figure
 
 
 def folder() -> Any:

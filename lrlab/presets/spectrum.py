@@ -11,7 +11,7 @@ from lrlab.presets import claims
 from lrlab.presets.definition import EIGENVALUES, Preset
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.placed import axis_of
-from lrlab.presets.result import Panel, Plan, Result, assembled, panel_table
+from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
 from lrlab.sweeps.definition import Sweep
@@ -38,7 +38,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
         rows = [{"panel": owner, **row} for (owner, _), own in zip(items, results, strict=True) for row in own or ()]
         table = pd.DataFrame(rows)
         parts = [_panel(preset, *panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
-        return assembled(parts, table)
+        return Result([panel for panel, _ in parts], pd.concat([own for _, own in parts], ignore_index=True), table)
 
     return Plan(pairwise.pairwise_spectrum, [draw for _, draw in items], finish)
 

@@ -51,6 +51,8 @@ TITLES = {
     "auc": "AUC of an instance, mean",
     "seconds": "seconds of the solver",
 }
+TUNED = "regularization and iterations chosen by one validation split for all"
+HIDDEN = " Bars: standard deviation over random sets of observed labels."
 PLACE = ["data", "series", "share", "observed"]
 """Columns that identify a fit."""
 
@@ -81,7 +83,11 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
             if part.empty:
                 continue
             judged, title = _judged(preset, panel, part, table), panel["title"]
-            words = _caption(preset, part) + notes + claims.caption(judged)
+            words = "Filled: computed here, "
+            words += f"{TUNED if preset.data else 'mean and standard deviation of the trials'}."
+            words += " Open: printed in the paper." if part["paper"].notna().any() else ""
+            words += HIDDEN if preset.data and part["trials"].max() > 1 else ""
+            words += notes + claims.caption(judged)
             drawn.append(Panel(title, _drawn(preset, panel, part, rows, table), words, judged))
             about = {"panel": title, "measure": panel["measure"]}
             lines += [{**row, **about, "claim": row["paper"]} for row in claims.rows(judged)]
@@ -261,14 +267,6 @@ def panels_of(preset: Preset, files: Sets) -> list[Toml]:
             other = {**panel, "title": title, "rows": {**where, "data": name} if "data" in where else where}
             panels += [other] if other not in panels else []
     return panels
-
-
-def _caption(preset: Preset, points: pd.DataFrame) -> str:
-    tuned = "regularization and iterations chosen by one validation split for all"
-    words = f"Filled: computed here, {tuned if preset.data else 'mean and standard deviation of the trials'}."
-    words += " Open: printed in the paper." if points["paper"].notna().any() else ""
-    several = preset.data and points["trials"].max() > 1
-    return words + (" Bars: standard deviation over random sets of observed labels." if several else "")
 
 
 @lru_cache(maxsize=64)

@@ -12,23 +12,17 @@ import pandas as pd
 
 from lrlab.arrays import Array
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
-from lrlab.presets.definition import Preset, Toml
+from lrlab.presets.definition import Toml
 from lrlab.presets.placed import STEPS, Placed
 from lrlab.presets.quantities import PLACES
 
 CURVE_POINTS = 61
 
 
-def of_panel(preset: Preset, panel: Toml) -> list[Toml]:
-    """Return the lines of a panel, as in the file."""
-    title = panel["title"]
-    return [line for line in preset.content.get("lines", ()) if line.get("panel", title) == title]
-
-
-def lines_of(preset: Preset, placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
+def lines_of(theory: Sequence[Toml], placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
     """Return the lines of a panel: name, x, y, and the series if a line is exact for it, or nan."""
     parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
-    for line in (line for line in of_panel(preset, placed[0].panel) if "mark" not in line):
+    for line in (line for line in theory if "mark" not in line):
         own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
         dots = points[points["series"].isin([one.series["label"] for one in own])]
         if dots.empty:
@@ -65,10 +59,10 @@ def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array) -> tuple[Arr
     return x, np.array([BOUNDS[name](spec) for spec in specs])
 
 
-def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
+def bounds_at(theory: Sequence[Toml], values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
     """Return the bounds of single series as tables of trials, for rules that compare series with bounds."""
     tables = []
-    for line in (line for line in of_panel(preset, panel) if "bound" in line and "series" in line):
+    for line in (line for line in theory if "bound" in line and "series" in line):
         table, own = values[values["series"] == line["series"]], lines[lines["name"] == line["label"]]
         if len(table) and len(own):
             at, x = table["x"].to_numpy(float), own["x"].to_numpy(float)
@@ -76,17 +70,3 @@ def bounds_at(preset: Preset, panel: Toml, values: pd.DataFrame, lines: pd.DataF
             bound = np.exp(np.interp(scale(at), scale(x), np.log(own["y"])))
             tables.append(table.assign(series=line["label"], value=bound))
     return tables
-
-
-def marks_of(preset: Preset, one: Placed) -> dict[str, float]:
-    """Return the positions of vertical lines, numbers of the spec, by label."""
-    marks = [line for line in of_panel(preset, one.panel) if "mark" in line]
-    return {line["label"]: float(getattr(one.spec, line["mark"])) for line in marks}
-
-
-def assumptions(preset: Preset, panel: Toml) -> str:
-    """Return the labels of the lines and their assumptions, in words."""
-    return "".join(
-        f" {'Theory of ' + line['series'] + ': ' if line.get('exact') else ''}{line['label']}: {line['if']}."
-        for line in of_panel(preset, panel)
-    )
