@@ -54,7 +54,8 @@ class Attribute(NamedTuple):
             return codes
         numbers = list(map(number, values))
         if len(values) == 2 and None not in numbers:
-            return pd.Series(np.append(np.array(numbers, dtype=np.float64), np.nan)[codes.fillna(-1).astype(int)])
+            made = np.append(np.array(numbers, dtype=np.float64), np.nan)[codes.fillna(-1).astype(int)]
+            return pd.Series(made).astype(codes.dtype)
         return pd.Series(pd.Categorical.from_codes(codes.fillna(-1).astype(int), values))
 
 
@@ -63,41 +64,31 @@ def read_arff(source: Source) -> tuple[pd.DataFrame, LabelChoice | None]:
 
     Columns of listed values are categories, or numbers if there are two numbers. A sparse file has sparse columns.
     """
-    lines = source.lines()
-    attributes, relation, start = _header(source, lines)
-    rows = {k: row for k, line in enumerate(lines[start:], start + 1) if (row := line.strip()) and row[0] != "%"}
-    if not rows:
-        raise source.refuse(start, "rows after @data", "none", "add the rows")
-    rows = {k: _plain(source, k, row) for k, row in rows.items()}
+    whole = source.lines()
+    source.require_few(sum(line.lstrip()[:10].lower() == "@attribute" for line in whole), "attributes")
+    lines = {k: line for k, text in enumerate(whole, 1) if (line := text.strip()) and line[0] != "%"}
+    start = next((k for k, line in lines.items() if line.lower().startswith("@data")), 0)
+    header = {k: line for k, line in lines.items() if k < start or not start}
+    named = {k: line for k, line in header.items() if line.lower().startswith("@attribute")}
+    for k, line in header.items():
+        if k not in named and not line.lower().startswith("@relation"):
+            remedy = "remove the line, or put @data on a separate line before the first row"
+            raise source.refuse(k, "@relation, @attribute, @data or a % comment", line, remedy)
+    attributes = [_attribute(source, k, line) for k, line in named.items()]
+    names = [one.name for one in attributes]
+    require_names(source, start, names)
+    rows = {k: _plain(source, k, line) for k, line in lines.items() if k > start > 0}
+    if not attributes or not rows:
+        need = "rows after @data" if attributes and start else "@attribute lines, and @data after the attributes"
+        raise source.refuse(start or max(lines, default=0) + 1, need, "nothing", "add them")
     frame = (_sparse if next(iter(rows.values())).startswith("{") else _dense)(source, attributes, rows)
     special = sum(len(one.codes) > 1 and [*one.codes] != ["0", "1"] for one in attributes)
     source.require_room(len(rows) * special * GROWTH, "columns of listed values")
-    frame = pd.concat([one.decoded(frame[k]) for k, one in enumerate(attributes)], axis=1)
-    names = tuple(one.name for one in attributes if one.kind == LABEL)
-    count = int(stated[1]) if (stated := MEKA.search(relation)) else 0
-    choice = LabelChoice(names) if names else LabelChoice(count=abs(count), first=count > 0) if count else None
-    return frame.set_axis([one.name for one in attributes], axis=1), choice
-
-
-def _header(source: Source, lines: list[str]) -> tuple[list[Attribute], str, int]:
-    """Return the attributes, the name of the relation, and the number of the line @data."""
-    attributes, relation = list[Attribute](), ""
-    for k, line in enumerate(lines, 1):
-        word = line.strip().partition(" ")[0].partition("\t")[0].lower()
-        if word == "@data":
-            if not attributes:
-                raise source.refuse(k, "@attribute lines before @data", line, "declare the columns first")
-            require_names(source, k, [one.name for one in attributes])
-            return attributes, relation, k
-        if word == "@relation":
-            relation = line
-        elif word == "@attribute":
-            attributes.append(_attribute(source, k, line))
-            source.require_few(len(attributes), "attributes")
-        elif word and not word.startswith("%"):
-            remedy = "remove the line, or put @data on a separate line before the first row"
-            raise source.refuse(k, "@relation, @attribute, @data or a % comment", line, remedy)
-    raise source.refuse(len(lines), "@data after the attributes", "the end of the file", "add @data before the rows")
+    frame = pd.concat([one.decoded(frame[k]) for k, one in enumerate(attributes)], axis=1).set_axis(names, axis=1)
+    if labels := tuple(one.name for one in attributes if one.kind == LABEL):
+        return frame, LabelChoice(labels)
+    stated = MEKA.search(next((line for line in header.values() if line.lower().startswith("@relation")), ""))
+    return frame, LabelChoice(count=abs(int(stated[1])), first=int(stated[1]) > 0) if stated else None
 
 
 def _attribute(source: Source, k: int, line: str) -> Attribute:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csc_array, hstack
+from scipy.sparse import csr_array
 
 from lrlab.arrays import Array, Matrix, Vector
+from lrlab.data.arrays import numbers
 from lrlab.data.files import printable
-from lrlab.data.tables import Table
-from lrlab.parameters import InputError, nearest
+from lrlab.parameters import InputError, nearest, require_known
 
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
 VALUES = ("rating", "ratings", "value", "score", "stars")
@@ -26,7 +26,6 @@ ROWS, COLUMNS = (
 TIMES = ("timestamp", "time", "date", "datetime")
 COUNTERS = ("", "index", "id", "unnamed0")
 KINDS = _, MATRIX, TRIPLES, _, _ = ("responses", "matrix", "triples", "patterns", "labels")
-DUPLICATES = ("", "last", "mean")
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""
 MOST_WORDS = 10
@@ -74,33 +73,31 @@ def plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
 
 
-def understood(table: Table, hints: Hints = NOTHING) -> Given:
-    """Return the contents of a table; InputError if they are unclear, or a value may stand for a missing one."""
-    if hints.kind not in ("", *KINDS):
-        raise InputError("kind", f"one of {', '.join(KINDS)}", hints.kind, nearest(hints.kind, KINDS) or "leave it out")
-    if hints.duplicates not in DUPLICATES:
+def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
+    """Return the contents of a table; InputError if they are unclear, or a value may stand for a missing one.
+
+    form: words on the form of the file.
+    """
+    if hints.kind:
+        require_known(hints.kind, KINDS, what="kind")
+    if hints.duplicates not in ("", "last", "mean"):
         raise InputError("duplicates", "last or mean", hints.duplicates, "take last, or leave it out to refuse them")
-    frame = table.frame
-    given = _understood(frame, hints)
-    return given._replace(words=given.words + f" ({table.words})" * bool(table.words))
-
-
-def _understood(frame: pd.DataFrame, hints: Hints) -> Given:
-    triples = triple_columns(frame, hints)
-    if triples is not None:
-        return _triples(frame, triples, hints)
-    first = frame.columns[0]
-    frame, rows = without_row_names(frame, hints)
-    names = list(frame.columns)
-    target = next((name for name in names if plain(name) in TARGETS), "")
-    gaps = bool(frame.isna().to_numpy().any())
-    numbers = all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
-    if hints.kind == MATRIX or not (hints.kind or hints.y or hints.Z or hints.model or target) and gaps and numbers:
-        return _matrix(frame, rows, hints)
-    [at] = chosen("y", hints.y or target or names[-1], names, most=1)
-    given = _responses(frame, at, hints)
-    named = f" {quoted(first)}" if first else ""
-    return given._replace(words=given.words + f", row names{named}" * bool(rows))
+    roles = triple_columns(whole, hints)
+    frame, rows = (whole, ()) if roles else without_row_names(whole, hints)
+    target = next((name for name in frame.columns if plain(name) in TARGETS), "")
+    said = hints.kind or hints.y or hints.Z or hints.model or target
+    gaps = frame.isna().to_numpy().any() and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
+    if roles:
+        given = _triples(frame, roles, hints)
+    elif hints.kind == MATRIX or (gaps and not said):
+        given = _matrix(frame, rows, hints)
+    else:
+        given = _responses(frame, chosen("y", hints.y or target or frame.columns[-1], list(frame.columns), 1)[0], hints)
+        first = whole.columns[0]
+        given = given._replace(
+            words=given.words + f", row names {quoted(first) if first else ''}".rstrip() * bool(rows)
+        )
+    return given._replace(words=given.words + f" ({form})" * bool(form))
 
 
 def without_row_names(
@@ -125,40 +122,29 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
     row, column, value, time = (
         next((roles[name] for name in known if name in roles), "") for known in (ROWS, COLUMNS, VALUES, TIMES)
     )
-    forced = hints.kind == TRIPLES and len(names) > 1
-    if forced and not (row and column):
-        row, column = names[:2]
-    if row and column:
-        rest = [name for name in names if name not in (row, column, value, time)]
-        if not value and not rest:
-            third = f"the third column is called {printable(time)}" if time else "there are two columns"
-            raise InputError(
-                "ratings",
-                "triples of row, column and value",
-                f"pairs without a value ({third})",
-                "add a column `value`: pairs without one leave no entry unknown",
-            )
-        return row, column, value or rest[0], time
-    if len(names) not in (3, 4) or not _are_triples(frame):
+    named = bool(row and column)
+    if not named and not (hints.kind == TRIPLES and len(names) > 1 or len(names) in (3, 4) and _are_triples(frame)):
         return None
-    row, column = names[:2]
-    value = value or next((name for name in names[2:] if name != time), "")
-    return (row, column, value, time if time != value else "") if value else None
+    row, column = (row, column) if named else names[:2]
+    value = value or next((name for name in names if name not in (row, column, time)), "")
+    if not value:
+        third = f"the third column is called {printable(time)}" if time else "there are two columns"
+        got, remedy = f"pairs without a value ({third})", "add a column `value`: pairs alone leave no entry unknown"
+        raise InputError("ratings", "triples of row, column and value", got, remedy)
+    return row, column, value, time if time != value else ""
 
 
 def _are_triples(frame: pd.DataFrame) -> bool:
     """Return whether the first two columns hold repeated rows and columns of a matrix, in different pairs."""
     sides, third = [frame.iloc[:, k] for k in (0, 1)], frame.iloc[:, 2]
-    if not pd.api.types.is_numeric_dtype(third) or third.isna().any() or any(side.isna().any() for side in sides):
+    if not pd.api.types.is_numeric_dtype(third) or frame.iloc[:, :3].isna().any(axis=None):
         return False
     words = [not pd.api.types.is_numeric_dtype(side) for side in sides]
     whole = [pd.api.types.is_integer_dtype(side) and side.min() >= 0 for side in sides]
-    if not all(word or number for word, number in zip(words, whole, strict=True)):
+    if not all(map(max, words, whole)) or not all(side.nunique() < len(side) for side in sides):
         return False
-    repeated = all(side.nunique() < len(side) for side in sides)
     pairs = len(frame.iloc[:, :2].drop_duplicates())
-    enough = all(words) or (len(frame) >= 20 and pairs > 0.9 * len(frame) and max(side.max() for side in sides) > 5)
-    return repeated and enough
+    return all(words) or (len(frame) >= 20 and pairs > 0.9 * len(frame) and max(side.max() for side in sides) > 5)
 
 
 def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
@@ -199,25 +185,23 @@ def features(
     frame: pd.DataFrame,
     hints: Hints | None = None,
     *,
-    known: Sequence[str] | None = None,
+    known: Sequence[str] = (),
     most: int = MOST_WORDS,
     drop_first: bool = True,
 ) -> tuple[Matrix, tuple[str, ...], list[str]]:
-    """Return features as a table, their names, and notes on columns that lrlab leaves out.
+    """Return features as a table, sparse if columns are, their names, and notes on columns that lrlab leaves out.
 
     Each word of a column becomes a feature 0 or 1. lrlab leaves out columns of words that are nearly unique per row.
     known: names of the features of the training data, whose columns and words count. most: most words of a column.
-    drop_first: omit the first word. hints: your statements on missing values; None asks nothing. Sparse columns give a
-    sparse table.
+    drop_first: omit the first word. hints: your statements on missing values; None asks nothing.
     """
-    columns, names, out = list[Any](), list[str](), list[str]()
-    others = set(known or ())
+    used, firsts, out, others = dict[str, Any](), list[str](), list[str](), dict.fromkeys(known)
     stems = {name[:place] for name in others for place, mark in enumerate(name) if mark == "="}
     for title, column in frame.items():
         name, listed = str(title), isinstance(column.dtype, pd.CategoricalDtype)
         numeric = not listed and (pd.api.types.is_numeric_dtype(column) or not column.notna().any())
         unique = not numeric and max(10, len(column) / 2) < column.nunique()
-        if (unique and name not in stems) or (others and name not in others | stems):
+        if (unique and name not in stems) or (others and name not in others and name not in stems):
             out.append(name)
             continue
         if hints and numeric:
@@ -226,72 +210,58 @@ def features(
             at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
             got = f"{column.iloc[at]} in row {at + 1}"
             raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
-        if numeric and (not others or name in others):
-            columns.append(column)
-            names.append(name)
+        used[name] = column
+        if numeric and name not in stems:
             continue
-        words = [one.removeprefix(f"{name}=") for one in known or () if one.startswith(f"{name}=")]
+        words = [one.removeprefix(f"{name}=") for one in others if one.startswith(f"{name}=")]
         words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
         if len(words) > most or not all(isinstance(value, str) for value in column):
-            got = f"{len(words)} words such as {words[0]}"
-            remedy = "leave the column out, or code its words"
+            got, remedy = f"{len(words)} words such as {words[0]}", "leave the column out, or code its words"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
+        used[name] = pd.Series(pd.Categorical(column.where(column.isin(words)), words), index=column.index)
         # Two listed values of ARFF are one feature.
-        words = words[1:] if not others and (drop_first or (listed and len(words) == 2)) else words
-        columns += [(column == word).astype(np.float64) for word in words]
-        names += [f"{name}={word}" for word in words]
-    notes = [f"lrlab leaves out column {printable(name)[:60]}: " for name in out]
-    notes = [note + ("the training rows lack it." if others else "it is nearly unique per row.") for note in notes]
-    if any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes):
-        X: Matrix = hstack([csc_array(np.asarray(one, dtype=np.float64)[:, None]) for one in columns], format="csr")
-    else:
-        X = np.column_stack(columns).astype(np.float64) if columns else np.zeros((len(frame), 0))
-    return X, tuple(names), notes
+        firsts += [f"{name}={words[0]}"] if not others and (drop_first or (listed and len(words) == 2)) else []
+    why = "the training rows lack it." if others else "it is nearly unique per row."
+    notes = [f"lrlab leaves out column {printable(name)[:60]}: {why}" for name in out]
+    sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes)
+    dummies = (
+        pd.get_dummies(pd.DataFrame(used), prefix_sep="=", dtype=np.float64, sparse=sparse)
+        if used
+        else frame.iloc[:, :0]
+    )
+    table = dummies.drop(columns=firsts)
+    return csr_array(table.sparse.to_coo()) if sparse else table.to_numpy(np.float64), tuple(table.columns), notes
 
 
 def _matrix(frame: pd.DataFrame, rows: tuple[str, ...], hints: Hints) -> Given:
-    worded = [
-        name for name, column in frame.items() if not pd.api.types.is_numeric_dtype(column) and column.notna().any()
-    ]
-    if worded:
-        got = f"words such as {frame[worded[0]].dropna().iloc[0]}"
-        raise InputError(f"column {worded[0][:60]}", "of numbers", got, "leave the column out, or code its words")
-    table = frame.to_numpy(np.float64)
+    table = numbers("the matrix", frame, 2, gaps=True)
     ask_sentinel("the matrix", table, hints)
-    known = np.isfinite(table).sum()
-    named = ", row names" if rows else ""
-    words = (
-        f"a {table.shape[0]:,} x {table.shape[1]:,} matrix with {known / table.size:.1%} of its entries known{named}"
-    )
+    (n1, n2), known, named = table.shape, np.isfinite(table).mean(), ", row names" if rows else ""
+    words = f"a {n1:,} x {n2:,} matrix with {known:.1%} of its entries known{named}"
     return Given(table, names=tuple(frame.columns), rows=rows, words=words, model="inductive-completion")
 
 
 def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
     """Return the entries of triples, each once."""
     row, column, value, time = roles
-    missing = next((name for name in (row, column) if frame[name].isna().any()), "")
-    if missing:
+    if missing := next((name for name in (row, column) if frame[name].isna().any()), ""):
         raise InputError(f"column {missing}", "named in each row", "nothing", "name it")
-    if not pd.api.types.is_numeric_dtype(frame[value]):
-        raise InputError(f"column {value}", "of numbers", frame[value].iloc[0], "write row, column, value")
     frame = frame.dropna(subset=[value])
-    ask_sentinel(f"column {value}", frame[value].to_numpy(np.float64), hints)
-    twice = int(frame.duplicated([row, column]).sum())
-    if twice and not hints.duplicates:
-        first = frame[frame.duplicated([row, column])].iloc[0]
-        got = f"{first[row]}, {first[column]} twice"
+    ask_sentinel(f"column {value}", numbers(f"column {value}", frame[value], 1), hints)
+    twice = frame.duplicated([row, column])
+    if twice.any() and not hints.duplicates:
+        got = f"{frame[row][twice].iloc[0]}, {frame[column][twice].iloc[0]} twice"
         raise InputError("ratings", "one value per row and column", got, "keep the last or their mean by duplicates")
-    if twice:
+    if twice.any():
         ordered = frame.sort_values(time, kind="stable") if time else frame
-        groups = ordered.groupby([row, column], sort=False)[value]
-        frame = (groups.mean() if hints.duplicates == "mean" else groups.last()).reset_index()
+        frame = ordered.groupby([row, column], sort=False)[value].agg(hints.duplicates).reset_index()
     sides = [pd.factorize(frame[name].astype(str)) for name in (row, column)]
     (rows, row_names), (columns, names) = sides
     both = f"{quoted(row)} x {quoted(column)}"
     words = f"{len(frame):,} entries {quoted(value)} of a {len(row_names):,} x {len(names):,} matrix ({both})"
-    if twice:
+    if twice.any():
         newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
-        words += f", {twice:,} duplicates: their {hints.duplicates}{newest}"
+        words += f", {twice.sum():,} duplicates: their {hints.duplicates}{newest}"
     values = frame[value].to_numpy(np.float64)
     return Given((rows, columns, values), None, None, tuple(names), tuple(row_names), words, "inductive-completion")
 
@@ -354,12 +324,11 @@ def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[i
     return places
 
 
-def side_features(table: Table, members: Sequence[str], what: str) -> Array:
+def side_features(frame: pd.DataFrame, members: Sequence[str], what: str) -> Array:
     """Return features (n, d) of the rows or columns of a matrix, in order: numbers, and words that two of them share.
 
     The first column has their names. `|` separates the words of a field. A missing number becomes the column's mean.
     """
-    frame = table.frame
     names = frame.iloc[:, 0].astype(str)
     if len(frame.columns) < 2 or names.duplicated().any():
         got = "one column" if len(frame.columns) < 2 else f"{names[names.duplicated()].iloc[0]} twice"

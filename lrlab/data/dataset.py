@@ -114,19 +114,15 @@ class Dataset:
         return cls(X, Y, observed, names_of(arrays, "feature_names"), names_of(arrays, "label_names"), (first, label))
 
 
-def dataset_of(
-    X: Any, y: Any, observed: Any = None, feature_names: Names | None = None, label_names: Names | None = None
-) -> Dataset:
+def dataset_of(X: Any, y: Any, feature_names: Names | None = None, label_names: Names | None = None) -> Dataset:
     """Return the data of features X (n, d) and labels y (n, L): 1, 0 or -1, nan if unknown; either may be sparse."""
     X = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
     Y: Any = csr_array(y) if issparse(y) else np.asarray(y)
     values = np.asarray(Y.data if issparse(Y) else Y)
     if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
         raise InputError("y", "a table of 1, 0 and -1, nan if unknown", "other values", "give each label a column")
-    if np.isnan(values).any():
-        known = csr_array(~np.isnan(Y.toarray() if issparse(Y) else Y))
-        observed = known if observed is None else csr_array(known.multiply(observed))
-    return Dataset(X, pattern((Y > 0).nonzero(), Y.shape), observed, feature_names, label_names)
+    known = csr_array(~np.isnan(Y.toarray() if issparse(Y) else Y)) if np.isnan(values).any() else None
+    return Dataset(X, pattern((Y > 0).nonzero(), Y.shape), known, feature_names, label_names)
 
 
 def table_arrays(name: str, table: Matrix) -> dict[str, Vector]:

@@ -13,7 +13,7 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Array
 from lrlab.data.dataset import Dataset, dataset_of
 from lrlab.data.recover import in_units, job_of
 from lrlab.engine import solve
@@ -41,23 +41,27 @@ class SolverEstimator(BaseEstimator):
     max_seconds: float = 3600.0
     settings: Mapping[str, Value] | None = None
 
-    def run(self, y: Any, X: Any = None, Z: Any = None, **options: object) -> Any:
-        """Run the solver, and return its estimate."""
-        usual = {"model": self.measured, "seed": self.seed, "max_seconds": self.max_seconds, "max_iter": self.max_iter}
-        # None leaves the solver, the rank and other options at their defaults.
-        said = {name: value for name, value in {**usual, **options}.items() if value is not None}
-        given: dict[str, Any] = {"held_out": 0.0, **said, **(self.settings or {})}
-        solver = given.pop("solver", self.solver)
-        trace = in_units(solve.run(job_of(y, X, Z, solver=solver, **given)))
-        if trace.estimate is None:
-            raise RuntimeError(trace.ending)
-        self.trace_, self.n_iter_ = trace, len(trace.rows)  # type: ignore[misc]
-        return trace.estimate
+    def checked(self, X: Any, *y: Any, **checks: Any) -> Any:
+        """Check rows X (n, d) and y for a fit, and return them; all of them have at least two rows and columns."""
+        least = {"ensure_min_samples": 2, "ensure_min_features": 2}
+        return validate_data(self, X, *y, **least, **self.checks, **checks)
 
     def rows(self, X: Any) -> Any:
         """Check new rows for a fitted estimator, and return them."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self.checks)
+
+    def run(self, y: Any, X: Any = None, Z: Any = None, **options: object) -> Any:
+        """Run the solver, and return its estimate."""
+        usual = {"model": self.measured, "seed": self.seed, "max_seconds": self.max_seconds, "max_iter": self.max_iter}
+        # None leaves the solver, the rank and other options at their defaults.
+        said = {name: value for name, value in {**usual, **options}.items() if value is not None}
+        given: dict[str, Any] = {"held_out": 0.0, "solver": self.solver, **said, **(self.settings or {})}
+        trace = in_units(solve.run(job_of(y, X, Z, **given)))
+        if trace.estimate is None:
+            raise RuntimeError(trace.ending)
+        self.trace_, self.n_iter_ = trace, len(trace.rows)  # type: ignore[misc]
+        return trace.estimate
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -81,7 +85,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows X (n, d) with responses y (n,) of two values."""
-        X, y = validate_data(self, X, y, ensure_min_samples=2, ensure_min_features=2, **self.checks)
+        X, y = self.checked(X, y)
         check_classification_targets(y)
         if (kind := type_of_target(y)) != "binary":
             # scikit-learn's checks look for these words.
@@ -95,7 +99,7 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
     def decision_function(self, X: Any) -> Array:
         """Return the log-odds (n,) of the second class."""
         rows = self.rows(X)
-        return np.asarray(self.trace_.problem.predict(self.trace_.estimate, rows))
+        return np.asarray(self.trace_.problem.predict(self.coef_[0], rows))
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probabilities of the classes (n, 2)."""
@@ -123,7 +127,7 @@ class FormRegressor(RegressorMixin, SolverEstimator):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows X (n, d) with numbers y (n,)."""
-        X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, ensure_min_features=2, **self.checks)
+        X, y = self.checked(X, y, y_numeric=True)
         options: dict[str, Any] = {"constant": self.constant, self.rank_name: self.rank}
         self.matrix_: LowRank = self.run(np.asarray(y, dtype=np.float64), *self.sides(X), **options)
         self.rank_ = len(self.matrix_.s)
@@ -132,7 +136,7 @@ class FormRegressor(RegressorMixin, SolverEstimator):
     def predict(self, X: Any) -> Array:
         """Return the numbers (n,) of rows."""
         sides = self.sides(self.rows(X))
-        return np.asarray(self.trace_.problem.predict(self.trace_.estimate, *sides))
+        return np.asarray(self.trace_.problem.predict(self.matrix_, *sides))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -190,7 +194,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to a table X (n, d) with nan for missing entries."""
-        X = validate_data(self, X, ensure_min_samples=2, ensure_min_features=2, **self.checks)
+        X = self.checked(X)
         if self.scaling not in ("columns", "none"):
             raise InputError("scaling", "one of columns, none", self.scaling, "take columns")
         known, scaled = ~np.isnan(X), self.scaling == "columns"
@@ -200,29 +204,24 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
         # The scaler warns about a column without numbers.
         self.scaler_ = StandardScaler(with_mean=scaled, with_std=scaled).fit(np.where(self.empty_, 0.0, X))
         table = self.scaler_.transform(X)
-        self.components_, self.ridge_ = np.zeros((X.shape[1], 0)), np.zeros((0, 0))
-        self.n_iter_ = 1
-        if np.count_nonzero(table[known]) < 2:
-            return self
-        W = self.run(table, rank=self.rank)
-        left, self.components_ = W.U * W.s, W.V
-        off = float(np.mean((left @ W.V.T - table)[known] ** 2))
-        self.ridge_ = off * np.linalg.pinv(left.T @ left / len(left))
+        self.components_, self.ridge_, self.n_iter_ = np.zeros((X.shape[1], 0)), np.zeros((0, 0)), 1
+        if np.count_nonzero(table[known]) > 1:
+            W = self.run(table, rank=self.rank)
+            left, self.components_ = W.U * W.s, W.V
+            off = float(np.mean((left @ W.V.T - table)[known] ** 2))
+            self.ridge_ = off * np.linalg.pinv(left.T @ left / len(left))
         return self
 
     def transform(self, X: Any) -> Array:
         """Return the table (n, d) without missing entries; known numbers do not change."""
         X = self.rows(X)
-        known = ~np.isnan(X)
+        known, V = ~np.isnan(X), self.components_
         table = np.where(known, self.scaler_.transform(X), 0.0)
-        filled = self.scaler_.inverse_transform(self.factors(table, known) @ self.components_.T)
-        return np.asarray(np.where(known, X, np.where(self.empty_, np.nan, filled)))
-
-    def factors(self, table: Array, known: Mask) -> Array:
-        """Return the u (n, rank) of the rows of a table with a mask of known entries."""
-        V = self.components_
+        # The u of each row solves ridge regression on the known entries.
         grams = np.einsum("ij,jk,jl->ikl", known.astype(float), V, V, optimize=True) + self.ridge_
-        return np.asarray((np.linalg.pinv(grams, hermitian=True) @ (table @ V)[:, :, None])[:, :, 0])
+        u = (np.linalg.pinv(grams, hermitian=True) @ (table @ V)[:, :, None])[:, :, 0]
+        filled = self.scaler_.inverse_transform(u @ V.T)
+        return np.asarray(np.where(known, X, np.where(self.empty_, np.nan, filled)))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -251,8 +250,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
     def __sklearn_tags__(self) -> Any:
         """Return tags for sparse features and several labels per row."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
+        tags.input_tags.sparse = tags.classifier_tags.multi_label = True
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -263,7 +261,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
         if X.shape[0] != y.shape[0]:
             raise InputError("y", f"of as many rows as X, {X.shape[0]}", y.shape[0], "give each row its labels")
         self.single_ = y.ndim == 1 or y.shape[1] == 1
-        rank, solver, most = self.rank or None, None, self.iterations
+        options: dict[str, Any] = {"rank": self.rank or None, "max_iter": self.iterations or self.max_iter}
         if self.single_:
             y = column_or_1d(y.toarray() if issparse(y) else y, warn=True)
             assert_all_finite(y)
@@ -271,14 +269,13 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
             self.classes_, places = np.unique(y, return_inverse=True)
             data = Dataset(X, csr_array(np.eye(len(self.classes_))[places]))
             # Indicators of few classes have full rank, or one less.
-            rank = rank or min(X.shape[1], len(self.classes_))
-            solver = self.solver or (None if self.tune_by else "binary-relevance")
-            most = most or (None if self.max_iter else 20)
+            options["rank"] = options["rank"] or min(X.shape[1], len(self.classes_))
+            options["solver"] = self.solver or (None if self.tune_by else "binary-relevance")
+            options["max_iter"] = options["max_iter"] or 20
         else:
             self.classes_, data = np.arange(y.shape[1]) if names is None else np.array(names), dataset_of(X, y)
-        options: dict[str, object] = {"rank": rank, "regularization": self.regularization, "intercept": self.intercept}
-        options |= {"scaling": self.feature_scaling, "tune_by": self.tune_by or None, "solver": solver}
-        self.run(data, **options, **({"max_iter": most} if most else {}))
+        options |= {"regularization": self.regularization, "intercept": self.intercept}
+        self.run(data, **options, scaling=self.feature_scaling, tune_by=self.tune_by or None)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -287,10 +284,10 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
         For two classes, return the lead (n,) of the second.
         """
         rows = self.rows(X)
-        found: Any = self.trace_.estimate
-        scores: Array = found.scores(rows)
+        model: Any = self.trace_.estimate
+        scores: Array = model.scores(rows)
         if not self.single_:
-            return scores - found.threshold
+            return scores - model.threshold
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def predict(self, X: Any) -> Array:

@@ -89,46 +89,28 @@ def ratings() -> Given:
 def labels() -> Given:
     """Return 800 rows of 40 features with 24 labels, three per row."""
     drawn = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4).build()
-    names = tuple(f"label {k + 1}" for k in range(24))
-    return Given(Dataset(drawn.X, drawn.Y, label_names=names))
+    return Given(Dataset(drawn.X, drawn.Y, label_names=tuple(f"label {k + 1}" for k in range(24))))
 
 
-def _uci(title: str, model: str, source: str, make: Callable[[], Given]) -> Example:
-    return Example(title, model, f"{source}, {UCI}", OPEN, make)
-
-
-MATRIX, NETWORK = "inductive-completion", "polynomial-network"
-EXAMPLES: Mapping[str, Example] = {
-    "breast-cancer": _uci(
-        "Breast cancer: benign or malignant by 30 features",
-        "flipped-logistic",
-        "Wolberg, Street, Mangasarian: Breast Cancer Wisconsin (Diagnostic)",
-        breast_cancer,
+MATRIX = "inductive-completion"
+CANCER = f"Wolberg, Street, Mangasarian: Breast Cancer Wisconsin (Diagnostic), {UCI}"
+LARS = "Efron, Hastie, Johnstone, Tibshirani (2004), www4.stat.ncsu.edu/~boos/var.select/diabetes.html, as "
+DIGIT = f"the image: Alpaydin, Kaynak: Optical Recognition of Handwritten Digits, {UCI}; masks are simulated"
+WINE = f"Forina et al.: Wine recognition; gaps are simulated, {UCI}"
+UNSTATED = "not stated in scikit-learn's description of it; scikit-learn itself is BSD 3-Clause"
+FORM, CONSTANT = "polynomial-network", {"constant": True}
+EXAMPLES = {
+    "breast-cancer": Example(
+        "Breast cancer: benign or malignant by 30 features", "flipped-logistic", CANCER, OPEN, breast_cancer
     ),
     "diabetes": Example(
-        "Diabetes: progression by 10 features",
-        NETWORK,
-        "Efron, Hastie, Johnstone, Tibshirani (2004), www4.stat.ncsu.edu/~boos/var.select/diabetes.html, "
-        "as scikit-learn has it",
-        "not stated in scikit-learn's description of it; scikit-learn itself is BSD 3-Clause",
-        diabetes,
-        {"constant": True},
+        "Diabetes: progression by 10 features", FORM, f"{LARS}scikit-learn has it", UNSTATED, diabetes, CONSTANT
     ),
     "drawn-form": Example("A simulated bilinear form", "rank-one-sensing", *SIMULATED, bilinear_form),
-    "wine": _uci(
-        "Wines: 13 properties, a fifth left out",
-        MATRIX,
-        "Forina et al.: Wine recognition; gaps are simulated",
-        wine,
-    ),
+    "wine": Example("Wines: 13 properties, a fifth left out", MATRIX, WINE, OPEN, wine),
     "ratings": Example("Ratings of movies", MATRIX, *SIMULATED, ratings, {"biases": True}),
     "labels": Example("Rows with labels", "multilabel", *SIMULATED, labels),
-    "digit": _uci(
-        "Diffraction patterns of a digit",
-        "phase-retrieval",
-        "the image: Alpaydin, Kaynak: Optical Recognition of Handwritten Digits; masks and patterns are simulated",
-        digit,
-    ),
+    "digit": Example("Diffraction patterns of a digit", "phase-retrieval", DIGIT, OPEN, digit),
 }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array, Mask, frozen
 from lrlab.data.arrays import measured, numbers, require_none
-from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.models.low_rank_problem import LowRankProblem
@@ -104,17 +104,10 @@ class LowRankData(DataProblem, LowRankProblem):
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return the relative residual norm of the given and of the held-out measurements, and the rank."""
-        off = self.operator(estimate) - self.b
-        scores = {"misfit": float(np.linalg.norm(off) / (np.linalg.norm(self.b) or 1.0))}
+        scores = {"misfit": relative(self.operator(estimate), self.b)}
         if self.out.any():
-            values = self.values[self.out] / self.unit
-            off = self.operator_held(estimate) - values
-            scores["held_out_misfit"] = float(np.linalg.norm(off) / (np.linalg.norm(values) or 1.0))
+            scores["held_out_misfit"] = relative(self.operator_held(estimate), self.values[self.out] / self.unit)
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
-
-    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False, for lack of a ground truth."""
-        return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
         """Return whether measurements are fewer than degrees of freedom, in all or in one row or column."""

@@ -87,11 +87,6 @@ class LabelProblem(DataProblem, MultilabelProblem):
         on = np.asarray(self.Y.sum(axis=0)).ravel().astype(int)
         return pd.DataFrame({"label": self.columns.names, "positive training rows": on, "AUC on held-out rows": areas})
 
-    def saved(self, trace: Any) -> dict[str, Vector]:
-        """Return the arrays of the model."""
-        model: LabelModel = trace.estimate
-        return model.arrays()
-
     def baseline(self) -> dict[str, float]:
         """Return the metrics of the label-prevalence baseline, the same for all rows."""
         d, L = self.X.shape[1], self.Y.shape[1]

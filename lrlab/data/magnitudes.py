@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from lrlab.arrays import Array, Mask, Vector, frozen
 from lrlab.data.arrays import dimensions, measured, numbers, require_none
-from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
 from lrlab.model_entry import Measure
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.coded import CodedFourier
@@ -76,10 +76,7 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
     def score(self, estimate: Vector) -> dict[str, float]:
         """Return the relative residual norm of the given and of the held-out magnitudes."""
         parts = {"misfit": (self.A, self.magnitude), **({"held_out_misfit": self.held()} if self.out.any() else {})}
-        return {
-            name: float(np.linalg.norm(np.abs(A @ estimate) - y) / (np.linalg.norm(y) or 1.0))
-            for name, (A, y) in parts.items()
-        }
+        return {name: relative(np.abs(A @ estimate), y) for name, (A, y) in parts.items()}
 
     def compared(self, x: Vector) -> Comparison:
         """Return the relative error of held-out magnitudes, with a zero estimate as the baseline."""
@@ -87,10 +84,6 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
         off = np.abs(A @ (np.ravel(x) / self.unit)) - magnitude
         size = float(np.mean(magnitude**2)) or 1.0
         return Comparison.of("relative error", off**2 / size, np.ones(len(off)), root=True)
-
-    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return False, for lack of a ground truth."""
-        return False
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
         """Return whether measurements are too few to determine a signal."""

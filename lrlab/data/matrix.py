@@ -7,7 +7,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import coo_array, csr_array, issparse
+from scipy.sparse.linalg import lsqr
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Mask, Vector, frozen
@@ -39,21 +40,16 @@ class MatrixProblem(LowRankData):
     def line(self) -> tuple[float, Array, Array]:
         """The mean of the given entries, and the biases of rows (n1,) and columns (n2,), or zeros.
 
-        Biases are means, alternately of rows and columns. One more entry of 0 shrinks each.
+        Biases solve ridge regression of the centered entries with penalty 1.
         """
-        (n1, n2), given = self.spec.table, ~self.out
-        mean, a, c = 0.0, np.zeros(n1), np.zeros(n2)
-        if self.spec.biases:
-            rows, columns, y = (self.arrays[name][given] for name in ("rows", "columns", "y"))
-            counts = [np.bincount(at, minlength=n) + 1.0 for at, n in ((rows, n1), (columns, n2))]
-            mean = float(y.mean())
-            for _ in range(100):
-                before = c
-                a = np.bincount(rows, y - mean - c[columns], n1) / counts[0]
-                c = np.bincount(columns, y - mean - a[rows], n2) / counts[1]
-                if np.linalg.norm(c - before) <= 1e-6 * np.linalg.norm(c):
-                    break
-        return mean, a, c
+        n1, n2 = self.spec.table
+        if not self.spec.biases:
+            return 0.0, np.zeros(n1), np.zeros(n2)
+        rows, columns, y = (self.arrays[name][~self.out] for name in ("rows", "columns", "y"))
+        mean, two, ones = float(y.mean()), np.repeat(np.arange(len(y)), 2), np.ones(2 * len(y))
+        design = csr_array((ones, (two, np.column_stack([rows, n1 + columns]).ravel())), shape=(len(y), n1 + n2))
+        biases = lsqr(design, y - mean, damp=1.0, atol=1e-10, btol=1e-10)[0]
+        return mean, biases[:n1], biases[n1:]
 
     @cached_property
     def scales(self) -> Array:

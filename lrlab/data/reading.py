@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
-from lrlab.arrays import Matrix
 from lrlab.data.arff import read_arff
+from lrlab.data.arrays import numbers
 from lrlab.data.columns import (
     MATRIX,
     NOTHING,
@@ -25,7 +25,7 @@ from lrlab.data.columns import (
     understood,
     without_row_names,
 )
-from lrlab.data.dataset import CSR, Dataset, dataset_of, matching, table_of
+from lrlab.data.dataset import Dataset, dataset_of, matching
 from lrlab.data.files import LIMIT_BYTES, File, Source, data_suffix, label_value, printable
 from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
 from lrlab.data.npz import NUMBERS, names_of, read_arrays
@@ -40,11 +40,7 @@ FORMATS |= OF_LABELS
 NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "X", "Z": "Z"}
 """Roles of the arrays of an npz."""
 PLACES = ("rows", "columns")
-TABLES = ("X", "Y", "observed")
-LABEL_ARRAYS = {"feature_names", "label_names"} | {
-    f"{table}{part}" for table in TABLES for part in ("", "_data", "_indices", "_indptr", "_shape")
-}
-"""Arrays of an npz of rows with labels: each table dense, or as the parts of a CSR matrix."""
+LISTS = ("feature_names", "label_names")
 MOST_WORDS = 1000
 """Most different words in a column of features next to labels."""
 
@@ -74,14 +70,14 @@ def read_given(
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
     else:
-        given = understood(read_frame(source, hints.missing), hints)
+        given = understood(*read_frame(source, hints.missing), hints)
     for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
         if file is None:
             continue
         if given.model != "inductive-completion" or not members:
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
-        values = side_features(read_frame(opened(file, limit_bytes)), members, f"{what}-features")
+        values = side_features(read_frame(opened(file, limit_bytes))[0], members, f"{what}-features")
         parts: dict[str, Any] = {side: values, "words": f"{given.words}, {values.shape[1]} {what} features"}
         given = given._replace(**parts)
     return given
@@ -138,7 +134,7 @@ def read(
     elif source.kind == ".npz":
         data = _labelled_arrays(source, choice)
     else:
-        frame, stated = read_arff(source) if source.kind == "ARFF" else (read_frame(source).frame, None)
+        frame, stated = read_arff(source) if source.kind == "ARFF" else (read_frame(source)[0], None)
         chosen = choice if choice and (choice.names or choice.count) else stated or (choice if unlabelled else None)
         data = _labelled(source, frame, chosen and chosen._replace(optional=unlabelled), like)
     if unlabelled and like and not data.L:
@@ -159,11 +155,11 @@ def _labelled(source: Source, frame: pd.DataFrame, choice: LabelChoice | None, l
     marks = np.column_stack([label_marks(titles[k], frame.iloc[:, k]) for k in places] or [np.ones((len(frame), 0))])
     if places and not choice.optional and np.isnan(marks).all():
         raise InputError("labels", "known in some row", "nothing", "remove trailing separators, or name other columns")
-    known = like.feature_names if like else None
+    known = (like.feature_names if like else None) or ()
     X, names, notes = features(rest, known=known, most=MOST_WORDS, drop_first=False)
     if not names:
         raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")
-    return dataset_of(X, marks, None, names, tuple(titles[place] for place in places)).noted(notes)
+    return dataset_of(X, marks, names, tuple(titles[place] for place in places)).noted(notes)
 
 
 def label_marks(title: str, column: pd.Series) -> np.ndarray:
@@ -183,44 +179,13 @@ def label_marks(title: str, column: pd.Series) -> np.ndarray:
 
 
 def _labelled_arrays(source: Source, choice: LabelChoice | None) -> Dataset:
-    """Return the rows of an npz: X (n, d) and Y (n, L), 1, 0, -1 or nan, and optionally `observed` and names."""
-    arrays = read_arrays(source, LABEL_ARRAYS.__contains__)
-    X, Y, observed = (_table(source, arrays, table) for table in TABLES)
-    if X is None or (Y is None and not (choice and choice.optional)):
-        missing = "X" if X is None else "Y"
+    """Return the rows of an npz: X (n, d), Y (n, L), 1, 0, -1 or nan if unknown, and optionally names of columns."""
+    arrays = read_arrays(source, {"X", "Y", *LISTS}.__contains__)
+    if "X" not in arrays or ("Y" not in arrays and not (choice and choice.optional)):
+        missing = "Y" if "X" in arrays else "X"
         raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
-    if not np.isfinite(X.data if issparse(X) else X).all():
-        raise InputError("file", "an .npz with finite numbers in X", "nan or inf", "fill the values in")
-    names, label_names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
-    if Y is None:
-        return Dataset(X, csr_array((X.shape[0], 0)), feature_names=names)
-    if observed is not None and observed.shape != Y.shape:
-        raise InputError("file", "an .npz with observed and Y of one size", observed.shape, "mark each label")
-    if np.isnan(Y.data if issparse(Y) else Y).any():
-        source.require_room(Y.shape[0] * Y.shape[1] * 12, "a mask of the labels")
-    known = None if observed is None else csr_array(observed != 0)
-    return dataset_of(X, Y, known, names, choice.names if choice and choice.names else label_names)
-
-
-def _table(source: Source, arrays: dict[str, Any], name: str) -> Matrix:
-    """Return a table, dense or CSR, as float64, or None if the archive lacks it."""
-    try:
-        if any(arrays[f"{name}_{part}"].dtype.kind not in "iu" for part in CSR[1:] if f"{name}_{part}" in arrays):
-            raise ValueError("indices that are not whole numbers")
-        table = table_of(arrays, name)
-        if table is None:
-            return None
-        if table.ndim != 2 or not all(0 < length < 2**31 for length in table.shape):
-            raise ValueError("no two axes")
-        source.require_columns(table.shape[1])
-        if not issparse(table):
-            return np.ascontiguousarray(table, dtype=np.float64)
-        table = csr_array(table, dtype=np.float64)
-        table.check_format(full_check=True)
-        table.sum_duplicates()
-        return table
-    except (ValueError, TypeError, OverflowError, IndexError, KeyError) as error:
-        if isinstance(error, InputError):
-            raise
-        expected, remedy = f"an .npz whose {name} is a dense or CSR table of numbers", f"save {name} with two axes"
-        raise InputError("file", expected, f"{source.path.name} ({error})", remedy) from None
+    X, (names, label_names) = numbers("X", arrays["X"], 2), (names_of(arrays, name) for name in LISTS)
+    if "Y" not in arrays:
+        return Dataset(X, csr_array((len(X), 0)), feature_names=names)
+    source.require_columns(X.shape[1] + arrays["Y"].size)
+    return dataset_of(X, arrays["Y"], names, choice.names if choice and choice.names else label_names)

@@ -192,6 +192,8 @@ class ResponsesSpec(DataSpec):
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")
     data_metrics = METRICS
+    # Predictions hold for simulated designs.
+    theory_holds = False
 
     scaling: Annotated[
         str,
@@ -224,11 +226,6 @@ class ResponsesSpec(DataSpec):
         dense = not any(options.get(name) for name in ("sparsity", "kept"))
         whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > 2 * p
         return {**({"scaling": "whitened"} if whitened else {}), **options}
-
-    @property
-    def theory_holds(self) -> bool:
-        """False: predictions hold for simulated designs."""
-        return False
 
     def build(self, checkpoint: Checkpoint = proceed) -> ResponsesProblem:  # noqa: D102
         return ResponsesProblem(self, checkpoint)

@@ -68,8 +68,17 @@ class Packed(str):
         return Packed.of, (self.arrays,)
 
 
+def relative(fitted: Vector, y: Vector) -> float:
+    """Return the residual norm of fitted measurements relative to the norm of y."""
+    return float(np.linalg.norm(fitted - y) / (np.linalg.norm(y) or 1.0))
+
+
 class DataProblem:
     """Estimates on your data as pictures, tables and files; each kind of data overrides what differs."""
+
+    def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
+        """Return False, for lack of a ground truth."""
+        return False
 
     def parts(self, trace: Any) -> Mapping[str, Vector]:
         """Return pictures of the estimate by title: units of a form, an image, or the entries of a signal."""
@@ -92,7 +101,7 @@ class DataProblem:
     def saved(self, trace: Any) -> dict[str, Vector]:
         """Return the arrays of the estimate for a file."""
         what = trace.estimate
-        return what._asdict() if isinstance(what, LowRank) else {"estimate": what}
+        return what.arrays() if hasattr(what, "arrays") else {"estimate": what}
 
 
 def held(count: int, fraction: float, seed: int) -> Mask:
@@ -122,18 +131,7 @@ class DataSpec(Spec):
         float, Parameter(meaning="fraction of measurements that lrlab holds out to score estimates", low=0, high=0.9)
     ] = HELD_OUT
 
-    @property
-    def drawn(self) -> bool:  # noqa: D102
-        return False
-
-    @property
-    def first_solvers(self) -> tuple[str, ...]:
-        """No solver precedes the default ones of the data."""
-        return ()
-
-    @property
-    def remark(self) -> str:  # noqa: D102
-        return ""
+    drawn, remark, first_solvers = False, "", ()
 
     def judgement(self, scores: Mapping[str, float]) -> str:  # noqa: D102
         return ""

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Indices
 from lrlab.data.dataset import Dataset, pattern
-from lrlab.data.files import GROWTH, Source
+from lrlab.data.files import Source
 from lrlab.data.labels import LabelChoice
 from lrlab.parameters import InputError
 
@@ -76,7 +76,6 @@ def read_lines(source: Source) -> Rows:
         if not (sizes[0] and sizes[2]) or max(sizes) >= END:
             raise source.refuse(1, "the numbers of rows, features and labels", lines[0], "write them in the first line")
         source.require_columns(sizes[1] + sizes[2])
-        source.require_room(sizes[0] * GROWTH * 4, f"{sizes[0]} rows")
         while len(lines) > sizes[0] + 1 and not lines[-1]:
             lines.pop()
         if len(lines) != sizes[0] + 1:

@@ -29,13 +29,6 @@ MISSING = ["?", "-", "none", "na", "nan", "null"]
 KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
 
 
-class Table(NamedTuple):
-    """A table, and words on its form, such as `separated by bars`."""
-
-    frame: pd.DataFrame
-    words: str = ""
-
-
 class Dialect(NamedTuple):
     """Separator and decimal mark."""
 
@@ -73,10 +66,13 @@ class Dialect(NamedTuple):
         return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
 
 
-def read_frame(source: Source, missing: str = "") -> Table:
-    """Return the table of a CSV or parquet file. missing: a further mark of a missing value."""
+def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
+    """Return the table of a CSV or parquet file, and words on its form, such as `separated by bars`.
+
+    missing: a further mark of a missing value.
+    """
     if source.kind == "parquet":
-        return Table(_parquet(source))
+        return _parquet(source), ""
     text, encoding = source.text()
     numbers, lines = _rows(text)
     dialect = sniffed(lines)
@@ -105,7 +101,7 @@ def read_frame(source: Source, missing: str = "") -> Table:
     words += ["decimal commas"] if dialect.decimal == "," else []
     words += _converted(source, frame, numbers[len(lines) - len(rows) :], dialect)
     words += [f"without {above} lines above the table"] if above else []
-    return Table(frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])]))
+    return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
 
 
 def _rows(text: str) -> tuple[list[int], list[str]]:

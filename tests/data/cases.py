@@ -1,6 +1,7 @@
 """Simulated measurements of each kind, with their ground truth."""
 
 import numpy as np
+from scipy.sparse import issparse
 
 
 def answers(seed: int, n: int = 800, p: int = 6, kind: str = "normal"):
@@ -68,4 +69,7 @@ def patterns(seed: int, h: int = 10, w: int = 10, count: int = 6):
 
 def save_npz(path, data):
     """Write a Dataset so that `read` returns the same one."""
-    np.savez_compressed(path, allow_pickle=False, **data.arrays())
+    X, Y, known = (table.toarray() if issparse(table) else table for table in (data.X, data.Y, data.observed))
+    names = {name: array for name, array in data.arrays().items() if name.endswith("_names")}
+    Y = Y if known is None else np.where(known, Y, np.nan)
+    np.savez_compressed(path, allow_pickle=False, X=X, Y=Y, **names)

@@ -89,11 +89,14 @@ TABLE = {
 }
 del TABLE["header alone.csv"]  # Without a header it is the empty file.
 TRIPLES = {
+    **broken_texts("r,c,v", np.column_stack([np.arange(56) % 8, np.arange(56) % 7, yA[:56]])),
     "two columns.csv": b"r,c\na,b\na,c",
     "twice.txt.csv": b"r,c,v\na,b,1\na,b,2\nc,d,3",
     "worded values.csv": b"r,c,v\na,b,good\na,d,bad",
     "unnamed.csv": b"r,c,v\n1,2,3\n,3,4",
 }
+# Any word names a row.
+del TRIPLES["infinite.csv"], TRIPLES["huge.csv"]
 MAGNITUDES = {
     "empty.npz": b"",
     "text.npz": b"1,2,3",
@@ -125,6 +128,7 @@ KINDS = {
     | called(FORM, {"no z.csv": text("", rowsB)})
     | called([*FORM, "--z", "9-14,9"], {"z twice.csv": text("", rowsB)}),
     "quadratic": called(["--model", "polynomial-network", "--y", "y"], QUADRATIC),
-    "table": called(["--model", "inductive-completion"], TABLE) | called(["--triples"], TRIPLES),
+    "table": called(["--model", "inductive-completion"], TABLE),
+    "triples": called(["--triples"], TRIPLES),
     "magnitudes": called(["--model", "phase-retrieval"], MAGNITUDES),
 }

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from sklearn.datasets import load_iris
+from sklearn.datasets import dump_svmlight_file, load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import lrlab
 from lrlab.__main__ import main
 from lrlab.data.dataset import Dataset
+from lrlab.data.reading import read
 from lrlab.data.tuning import metric_of
 from tests.data.cases import save_npz
 
@@ -91,11 +92,15 @@ def test_classes_are_predicted():
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_model_is_saved_and_predicts_the_same(solver, sparse, tmp_path, capsys):
     given, fresh = data()
-    if sparse:
-        given, fresh = (Dataset(csr_array(one.X), one.Y) for one in (given, fresh))
-    paths = [tmp_path / f"{part}.npz" for part in ("train", "test", "model")]
+    suffix = "svm" if sparse else "npz"
+    paths = [tmp_path / name for name in (f"train.{suffix}", f"test.{suffix}", "model.npz")]
     for path, one in zip(paths, (given, fresh), strict=False):
-        save_npz(path, one)
+        if sparse:
+            dump_svmlight_file(one.X, one.Y, str(path), multilabel=True)
+        else:
+            save_npz(path, one)
+    given = read(paths[0])
+    fresh = read(paths[1], like=given)
     command = ["fit", *map(str, paths[:1]), "--test", str(paths[1]), "--labels", "10", "--solver", solver]
     assert main([*command, "--iterations", "3", "--save", str(paths[2]), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

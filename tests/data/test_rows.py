@@ -98,7 +98,7 @@ def arff(attributes, rows):
         (["a {1,0}", "l label"], ["{0 0, 1 1}", "{}"], ("a",), [[0], [1]]),
         (["a {0,1}", "l {0,1}"], ["{0 1}", "{1 1}"], ("a",), [[1], [0]]),
         (["a {x,y,z}", "l label"], ["{0 z}", "{1 1}"], ("a=x", "a=y", "a=z"), [[0, 0, 1], [1, 0, 0]]),
-        (["'a b' {'u v',w}", "b real", "l label"], ["w,2,1", "'u v',3,0"], ("a b=w", "b"), [[1, 2], [0, 3]]),
+        (["'a b' {'u v',w}", "b real", "l label"], ["w,2,1", "'u v',3,0"], ("b", "a b=w"), [[2, 1], [3, 0]]),
     ],
 )
 def test_listed_values_are_columns_and_two_of_them_one(attributes, rows, names, values, tmp_path):
