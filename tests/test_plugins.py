@@ -303,13 +303,11 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True}
     monkeypatch.chdir(tmp_path)
     assert main(["new", "solver", "my-steps"]) == 0 and "test_my_steps.py are written" in capsys.readouterr().out
-    tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_steps.py"], **run)
-    assert tested.returncode == 0 and "3 passed" in tested.stdout, tested.stdout
     assert main(["new", "model", "my-sensing"]) == 0
-    tested = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_my_sensing.py"], **run
-    )
-    assert tested.returncode == 0 and "2 passed" in tested.stdout, tested.stdout
+    files = "test_my_steps.py", "test_my_sensing.py"
+    tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files], **run)
+    assert tested.returncode == 0 and "5 passed" in tested.stdout, tested.stdout
+    capsys.readouterr()
     for name, sentence in (
         ("my-steps", "NAME must be a name without a file yet"),
         ("My Solver", "NAME must be"),
