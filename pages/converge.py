@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from lrlab.ui.classroom import opening, polls
+from lrlab.ui.classroom import polls, room
 from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_settings import RunSettings
 from lrlab.ui.live import fragments
-from lrlab.ui.papers import theorem_links
-from lrlab.ui.shared import live, page, problem_controls
+from lrlab.ui.shared import cards, live, page, problem_controls
 from lrlab.ui.widgets.permalink import Permalink
 
 OPENING = {"n": "500", "p": "1000", "sparsity": "10", "solvers": "gamp,nbiht,marginal-mean"}
@@ -28,7 +27,7 @@ def runs() -> None:
         page.heading("Run")
         run_controls.pin_button(results_view.pinnable)
         run_controls.buttons(link, settings.jobs)
-        opening.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
+        room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
         with st.popover("Measure and axes"):
             curves = settings.choose_curves()
     live.follow("converge", settings.draw, results_view.view(curves))
@@ -37,4 +36,4 @@ def runs() -> None:
     link.write()
 
 
-theorem_links.show(settings.model)
+cards.theorems(settings.model)

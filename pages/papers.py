@@ -4,21 +4,21 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.presets.result import Plan
-from lrlab.ui.papers import contents, gallery, papers_view, theorem_view
+from lrlab.ui.papers import gallery, papers_view, theorem_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("papers")
 name = gallery.chosen(link)
-if name == contents.NAME:
+if name == gallery.CONTENTS_NAME:
     page.heading("What the papers have, and where")
     st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
-    contents.show()
+    gallery.show_contents()
     link.accept(["of", "outcome", "trials", theorem_view.NAME])
 elif not name:
     page.heading("Papers", gallery.summary())
-    to = (link, contents.NAME)
+    to = (link, gallery.CONTENTS_NAME)
     st.button("What the papers have, and where", key="papers-contents", on_click=gallery.open_figure, args=to)
     gallery.show(link)
     gallery.link_misprints()

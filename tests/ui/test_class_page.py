@@ -12,7 +12,7 @@ from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_trial
-from lrlab.ui.classroom import histogram, polls, room
+from lrlab.ui.classroom import polls, room, views
 from lrlab.ui.classroom.polls import PlacePoll
 from tests.ui.driving import drawn, errors, words
 
@@ -44,7 +44,7 @@ def test_a_browser_has_one_prediction_a_round_and_none_once_it_is_computed():
     while one.round.state == room.RUNNING:
         one.refresh()
     assert one.round.truth.right == 2 and one.round.counts == [0, 0, 2]
-    assert "Right is: .9" in histogram.words(one.round)
+    assert "Right is: .9" in views.in_words(one.round)
     one.ask(1)
     assert one.round.poll.number == 2 and one.round.state == room.OPEN and len(one.members) == 2
     one.answer(0, "a", 1)

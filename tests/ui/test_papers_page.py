@@ -13,7 +13,7 @@ from lrlab.presets.table import redrawn
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.live import routes
-from lrlab.ui.papers import computed, contents, gallery, papers_view
+from lrlab.ui.papers import gallery, panels, papers_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.thorough import a_third
 from tests.ui.driving import figures, opened
@@ -107,10 +107,10 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
 def test_each_panel_has_a_place_before_its_first_trial():
     run = shipped.load("yi2015-fig1")
     plan, preset = shipped.plan(run), presets.load("yi2015-fig1", run.quick)
-    before = computed.all_panels(preset, plan, [])
+    before = panels.all_panels(preset, plan, [])
     assert [panel.title for panel in before] == [panel.title for panel in run.panels] and len(before) > 1
     assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
-    some = computed.all_panels(preset, plan, run.panels[-1:])
+    some = panels.all_panels(preset, plan, run.panels[-1:])
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
 
 
@@ -206,6 +206,6 @@ def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
 def test_the_table_of_what_the_papers_have_is_one_click_away():
     at = opened("papers")
     at.button(key="papers-contents").click().run()
-    assert not at.exception and at.query_params["paper"] == contents.NAME
+    assert not at.exception and at.query_params["paper"] == gallery.CONTENTS_NAME
     shown = " ".join(markdown.value for markdown in at.markdown)
     assert "| Theorem 3.8: minimax bound |" in shown and ".md)" not in shown

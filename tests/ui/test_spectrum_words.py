@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from lrlab.ui.spectrum.words import sentence
+from lrlab.ui.spectrum.results_view import sentence
 from lrlab.ui.widgets.axis import Axis
 
 ALONG = Axis("n", "measurements n", (100.0, 1000.0), "log", "n", True)

@@ -3,12 +3,17 @@
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import streamlit as st
 
 from lrlab.engine.results import Results
 from lrlab.parameters import InputError
 from lrlab.ui.classroom.polls import Poll, Truth
+from lrlab.ui.shared import live
+from lrlab.ui.widgets.text import show_error
 
+PAGE = "class"
 LETTERS, LENGTH = "ABCDEFGHJKLMNPQRSTUVWXYZ", 5
 """Letters of a code: no I and O, which look like digits."""
 MOST_ROOMS = 50
@@ -177,3 +182,19 @@ def close(room: Room) -> None:
     """Forget a class."""
     with _lock:
         _rooms.pop(room.code, None)
+
+
+def offer(title: str, polls: Callable[[], Sequence[Poll]], *, disabled: bool = False) -> None:
+    """Show the button that opens a class with its question."""
+    about = (title, polls)
+    st.button("Poll the class", "class-open", on_click=_open, args=about, type="tertiary", disabled=disabled)
+
+
+def _open(title: str, polls: Callable[[], Sequence[Poll]]) -> None:
+    try:
+        room = open_room(live.browser_key(), title, polls())
+    except InputError as error:
+        show_error(error)
+        return
+    st.session_state["class:from"] = str(st.session_state["page"]), st.query_params.to_dict()
+    live.go(PAGE, {"code": room.code, "teacher": "true"})

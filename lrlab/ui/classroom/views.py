@@ -7,11 +7,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from lrlab.figures import build, theme
 from lrlab.parameters import InputError, Parameter
-from lrlab.ui.classroom import histogram
-from lrlab.ui.classroom.opening import PAGE
 from lrlab.ui.classroom.polls import LessonPoll
-from lrlab.ui.classroom.room import OPEN, RUNNING, SHOWN, Present, Room, find
+from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, Present, Room, Round, find
 from lrlab.ui.lessons import lesson_view
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.stream import Parts
@@ -25,6 +24,8 @@ CODE = Parameter(meaning="code of a class", name="code", kind=str, default="")
 TEACHER = Parameter(
     meaning="the teacher's screen, in the browser that opened it", name="teacher", kind=bool, default=False
 )
+HEIGHT, TYPE = 430, 17
+"""Pixels of the histogram; its type is for a projector."""
 LOCAL = ("127.0.0.1", "localhost")
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -77,7 +78,7 @@ def _teacher(room: Room) -> None:
     with right:
         st.header(one.poll.title, anchor=False)
         st.markdown(one.poll.text)
-        plot.show(histogram.draw(one), key="class.answers", label=histogram.words(one))
+        plot.show(histogram(one), key="class.answers", label=in_words(one))
         plot.words(escape(_said(room)), key="class.words")
         _steps(room, state)
     _hold(room)
@@ -135,7 +136,7 @@ def _hold(room: Room) -> None:
 
 def _parts(room: Room) -> Parts:
     one = room.round
-    drawn = histogram.draw(one)
+    drawn = histogram(one)
     return {"class.answers": drawn, "class.count": _count(room), "class.words": escape(_said(room))}
 
 
@@ -167,7 +168,7 @@ def _student(room: Room) -> None:
         later = {OPEN: "You may change it until it is computed." if chosen else "", RUNNING: "It is being computed."}
         words = f"{chosen} {later.get(state) or _said(room) if state != OPEN else later[OPEN]}".strip()
         if state == SHOWN:
-            plot.show(histogram.draw(one, mine), key="class.answers", label=histogram.words(one))
+            plot.show(histogram(one, mine), key="class.answers", label=in_words(one))
         st.markdown(plain(words))
     plot.send("status", "class-status", {"words": words}, height=1)
 
@@ -188,3 +189,53 @@ def _choices(room: Room, mine: int) -> None:
 
 def _send(room: Room, number: int, key: str) -> None:
     room.answer(number, live.browser_key(), list(room.round.poll.options).index(st.session_state[key]))
+
+
+def histogram(one: Round, mine: int = -1) -> build.Figure:
+    """Return the fraction of each option, the right one in another color, and the success rates.
+
+    mine: the option of the person who looks, which is marked.
+    """
+    poll, truth, drawn = one.poll, one.truth, build.Figure()
+    total = max(1, sum(one.counts))
+    shares, right = [count / total for count in one.counts], truth.right if truth else -1
+    places = list(range(len(shares)))
+    drawn.add_bar(
+        x=places,
+        y=shares,
+        name="predictions",
+        marker={"color": [theme.PALETTE[2] if k == right else theme.faint(theme.PALETTE[0], 0.7) for k in places]},
+        text=[str(count or "") for count in one.counts],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{text} of " + f"{total}<extra></extra>",
+    )
+    if truth and truth.shares:
+        drawn.add_scatter(
+            x=list(truth.shares),
+            y=list(truth.shares.values()),
+            name="trials that succeed",
+            mode="lines+markers",
+            line={"color": theme.PALETTE[1]},
+            hovertemplate="%{y:.0%} of the trials<extra></extra>",
+        )
+    if right >= 0:
+        # Visible even if nobody has predicted it.
+        look = {"fillcolor": theme.faint(theme.PALETTE[2]), "line": {"width": 2, "color": theme.PALETTE[2]}}
+        drawn.add_vrect(x0=right - 0.45, x1=right + 0.45, layer="below", **look)
+    texts = [f"<b>{text}</b>" if k == right else text for k, text in enumerate(poll.options)]
+    if mine >= 0:
+        texts[mine] += "<br>you"
+    drawn.update_xaxes(tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont={"size": TYPE - 2})
+    drawn.update_xaxes(title_font_size=TYPE)
+    high = 1.0 if truth and truth.shares else max([0.2, *shares])
+    drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%", title_font_size=TYPE)
+    drawn.update_layout(showlegend=bool(truth and truth.shares), font_size=TYPE)
+    return theme.style(drawn, poll.axis, "share", height=HEIGHT)
+
+
+def in_words(one: Round) -> str:
+    """Return the histogram, and the knowledge about the right answer in words."""
+    counts = zip(one.poll.options, one.counts, strict=True)
+    said = ", ".join(f"{option}: {count}" for option, count in counts if count) or "none yet"
+    return f"Predictions: {said}. {one.truth.words if one.truth else ''}".strip()

@@ -19,7 +19,7 @@ from lrlab.solver_entry import docstring
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.shared import captions, code, page
+from lrlab.ui.shared import code, page
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.text import plain
 
@@ -66,7 +66,7 @@ def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], par
     words = [f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure)]
     if ran and (reason := family(spec.model).why_no_best(spec)):
         words.append(f"No Bayes-optimal line at this n and p: {reason}.")
-    st.caption("\n\n".join([*words, plain(captions.describe_spec(spec))]))
+    st.caption("\n\n".join([*words, plain(code.describe_spec(spec))]))
     if ran:
         plot.words(parts["converge.cards"], key="converge.cards")
         st.caption(_meanings(drawn, measures))

@@ -11,12 +11,11 @@ import streamlit as st
 
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.lessons.reading import terms
-from lrlab.ui.classroom import opening, polls
+from lrlab.ui.classroom import polls, room
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.papers import theorem_links
-from lrlab.ui.shared import live, page
+from lrlab.ui.shared import cards, live, page
 from lrlab.ui.widgets import plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -47,7 +46,7 @@ def show(link: Permalink, lesson: Lesson) -> None:
             st.header("What to take away", anchor=False)
             st.markdown(lesson.closing)
             st.caption(lesson.reference)
-            theorem_links.show(*lesson.models)
+            cards.theorems(*lesson.models)
     _leading(link, lesson, at)
 
 
@@ -66,7 +65,7 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         change = (link, not at.teaching)
         st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
         if at.step < len(lesson.steps):
-            opening.offer(lesson.title, lambda: polls.of_lesson(lesson.name, at.step))
+            room.offer(lesson.title, lambda: polls.of_lesson(lesson.name, at.step))
 
 
 def _look(chosen: bool) -> Literal["primary", "secondary"]:

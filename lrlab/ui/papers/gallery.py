@@ -1,6 +1,8 @@
 """The gallery of papers: a row for each experiment, with figures, claim, verdict and measured values."""
 
+import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import streamlit as st
 
@@ -11,7 +13,6 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Line
 from lrlab.ui.live import routes
 from lrlab.ui.live.headers import base
-from lrlab.ui.papers import contents
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card, Row
 from lrlab.ui.widgets import controls
@@ -20,13 +21,18 @@ from lrlab.ui.widgets.permalink import Permalink
 COLORS = {REPRODUCED: "green", BETTER: "blue", DIRECTION: "blue", FAILED: "red", UNDECIDED: "gray"}
 MOST_CLAIMS = 6
 """In the fold of a row."""
+CONTENTS_NAME = "contents"
+"""The choice of an address that shows the table of the papers' contents."""
+PACKAGE = Path(__file__).parents[2]
+CONTENTS = (PACKAGE / "site" / "docs" / "papers.md", PACKAGE.parent / "docs" / "papers.md")
+"""The path of this table in a wheel and in a checkout."""
 ANY = "all"
 """The choice of all papers, and of all outcomes."""
 
 
 def chosen(link: Permalink) -> str:
     """Return the figure that the address names, or the table of contents; "" for none, and for the former misprints."""
-    choices = ("", "misprints", contents.NAME, *presets.names())
+    choices = ("", "misprints", CONTENTS_NAME, *presets.names())
     name = link.held(Parameter(meaning="a published figure", name="paper", kind=str, default="", choices=choices))
     return "" if name == "misprints" else str(name)
 
@@ -50,6 +56,13 @@ def show(link: Permalink) -> None:
             st.header(title, anchor=False, help=whole or None)
             st.markdown(counted([line for name in shown for line in lines(name)]))
             cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
+
+
+def show_contents() -> None:
+    """Show the table; its links lead to the documentation, if that is built."""
+    text = next(path for path in CONTENTS if path.exists()).read_text("utf-8").partition("\n")[2]
+    built = routes.DOCUMENTATION.exists()
+    st.markdown(re.sub(r"\[([^]]*)\]\(([^)]*)\.md\)", rf"[\1]({base()}/docs/\2.html)" if built else r"\1", text))
 
 
 def link_misprints() -> None:

@@ -19,8 +19,7 @@ from lrlab.store.location import get_shared_store
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.papers import gallery, theorem_view
-from lrlab.ui.papers.computed import Computed, all_panels, figure_name
-from lrlab.ui.papers.panels import panels
+from lrlab.ui.papers.panels import Computed, all_panels, figure_name, panels
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import tables
 

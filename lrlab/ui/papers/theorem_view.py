@@ -15,7 +15,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
 from lrlab.ui.live.slider_previews import waiting
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.papers.computed import all_panels, figure_name, frame
+from lrlab.ui.papers.panels import all_panels, figure_name, frame
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider
 from lrlab.ui.widgets.permalink import Permalink

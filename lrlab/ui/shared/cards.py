@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from lrlab import presets
+from lrlab.ui.shared import live
+
 PICTURES = Path(__file__).parents[1] / "assets" / "pictures"
 
 
@@ -99,3 +102,10 @@ def _badges(card: Card) -> None:
 def badge_words(badges: Sequence[tuple[str, str]]) -> str:
     """Return badges, each with its color, as Markdown."""
     return " ".join(f":{color}-badge[{words}]" for words, color in badges)
+
+
+def theorems(*models: str) -> None:
+    """Show a link to each theorem on any of the models."""
+    for name, title in {name: title for model in models for name, title in presets.theorems(model)}.items():
+        to = ("papers", {"paper": name})
+        st.button(f"Theorem: {title}", key=f"theorem-{name}", type="tertiary", on_click=live.go, args=to)

@@ -14,7 +14,7 @@ from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink
-from lrlab.ui.widgets.text import show_error, show_warning
+from lrlab.ui.widgets.text import plain, show_error
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -53,7 +53,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         if embedded():
             st.html(ASSETS / "embed.css")
         for sentence in catalog.LEFT_OUT:
-            show_warning(f"Left out: {sentence}.")
+            st.warning(plain(f"Left out: {sentence}."))
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)

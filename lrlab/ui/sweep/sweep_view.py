@@ -15,7 +15,7 @@ from lrlab.ui.converge import refinement
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live
-from lrlab.ui.shared.captions import describe_spec
+from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
