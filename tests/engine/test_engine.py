@@ -23,7 +23,7 @@ from lrlab.engine.engine import Engine
 from lrlab.engine.live import LiveRuns
 from lrlab.engine.messages import TIMED_OUT, BatchDone, Failure
 from lrlab.engine.results import LocalResults, collect
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import OneBitSensing
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Newest, Trial, run_job, run_trial

@@ -6,10 +6,7 @@ import pytest
 from lrlab import catalog
 from lrlab.model_entry import Level
 from lrlab.models import signals
-from lrlab.models.custom_link import CustomLink
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs import theory

@@ -8,10 +8,7 @@ from PIL import Image
 
 from lrlab import catalog
 from lrlab.models import pictures, single_index
-from lrlab.models.custom_link import CustomLink
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 
 SPECS = [

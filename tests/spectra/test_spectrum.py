@@ -11,8 +11,7 @@ import lrlab
 from lrlab.engine.results import LocalResults
 from lrlab.figures import spectrum as drawn
 from lrlab.models.axes import axes, place
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitSensing
 from lrlab.spectra import pairwise
 
 SPEC = lrlab.spec("one-bit-sensing", n=600, p=12, noise=0.3, seed=5)

@@ -11,8 +11,7 @@ import lrlab
 from lrlab.engine.messages import TIMED_OUT
 from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes, place
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.statistics import summarize, wilson

@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.runs.job import make_job
 from lrlab.theory.predicted_overlap import best_overlap, limit_applies
 

@@ -9,9 +9,7 @@ from scipy.optimize import linprog
 import lrlab
 from lrlab import catalog
 from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
-from lrlab.models.custom_link import CustomLink
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitSensing
 from lrlab.theory.m_estimators import fitted
 from lrlab.theory.separability import existence_ratio
 from tests.thorough import a_third

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
+from lrlab.models.index_family import OneBitPhaseRetrieval
 from lrlab.theory import bulk
 from lrlab.theory.links import ThresholdLink
 from lrlab.theory.principal_hessian import identity_spike

@@ -9,8 +9,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import OneBitPhaseRetrieval, OneBitSensing
 from lrlab.theory import priors
 from lrlab.theory.channels import answer
 from lrlab.theory.formula_link import FormulaLink

@@ -7,9 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.solvers.single_index.pairwise import pair_moments
 from lrlab.theory import spiked
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink

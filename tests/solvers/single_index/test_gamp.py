@@ -7,9 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import lrlab
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.solvers.single_index.gamp import gamp, predict_iterations, with_variances

@@ -7,9 +7,7 @@ import pytest
 from scipy.special import expit
 
 import lrlab
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.index_links import KINDS, SMOOTH, Rows

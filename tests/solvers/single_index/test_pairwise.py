@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index.pairwise import pair_moments

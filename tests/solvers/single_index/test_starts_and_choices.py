@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab.models.flipped_logistic import FlippedLogistic
-from lrlab.models.one_bit_phase_retrieval import OneBitPhaseRetrieval
-from lrlab.models.one_bit_sensing import OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.solvers.single_index.moment_choice import choose
 from lrlab.solvers.single_index.moment_methods import class_moments
 from lrlab.solvers.single_index.sparse_pairwise import sparse_choice
