@@ -23,7 +23,6 @@ def run(options: argparse.Namespace) -> int:
     """Run the trials that the store lacks, and print the table of all cells."""
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
-    from lrlab.sweeps.adaptive import contour
     from lrlab.sweeps.pace import Pace, size_words
     from lrlab.sweeps.results import SweepResults
     from lrlab.sweeps.run import run as run_sweep
@@ -50,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
     rows = cell_rows(results)
     halves = midpoints(sweep, results.table(sweep.contour.metric)).iloc[: None if sweep.success else 0]
     if options.json:
-        points = {"contour": contour(results)} if sweep.adaptive else {}
-        points |= {"midpoints": halves.to_dict("records")} if sweep.success else {}
+        points = {"midpoints": halves.to_dict("records")} if sweep.success else {}
         print_json({"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points})
     else:
         measures = catalog.family(sweep.spec.model).measures

@@ -18,16 +18,13 @@ from numpy.typing import NDArray
 from lrlab.arrays import Array, Mask
 from lrlab.catalog import model_entry
 from lrlab.runs.job import Job
-from lrlab.sweeps.contour_search import ContourSearch, Directions, crossings, interpolate_missing
+from lrlab.sweeps.contour_search import ContourSearch, Directions, interpolate_missing
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import wilson_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
-
-INFERRED_TRIALS = 0.5
-"""Trials that an inferred share weighs as much as."""
 
 Requested = Mapping[Job, range]
 """Numbers of the trials that are requested of each job."""
@@ -85,31 +82,6 @@ def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.Dat
         own.insert(2, "solver", solver)
         parts.append(own)
     return pd.concat(parts, ignore_index=True)
-
-
-def contour(results: SweepResults) -> list[dict[str, Any]]:
-    """Return points of the contour of 50% success, by axis and `solver`: one for each line along one axis.
-
-    This is the second axis, or the first if only its direction is declared; without a direction there are no points.
-    See `contour_search.crossings`; points between two values of the axis are interpolated linearly.
-    """
-    points: list[dict[str, Any]] = []
-    table = results.table(results.sweep.contour.metric)
-    for solver in results.sweep.solvers:
-        grid = SolverGrid(results.sweep, solver)
-        grid.infer(table)
-        search, along = grid.search, 1 if grid.search.directions[1] else 0
-        if not search.trials.any() or not search.directions[along]:
-            continue
-        weights = np.where(search.trials, search.trials, INFERRED_TRIALS)
-        shares, weights = (np.moveaxis(array, along, 1) for array in (search.estimate(), weights))
-        rows = np.arange(search.open.shape[along])
-        for k, row in enumerate(crossings(shares, weights, search.directions[along])):
-            if 0 <= row <= rows[-1]:
-                place = [grid.axes[1 - along][k], np.interp(row, rows, grid.axes[along])]
-                point = place if along else place[::-1]
-                points.append({**dict(zip(results.sweep.grid, map(float, point), strict=False)), "solver": solver})
-    return points
 
 
 class SolverGrid:

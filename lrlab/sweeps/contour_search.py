@@ -156,22 +156,3 @@ def at_contour(above: Cells, open_: Cells) -> Cells:
     over, under = above & open_, ~above & open_
     contour: Cells = (over & binary_dilation(under)) | (under & binary_dilation(over))
     return contour
-
-
-def crossings(shares: Array, weights: Array, direction: int) -> Array:
-    """Return the rows (fractions) at which the rate of each column crosses 1/2; half a row beyond the end if none does.
-
-    Shares are first made to grow (direction 1) or fall (-1) along the column by isotonic regression with the weights.
-    """
-    from scipy.optimize import isotonic_regression
-
-    places, rows = [], shares.shape[1]
-    for share, weight in zip(shares[:, ::direction], weights[:, ::direction], strict=True):
-        rising = isotonic_regression(share, weights=weight).x
-        first = int(np.searchsorted(rising, 0.5, side="right"))
-        if 0 < first < rows:
-            step = (0.5 - rising[first - 1]) / (rising[first] - rising[first - 1])
-            places.append(first - 1 + step)
-        else:
-            places.append(first - 0.5)
-    return np.array(places) if direction > 0 else rows - 1 - np.array(places)

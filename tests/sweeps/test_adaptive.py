@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 from scipy.special import expit
 
 from lrlab import InputError, spec
@@ -16,12 +17,11 @@ from lrlab.catalog import MODELS, model_entry, solvers_for
 from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes
 from lrlab.protocol import limits
-from lrlab.runs.run import Trial, TrialResult
+from lrlab.runs.run import Trial
 from lrlab.store.store import Store
 from lrlab.sweeps import contour_search
 from lrlab.sweeps import run as running
 from lrlab.sweeps.adaptive import SolverGrid, infer
-from lrlab.sweeps.adaptive import contour as contour_of
 from lrlab.sweeps.contour_search import ContourSearch
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.results import SweepResults
@@ -58,7 +58,14 @@ def whole(hits, directions):
 
 
 def contour(found):
-    return contour_search.crossings(found.estimate(), np.where(found.trials > 0, found.trials, 0.5), 1)
+    """Return the rows (fractions) at which the rate of each column crosses 1/2, by isotonic regression."""
+    places, rows = [], SHAPE[1]
+    for share, weight in zip(found.estimate(), np.where(found.trials > 0, found.trials, 0.5), strict=True):
+        rising = isotonic_regression(share, weights=weight).x
+        first = int(np.searchsorted(rising, 0.5, side="right"))
+        between = 0 < first < rows
+        places.append(first - 1 + np.interp(0.5, rising[first - 1 : first + 1], [0, 1]) if between else first - 0.5)
+    return np.array(places)
 
 
 surfaces = st.tuples(
@@ -227,29 +234,17 @@ def test_every_model_has_a_contour_and_directions_that_it_knows(model):
     assert spec(model, **entry.held) and limits(kind.limits)
 
 
-def test_a_contour_lies_between_failure_and_success(tmp_path, capsys, engine):
+def test_a_midpoint_lies_between_failure_and_success(tmp_path, capsys, engine):
     file = tmp_path / "sweep.toml"
     file.write_text(to_toml(replace(SWEEP, axes={"variance": [0.0, 1.0], "ratio": Span(2, 200, 6, "log")})))
     assert main(["sweep", str(file), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert any(cell["inferred"] for cell in document["cells"]) and document["contour"]
-    for point in document["contour"]:
+    assert any(cell["inferred"] for cell in document["cells"]) and document["midpoints"]
+    for point in document["midpoints"]:
         line = [c for c in document["cells"] if c["solver"] == point["solver"] and not c["refused"]]
         line = [c for c in line if c["axes"]["variance"] == point["variance"] and c["share"] is not None]
-        assert min(c["axes"]["ratio"] for c in line if c["share"] > 0.5) >= 0.2 * point["ratio"]
-        assert 2 <= point["ratio"] <= 200
-    one = replace(SWEEP, axes={"variance": [0.0, 0.5, 1.0, 20.0]}, spec=spec("one-bit-sensing", p=10, n=1000))
-    assert [set(p) for p in contour_of(filled(one, lambda job: job.spec.noise < 2))] == [{"variance", "solver"}] * 2
-    island = replace(one, spec=spec("one-bit-phase-retrieval", p=10), axes={"threshold": [0.5, 1.0]}, solvers=["save"])
-    assert contour_of(filled(island, lambda job: 1.0)) == [] == contour_of(SweepResults(one))
-
-
-def filled(sweep, overlap):
-    """Return results with a trial in each cell."""
-    results = SweepResults(sweep)
-    for job in sweep.jobs:
-        results.add({Trial(job, 0): TrialResult(0, "CONVERGED", 1, 0.1, {"overlap": float(overlap(job))})})
-    return results
+        assert min(c["axes"]["ratio"] for c in line if c["share"] > 0.5) >= 0.2 * point["half"]
+        assert 2 <= point["half"] <= 200
 
 
 def test_one_axis_and_values_in_any_order():
