@@ -1,25 +1,22 @@
 """Conjugate directions of Polak and Ribiere in the tangent spaces of matrices of rank k, with exact steps."""
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.random import Generator
 
 from lrlab.lowrank import LowRank, from_product, from_square
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.krylov import SETTLED
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.protocol import Iterate, Iterates
+from lrlab.protocol import Iterates
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.descent import WholeSteps, descent, steps_to_the_end
 from lrlab.solvers.low_rank.starts import Directions, Start, started
 
-FEW, SOME, MUCH, MOST = 2**15, 2**20, 2**23, 2**27
-"""Sizes of the data, in numbers: single precision gains nothing up to FEW; all data is read in it first from SOME up to
-MOST; the initialization is refined on the first part of it from MUCH."""
-FIRST_PART, ROUGH = 3, 0.1
-"""Measurements of the first part per degree of freedom, and the accuracy of an initialization that it refines."""
+FEW, MOST = 2**15, 2**27
+"""Sizes of the data, in numbers, between which steps of Gauss-Newton gain from single precision."""
+MUCH, FIRST_PART, ROUGH = 2**23, 3, 0.1
+"""Size of the data from which its first part refines the initialization; measurements of this part per degree of
+freedom; accuracy of the initialization that it refines."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
@@ -42,9 +39,8 @@ def tangent_descent(
                 costs a few such steps
     cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
 
-    CONVERGED says that T = 0 up to the tolerance, with noise too. The first iterates of a million or more independent
-    measurements are in single precision (objectives are right to five digits), until d stops falling, as at the noise,
-    or is 0.003 ||b||. With a dozen million the initialization is refined on the first part before the rest is read.
+    CONVERGED says that T = 0 up to the tolerance, with noise too. If independent measurements have eight million
+    numbers, their first part refines the initialization in single precision before the rest is read.
     Yields an Iterate per step: objective F, residual the cosine between d and A(D). Ends STALLED if no step lowers F.
 
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
@@ -52,35 +48,27 @@ def tangent_descent(
     """
     A, b, W = problem.operator, problem.b, None
     conjugately, leave = directions == "conjugate", WholeSteps(A, b, rng).leave
-    for part, target in rough_stages(A, problem.rank):
-        y, whole, before, cosine = b[: part.size].astype(part.dtype), part.size == A.size, np.inf, 1.0
-        W = started(part, y, problem.rank, rng, start, SETTLED if whole else ROUGH) if W is None else W
-        for at, residual in descent(part, y, point(part, typed(W, part), y), conjugately):
+    if (part := first_part(A, problem.rank)) is not None:
+        y, before, cosine = b[: part.size].astype(part.dtype), np.inf, 1.0
+        first, whole = started(part, y, problem.rank, rng, start, ROUGH), float(np.linalg.norm(y))
+        for at, residual in descent(part, y, point(part, first, y), conjugately):
             size, now = float(np.linalg.norm(at.d)), 1.0 if residual is None else residual
-            if size <= target * float(np.linalg.norm(y)) or now < 3e-5 or (size > 0.99 * before and now > 0.7 * cosine):
+            if size <= 3e-5 * whole or now < 3e-5 or (size > 0.99 * before and now > 0.7 * cosine):
                 break
             before, cosine = size, now
-            if whole:
-                yield Iterate(orthonormalized(at.W), at.objective, residual)
         # A first part that is not fitted is noise, or a wrong turn: the moment of all measurements is better.
-        W = orthonormalized(at.W) if whole or size < 0.5 * float(np.linalg.norm(y)) else None
-    W = started(A, b, problem.rank, rng, start) if W is None else typed(W, A)
+        W = orthonormalized(at.W) if size < 0.5 * whole else None
+    W = started(A, b, problem.rank, rng, start) if W is None else W
     return (yield from steps_to_the_end(A, b, point(A, W, b), conjugately, leave))
 
 
-def rough_stages(A: Operator, rank: int) -> Iterator[tuple[Operator, float]]:
-    """Yield the operators in single precision that come first, and the relative residual norm that ends each stage.
+def first_part(A: Operator, rank: int) -> Operator | None:
+    """Return the operator of the first of many measurements, in single precision; None if there are not many.
 
-    First a part of the data: a few times the degrees of freedom determine a matrix as well as all measurements do, up
-    to noise. Then all of it.
+    A few times the degrees of freedom determine a matrix as well as all measurements do, up to noise.
     """
-    numbers, count = A.size * sum(A.shape), FIRST_PART * rank * (sum(A.shape) - rank) // (1 + A.symmetric)
-    few = A.first(count) if numbers > MUCH and 2 * count < A.size else None
-    if few is not None:
-        yield few, 3e-5
-    single = in_single(A) if numbers > SOME else None
-    if single is not None:
-        yield single, 3e-3
+    count = FIRST_PART * rank * (sum(A.shape) - rank) // (1 + A.symmetric)
+    return A.first(count) if A.size * sum(A.shape) > MUCH and 2 * count < A.size else None
 
 
 def in_single(A: Operator) -> Operator | None:
@@ -89,13 +77,7 @@ def in_single(A: Operator) -> Operator | None:
 
 
 def orthonormalized(W: LowRank) -> LowRank:
-    """Return W with factors that are orthonormal to double precision."""
+    """Return W in double precision, with factors that are orthonormal to it."""
     if W.U is W.V:
         return from_square(W.U.astype(float), W.s)
     return from_product(W.left.astype(float), W.V.astype(float), len(W.s))
-
-
-def typed(W: LowRank, A: Operator) -> LowRank:
-    """Return W in the precision of an operator."""
-    U, s, V = (factor.astype(A.dtype, copy=False) for factor in W)
-    return LowRank(U, s, U if A.symmetric else V)

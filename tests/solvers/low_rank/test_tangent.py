@@ -1,12 +1,10 @@
 """Moves on the manifold of matrices of rank k, tangent descent and Gauss-Newton on every operator."""
 
-from itertools import islice
-
 import numpy as np
 import pytest
 
 import lrlab
-from lrlab import catalog, lowrank
+from lrlab import lowrank
 from lrlab.operators.tangent import gauss_newton_step, jacobian, point
 from lrlab.protocol import Stop
 from lrlab.solvers.low_rank import tangent_descent
@@ -123,19 +121,11 @@ def test_much_data_is_begun_with_its_first_part(name, noise, monkeypatch):
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
-    """Much data is read in single precision first, inner steps of Gauss-Newton always: the end is that of double."""
+    """Inner steps of Gauss-Newton are in single precision: the end is that of double."""
     spec = lrlab.spec("polynomial-network", p=60, r=3, m=9000, noise=noise, seed=1002)
-    assert spec.m * 2 * spec.p > tangent_descent.SOME
-    first, newton = lrlab.solve(spec, "tangent-descent"), lrlab.solve(spec, "gauss-newton")
-    problem = spec.build()
-    iterates = catalog.solver("tangent-descent").run(problem, rng=np.random.default_rng(0))
-    for W, row in zip((iterate.estimate for iterate in islice(iterates, 7)), first.rows, strict=False):
-        misfit = problem.operator(W) - problem.b
-        np.testing.assert_allclose(W.U.T @ W.U, np.eye(3), atol=1e-12)
-        assert row["objective"] == pytest.approx(float(misfit @ misfit) / 2, rel=1e-5, abs=1e-20)
+    single = lrlab.solve(spec, "gauss-newton")
     monkeypatch.setattr(tangent_descent, "MOST", 0)
-    double = lrlab.solve(spec, "tangent-descent")
-    assert {trace.stop for trace in (first, newton, double)} == {Stop.CONVERGED}
-    for trace in (first, newton):
-        assert lowrank.errors(trace.estimate, double.estimate)["error"] < 1e-7
-        assert trace.estimate.U.dtype == np.float64
+    double = lrlab.solve(spec, "gauss-newton")
+    assert {trace.stop for trace in (single, double)} == {Stop.CONVERGED}
+    assert lowrank.errors(single.estimate, double.estimate)["error"] < 1e-7
+    assert single.estimate.U.dtype == np.float64
