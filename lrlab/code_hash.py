@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 PACKAGE = "lrlab"
-EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters", "lrlab.model_hooks"})
+EXCLUDED = frozenset({"lrlab.protocol", "lrlab.parameters"})
 """Modules that all solvers and models use; `store.store.EDITION` stands for a change of numbers there."""
 DECLARED = EXCLUDED | {"typing", "types", "collections.abc"}
 """Modules whose objects are declarations, or names of types."""

@@ -1,18 +1,17 @@
 """The protocol: Spec -> Problem -> Iterates -> `runs.run` -> Stop. The ground floor of the lab."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from html import escape
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.random import SeedSequence
 
 from lrlab.arrays import Array, Intervals
-from lrlab.model_hooks import ModelHooks
 from lrlab.parameters import Parameter, Value, declared, require_known, settle
 
 Estimate = Any
@@ -87,12 +86,25 @@ def proceed(fraction: float) -> None:
     """Let a computation go on: the checkpoint of a run that nobody watches."""
 
 
+class View(NamedTuple):
+    """A picture of a ground truth or an estimate: values (rows, columns), nan if missing, and names of both.
+
+    scale: "gray" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colors.
+    """
+
+    values: Array
+    scale: Literal["gray", "signed", "kinds"]
+    rows: Sequence[str] = ()
+    columns: Sequence[str] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
-class Spec(ModelHooks, ABC):
+class Spec(ABC):
     """A small, frozen, hashable description of a problem; it travels to the process that builds the data.
 
     A model is a subclass whose fields are annotated with `Parameter`; InputError for a wrong value; equation: LaTeX.
-    watched: whether pages show estimates during a run; if not, lrlab keeps and sends only the last one.
+    watched: whether pages show estimates during a run; if not, lrlab keeps and sends only the last one. The properties
+    and methods after `streams` answer questions that runs and pages ask; most models keep these answers.
     """
 
     model: ClassVar[str]
@@ -100,6 +112,15 @@ class Spec(ModelHooks, ABC):
     summary: ClassVar[str]
     equation: ClassVar[str]
     watched: ClassVar[bool] = True
+
+    data_metrics: ClassVar[Mapping[str, Any]] = {}
+    """Metrics of your data, by name, which replace the metrics of the family; empty for simulated data."""
+
+    undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"
+    """The part of a vector that measurements cannot determine: nothing, its phase (or sign), or its scale and phase."""
+
+    view_words: ClassVar[str] = "The ground truth and the estimates as images."
+    """The caption of the pictures of `view`."""
 
     seed: Annotated[
         int, Parameter(meaning="seed of all randomness; the same seed gives the same data", low=0, high=2**32 - 1)
@@ -164,6 +185,62 @@ class Spec(ModelHooks, ABC):
     def streams(self) -> Streams:
         """Return the seed streams for truth, data, noise and solver."""
         return Streams(self.seed)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether data are simulated from a known truth, as theory requires."""
+        return True
+
+    def ending(self, stop: Any) -> str:
+        """Return a sentence about the end of a run that replaces the general one, or nothing."""
+        return ""
+
+    @property
+    def remark(self) -> str:
+        """A warning about this problem before a run, or nothing."""
+        return ""
+
+    def judgement(self, scores: Mapping[str, float]) -> str:
+        """Return a sentence that interprets the last metrics of a run, or nothing."""
+        return ""
+
+    @property
+    def withheld(self) -> tuple[str, ...]:
+        """Words of `SolverEntry.oracle` that solvers do not receive here."""
+        return ()
+
+    @property
+    def measurements(self) -> int:
+        """Number of measurements to compare with `degrees_of_freedom`, or 0."""
+        return 0
+
+    @property
+    def degrees_of_freedom(self) -> int:
+        """Number of unknowns that the measurements must determine; 0 if counting does not apply."""
+        return 0
+
+    @property
+    def true_rank(self) -> int:
+        """Rank of the ground truth."""
+        return 1
+
+    @property
+    def first_solvers(self) -> tuple[str, ...]:
+        """Solvers to try first on this problem, ahead of the family's choice."""
+        return ()
+
+    @property
+    def side(self) -> int:
+        """Side of a recovered image in pixels, else 0."""
+        return 0
+
+    def view(self, estimate: Any) -> View | None:
+        """Return an estimate as a picture (None: the truth); None if it is plotted as numbers."""
+        return None
+
+    def comparable(self, estimate: Any) -> Any:
+        """Return an estimate with its undetermined part, such as its scale, set as in the truth."""
+        return estimate
 
 
 @dataclass(frozen=True, slots=True)

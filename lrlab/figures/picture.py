@@ -14,7 +14,7 @@ from lrlab.figures.build import Figure, Node, grid, trace
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
-from lrlab.model_hooks import View
+from lrlab.protocol import View
 
 LINE, BAR = 16, 34
 """Pixels of a line of a title, and of a color bar below all maps."""

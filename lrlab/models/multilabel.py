@@ -13,13 +13,12 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
 from lrlab.parameters import InputError, number
-from lrlab.protocol import Checkpoint, Spec, child, proceed
+from lrlab.protocol import Checkpoint, Spec, View, child, proceed
 
 FRESH = 1000
 """Number of test rows."""

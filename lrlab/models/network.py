@@ -10,13 +10,12 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.model_hooks import View
 from lrlab.models import views
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal, relative
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import child
+from lrlab.protocol import View, child
 from lrlab.theory.spiked import BlockNoise
 
 FRESH = 1000

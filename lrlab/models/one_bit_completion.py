@@ -12,13 +12,12 @@ from lrlab.arrays import Array, frozen
 from lrlab.losses import LOGISTIC, PROBIT, Loss
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, Measured, ModelEntry, Outcome, best_of
-from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND, mean_bound
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, View, child, proceed
 from lrlab.theory.low_rank_bound import least_error
 
 LINKS = {"probit": PROBIT, "logistic": LOGISTIC}

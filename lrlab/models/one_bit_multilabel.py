@@ -14,13 +14,12 @@ from lrlab import lowrank, ranking
 from lrlab.arrays import Array, Indices, frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.model_hooks import View
 from lrlab.models import matrix_views, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, choice, gaussian_noise, number
-from lrlab.protocol import Checkpoint, Problem, Spec, child, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, View, child, proceed
 
 BLOCK = 2**21
 """Features, or signs, per simulated block."""

@@ -7,7 +7,6 @@ from typing import Annotated
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
-from lrlab.model_hooks import View
 from lrlab.models import views
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision, Rank
 from lrlab.models.low_rank_problem import LowRankProblem, normal_rows
@@ -16,6 +15,7 @@ from lrlab.operators.dense import Dense
 from lrlab.operators.operator import Operator
 from lrlab.operators.rank_one import RankOne
 from lrlab.parameters import InputError, choice, number
+from lrlab.protocol import View
 
 
 class RankOneProblem(LowRankProblem):

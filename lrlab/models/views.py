@@ -9,9 +9,9 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_hooks import View
 from lrlab.models.pictures import digit, picture
 from lrlab.parameters import InputError
+from lrlab.protocol import View
 from lrlab.ranking import rows_of
 
 NAMED = 12
