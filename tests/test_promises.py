@@ -31,7 +31,7 @@ SIZES = {
         {"m": 30_000, "d1": 150, "d2": 20, "rank": 3, "observation": "full"},
     ),
     "compressed-sensing": ({"n": 1500, "p": 3000, "sparsity": 20}, {"n": 1000, "p": 2500, "sparsity": 20}),
-    "one-bit-completion": ({"n1": 1500, "n2": 1500, "rank": 3}, {"n1": 1200, "n2": 600, "rank": 3}),
+    "one-bit-completion": ({"n1": 900, "n2": 900, "rank": 3}, {"n1": 800, "n2": 400, "rank": 3}),
 }
 """Data of about 50 and 20 MB in different proportions, so that the data dominate."""
 OTHERS = {
@@ -41,6 +41,7 @@ OTHERS = {
     "matrix-irls": {"features": "canonical", "n1": 1000, "n2": 1000},
     "r2rils": {"features": "canonical", "n1": 1000, "n2": 1000},
     "bcs": {"labels": 50},
+    "wsabie": {"n": 1500},
 }
 """Other sizes for solvers that would take long or need other data."""
 SVM = ("one-bit-multilabel", "binary-relevance")
@@ -90,7 +91,7 @@ def few_objects():
 def test_a_job_needs_the_memory_that_is_claimed_at_two_sizes(of):
     model, entry = ENTRIES[of]
     svm = (model, entry.name) == SVM
-    others = {"d2": 4} if svm else OTHERS.get(entry.name, {})
+    others = {"m": 25_000, "d2": 4} if svm else OTHERS.get(entry.name, {})
     options = {"regularization": 1000.0} if svm else OPTIONS.get(entry.name, {})
     for size in SIZES[model]:
         spec = catalog.spec(model, seed=1, **size | others)
