@@ -11,11 +11,11 @@ from lrlab.metrics import error_of
 from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Level, Measured, Outcome, Panel, best_of, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
-from lrlab.theory import finite_best, phase_limits, predicted_overlap, spiked
+from lrlab.theory import finite_best, predicted_overlap, spiked
 from lrlab.theory.hermite import answers_needed
-from lrlab.theory.phase_limits import channel_of, thresholds
+from lrlab.theory.phase_limits import channel_of, thresholds, weak_recovery
 from lrlab.theory.predicted_overlap import entries, limit_applies
-from lrlab.theory.state_evolution import Ratios
+from lrlab.theory.state_evolution import Ratios, overlaps, ratios
 
 SHOWN, ACROSS = 400, 20
 """Number of measurements in the picture, and per row of it."""
@@ -175,7 +175,7 @@ def phase_asymptotics(spec: Any) -> dict[str, float]:
 
     Nothing for images: a method that knew them would need no data.
     """
-    return {} if spec.side else phase_limits.overlaps(channel_of(spec), spec.m / spec.p).by_name
+    return {} if spec.side else overlaps(channel_of(spec), spec.m / spec.p).by_name
 
 
 def index_margins(spec: Any, level: Level) -> dict[str, float]:
@@ -197,7 +197,7 @@ def phase_margins(spec: Any, level: Level) -> dict[str, float]:
     if spec.side or overlap is None:
         return {}
     channel, ratio = channel_of(spec), spec.m / spec.p
-    needed, weak = phase_limits.ratios(channel, overlap), phase_limits.weak_recovery(channel)
+    needed, weak = ratios(channel, overlap), weak_recovery(channel)
     return _beyond(ratio, needed, weak, overlap, spec.p)
 
 

@@ -1,9 +1,9 @@
-r"""Limits of recovery in a single-index model: state evolution of Bayes-optimal inference.
+r"""Limits of recovery from n = alpha p responses: state evolution of Bayes-optimal inference.
 
-For x ~ N(0, I_p), n = alpha p responses and a truth with independent entries of variance 1/p, the squared overlap q of
-the posterior mean follows one scalar recursion in the limit of large p,
+For x ~ N(0, I_p) and a truth with independent entries of variance 1/p, the squared overlap q of the posterior mean
+follows one scalar recursion in the limit of large p,
 
-    q_hat = alpha I(q)                                 (`theory.information`)
+    q_hat = alpha I(q)                                 (`theory.information`, `phase_limits`, `sparse_limits`)
     q = E[E[b | b + e / sqrt(q_hat)]^2]                (`theory.priors`)
 
 whose fixed points are the stationary points of the free entropy. From q ~ 0 it ends at the limit of polynomial-time
@@ -30,7 +30,6 @@ from scipy.special import expit, logit
 from lrlab.arrays import Array
 from lrlab.theory import priors
 from lrlab.theory.information import LEVELS, log_information
-from lrlab.theory.links import Link
 
 SMALLEST = -60.0
 FINE = np.linspace(LEVELS[0], LEVELS[-1], 1537)
@@ -65,33 +64,34 @@ class Ratios(NamedTuple):
 
 
 @lru_cache(maxsize=65536)
-def overlaps(link: Link, ratio: float, rate: float = 1.0) -> Overlaps:
+def overlaps(link: Any, ratio: float, rate: float = 1.0) -> Overlaps:
     """Return the limits at n/p = `ratio` > 0 for a truth whose entries are non-zero at the rate `rate` in (0, 1]."""
-    curve, log_ratio = _curve(link, rate), math.log(ratio)
+    curve, log_ratio = fixed_points(link, rate), math.log(ratio)
     ahead = log_ratio - curve.log_ratios
     # The recursion stops between upward and downward steps.
     stable = np.flatnonzero((ahead[:-1] > 0) & (ahead[1:] <= 0))
     levels = [_polished(link, log_ratio, rate, float(FINE[k] + FINE[k + 1]) / 2.0) for k in stable]
-    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [float(FINE[-1])] * bool(ahead[-1] > 0)
+    levels = [-math.inf] * bool(ahead[0] <= 0) + levels + [math.inf] * bool(ahead[-1] > 0)
     entropy = ratio * curve.F - curve.G
-    best = levels[int(np.argmax(np.interp(levels, FINE, entropy)))]
+    # The free entropy of an exact solution has no bound.
+    best = math.inf if ahead[-1] > 0 else levels[int(np.argmax(np.interp(levels, FINE, entropy)))]
     return Overlaps(*(float(expit(level)) for level in (levels[0], levels[-1], best)))
 
 
 @lru_cache(maxsize=65536)
-def ratios(link: Link, level: float, rate: float = 1.0) -> Ratios:
+def ratios(link: Any, level: float, rate: float = 1.0) -> Ratios:
     """Return the n/p above which the limits exceed an overlap `level` in [0, 1); inf if none is large enough."""
-    curve = _curve(link, rate)
+    curve = fixed_points(link, rate)
     at = float(np.clip(logit(level), FINE[0], FINE[-1]))
     own = curve.log_ratio(link, rate, at)
     fast = max(own, float(curve.log_ratios[at >= FINE].max(initial=-math.inf)))
     # Off the curve the hull is a chord; on the curve its slope is the curve's own.
     cell = min(int(np.searchsorted(FINE, at, side="right")) - 1, len(FINE) - 2)
-    best = float(curve.hull[cell]) if curve.bridged[cell] else own
+    best = min(float(curve.hull[cell]) if curve.bridged[cell] else own, float(curve.log_ratios[-1]))
     return Ratios(*(math.exp(value) if value < NEVER else math.inf for value in (fast, min(best, fast))))
 
 
-def evolution(link: Link, ratio: float, rate: float = 1.0, start: float = 0.0) -> Iterator[float]:
+def evolution(link: Any, ratio: float, rate: float = 1.0, start: float = 0.0) -> Iterator[float]:
     """Yield q after 1, 2, ... steps of the recursion from q = `start`, endlessly."""
     # An overlap of 0 is one too small to be felt.
     level = max(float(logit(start)), SMALLEST)
@@ -101,9 +101,9 @@ def evolution(link: Link, ratio: float, rate: float = 1.0, start: float = 0.0) -
         yield float(expit(level))
 
 
-def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
+def _polished(link: Any, log_ratio: float, rate: float, level: float) -> float:
     """Return the exact fixed point near one of the splines, by Newton's method."""
-    curve = _curve(link, rate)
+    curve = fixed_points(link, rate)
     for _ in range(3):
         slope = float(curve.spline(level, 1))
         if slope <= 0:
@@ -113,7 +113,7 @@ def _polished(link: Link, log_ratio: float, rate: float, level: float) -> float:
     return level
 
 
-class _Curve(NamedTuple):
+class Curve(NamedTuple):
     """The fixed points of one link and prior: log n/p of each of the levels FINE, by a spline through exact ones.
 
     F, G: of the free entropy. hull: logarithm of the slope of the hull of each cell, bridged: whether it is a chord.
@@ -126,14 +126,15 @@ class _Curve(NamedTuple):
     hull: Array
     bridged: Array
 
-    def log_ratio(self, link: Link, rate: float, level: float) -> float:
+    def log_ratio(self, link: Any, rate: float, level: float) -> float:
         """Return log n/p of a level without the error of the spline over the link."""
         at = np.array([level])
         return float(np.nan_to_num(priors.log_precision(at, rate) - log_information(link, at), posinf=NEVER)[0])
 
 
 @lru_cache(maxsize=1024)
-def _curve(link: Link, rate: float) -> _Curve:
+def fixed_points(link: Any, rate: float) -> Curve:
+    """Return the fixed points of one link and prior."""
     # Imported here: they are not needed to start the lab.
     from scipy.interpolate import CubicSpline
     from scipy.optimize import isotonic_regression
@@ -148,10 +149,10 @@ def _curve(link: Link, rate: float) -> _Curve:
     dF = np.maximum(dF, np.finfo(float).tiny)
     slopes = np.log(np.maximum(dG / dF, np.finfo(float).tiny))
     if np.all(np.diff(log_ratios) >= 0):
-        return _Curve(spline, log_ratios, F, G, slopes, np.zeros(len(slopes), dtype=bool))
+        return Curve(spline, log_ratios, F, G, slopes, np.zeros(len(slopes), dtype=bool))
     pooled = isotonic_regression(dG / dF, weights=dF)
     chords = np.diff(pooled.blocks) > 1
-    return _Curve(spline, log_ratios, F, G, np.log(pooled.x), np.repeat(chords, np.diff(pooled.blocks)))
+    return Curve(spline, log_ratios, F, G, np.log(pooled.x), np.repeat(chords, np.diff(pooled.blocks)))
 
 
 def _cells(values: Array) -> Array:
@@ -160,7 +161,7 @@ def _cells(values: Array) -> Array:
 
 # Neither n/p nor the prior enters: a map or a sweep needs one table for each link.
 @lru_cache(maxsize=1024)
-def _table(link: Link) -> Array:
+def _table(link: Any) -> Array:
     table = log_information(link, LEVELS)
     table.setflags(write=False)
     return table

@@ -3,14 +3,10 @@
 import numpy as np
 import pytest
 
+from lrlab.theory.information import log_information
 from lrlab.theory.magnitudes import Magnitudes, answer
-from lrlab.theory.phase_limits import (
-    evolution,
-    log_information,
-    overlaps,
-    ratios,
-    thresholds,
-)
+from lrlab.theory.phase_limits import thresholds
+from lrlab.theory.state_evolution import evolution, overlaps, ratios
 
 CHANNELS = [
     Magnitudes(field, noise, data)
@@ -47,7 +43,7 @@ def test_overlaps_jump_at_the_thresholds(field, weak, fast, information):
     below, hard, above = (overlaps(channel, r) for r in (0.99 * information, (information + fast) / 2, fast))
     assert below.best == below.fast < 1.0 and hard.fast < hard.best == 1.0 and above == (1.0, 1.0, 1.0)
     assert ratios(channel, 0.9999) == pytest.approx((fast, information), abs=5e-3)
-    q = next(q for k, q in enumerate(evolution(channel, 0.98 * information, 0.01)) if k > 300)
+    q = next(q for k, q in enumerate(evolution(channel, 0.98 * information, start=0.01)) if k > 300)
     assert q == pytest.approx(overlaps(channel, 0.98 * information).fast, abs=1e-3)
 
 

@@ -1,6 +1,7 @@
 """Generalized approximate message passing for phase retrieval: the posterior mean of the signal given magnitudes."""
 
 import math
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, p
 from lrlab.theory.channels import TINY
 from lrlab.theory.magnitudes import Magnitudes, answer
 from lrlab.theory.phase import spike
-from lrlab.theory.phase_limits import channel_of, overlaps, predicted_iterations
+from lrlab.theory.phase_limits import channel_of
+from lrlab.theory.state_evolution import evolution, overlaps
 
 PATIENCE, DAMPED = 20, 0.8
 RECOVERED, STATIONARY, FITTED = 1e-3, 1e-8, 1e-6
@@ -40,7 +42,8 @@ def predict_iterations(spec: Any, options: Options, iterations: int) -> list[flo
     start = predict_start(spec, options).get("predicted_start_overlap", 0.0)
     if start == 0.0:
         return []
-    expected = predicted_iterations(channel_of(spec), spec.m / spec.p, start, iterations)
+    following = evolution(channel_of(spec), spec.m / spec.p, start=start)
+    expected = [start, *islice(following, iterations - 1)]
     ends = [k for k, q in enumerate(expected) if 1.0 - q < RECOVERED]
     refined = ends and options["refine"] == "gauss-newton" and channel_of(spec).sharp
     return expected[: ends[0] + 1] if refined else expected
@@ -77,8 +80,8 @@ def gamp(
                 z <- R (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  w <- A z - V g
     damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way. If V does
                 not fall for twenty damped iterations, either, and data are exact, it starts again at random
-    converges   for independent Gaussian A and large p to the fixed point of `theory.phase_limits`, which also predicts
-                each iteration: exact data are recovered above m/p = 1.13 real and 2.03 complex. On other designs the
+    converges   for independent Gaussian A and large p to the fixed point of `theory.state_evolution`, which predicts
+                each iteration, too: exact data are recovered above m/p = 1.13 real, 2.03 complex. On other designs the
                 method may diverge, though images of 64 x 64 pixels are recovered from 4 and 8 coded patterns
     cost        two passes over A (m, p), entries of variance 1
 

@@ -12,7 +12,7 @@ from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
 from lrlab.sweeps.definition import Span, Success, Sweep
 from lrlab.sweeps.theory import regions
 from lrlab.theory.magnitudes import Magnitudes
-from lrlab.theory.phase_limits import overlaps
+from lrlab.theory.state_evolution import overlaps
 
 OPTIONS = {"start": "optimal", "refine": "none"}
 
