@@ -13,8 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import groupby, islice
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -211,16 +210,13 @@ class Store:
         """Yield a row per trial: the cell's values and the trial's seed; `base_seed` is the sweep's seed."""
         with self.reading() as connection:
             rows = connection.execute(
-                f"SELECT id, spec, {GROUP}, {RESULT} FROM cells JOIN trials ON cell = id"
-                " ORDER BY model, solver, id, trial"
+                f"SELECT spec, {GROUP}, {RESULT} FROM cells JOIN trials ON cell = id ORDER BY model, solver, id, trial"
             )
-            for (_, spec, model, solver, settings, version), trials in groupby(rows, itemgetter(*range(6))):
-                values = json.loads(spec)
+            for spec, model, solver, settings, version, number, seed, stop, iterations, seconds, metrics in rows:
+                values, stale = json.loads(spec), not is_current(model, solver, version)
                 cell = {"model": model, "solver": solver, **values, "base_seed": values["seed"], **json.loads(settings)}
-                stale = not is_current(model, solver, version)
-                for *_, number, seed, stop, iterations, seconds, metrics in trials:
-                    ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
-                    yield {**cell, "seed": seed, "trial": number, **json.loads(metrics), **ending}
+                ending = {"stop": stop, "iterations": iterations, "seconds": seconds, "stale": stale}
+                yield {**cell, "seed": seed, "trial": number, **json.loads(metrics), **ending}
 
 
 def export(store: Store, out: Path) -> int:
@@ -283,7 +279,7 @@ def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
 
 
 def connect(path: Path | None, create: bool, timeout_seconds: float) -> sqlite3.Connection:
-    """Return a connection to a store, with the parameters of `Connection`.
+    """Return a connection to a store, with the parameters of `Store`.
 
     SQLite rolls back what a killed writer left half-written. A commit is on the disk when it returns.
     """

@@ -21,11 +21,12 @@ from lrlab.runs.job import Job
 from lrlab.sweeps.contour_search import ContourSearch, Directions, interpolate_missing
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.statistics import wilson_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
 
+RATES, COUNTS = ("mean", "share", "low", "high"), ("trials", "successes")
+"""Columns of `SweepResults.table`."""
 Requested = Mapping[Job, range]
 """Numbers of the trials that are requested of each job."""
 
@@ -120,18 +121,15 @@ class SolverGrid:
 
     def infer(self, table: "pd.DataFrame") -> tuple[Array, Array, Array]:
         """Return mean, low and high of each cell, see `infer`; table: of `SweepResults.table`."""
-        search, own = self.search, table[table["solver"] == self._solver]
-        mean = self._placed(own["mean"].to_numpy(dtype=float))
-        search.trials = self._placed(own["trials"].to_numpy(dtype=np.int64))
-        search.successes = self._placed(own["successes"].fillna(0).to_numpy(dtype=np.int64))
+        search, own = self.search, table[table["solver"] == self._solver].fillna({"successes": 0})
+        mean, share, low, high = (self._placed(own[name].to_numpy(dtype=float)) for name in RATES)
+        search.trials, search.successes = (self._placed(own[name].to_numpy(dtype=np.int64)) for name in COUNTS)
         nothing, known, adaptive = np.full(mean.shape, np.nan), np.isfinite(mean), self._sweep.adaptive
         if self._sweep.success is None:
             return (interpolate_missing(mean, known) if adaptive and known.any() else mean), nothing, nothing
         tried = search.trials > 0
-        share = np.divide(search.successes, search.trials, out=nothing.copy(), where=tried)
-        low, high = wilson_bounds(search.successes, search.trials)
         if not (adaptive and tried.any()):
-            return share, np.where(tried, low, np.nan), np.where(tried, high, np.nan)
+            return share, low, high
         bounds = search.bounds()
         inferred = np.where(tried, share, search.within(*bounds))
         return inferred, np.where(tried, low, bounds[0]), np.where(tried, high, bounds[1])

@@ -147,7 +147,8 @@ class SweepResults:
         rule, reached = self.sweep.contour, self.sweep.contour.reached
         with self._lock:
             local = self._stops.get(Stop.LOCAL_MINIMUM.name, -1) if self.sweep.success else -1
-            return np.logical_and(reached(self.matrix(rule.metric)), self._columns["stop"] != local)
+            succeeded: Mask = reached(self.matrix(rule.metric)) & (self._columns["stop"] != local)
+        return succeeded
 
     def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array, Array]:
         """Return the numbers of trials and successes, and the largest seconds (0 without trials), of each job.

@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,26 +65,3 @@ def test_a_cluster_that_loses_half_of_its_workers_gives_the_same_table(lossy, tm
         assert [expected(SWEEP, one.map) for one in (single, engine)] == [whole, whole]
     finally:
         single.close()
-
-
-def test_two_sweeps_at_once_both_advance(engine):
-    """Neither waits for the other's end."""
-    sweeps = [Sweep(spec=spec("one-bit-sensing", p=40, seed=k), axes={"noise": [0.1, 0.5]}, solvers=["sir"], trials=60)
-              for k in range(2)]  # fmt: skip
-    course: list[int] = []
-
-    def run(k: int) -> None:
-        def progress(done: int, total: int) -> None:
-            course.extend([k] * (done - course.count(k)))
-
-        with Store() as store:
-            run_sweep(sweeps[k], store, engine.map, progress)
-
-    threads = [threading.Thread(target=run, args=(k,)) for k in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert [course.count(k) for k in range(2)] == [sweep.total for sweep in sweeps]
-    first_end = min(len(course) - 1 - course[::-1].index(k) for k in range(2))
-    assert min(course[: first_end + 1].count(k) for k in range(2)) > 0.2 * sweeps[0].total

@@ -218,19 +218,6 @@ def test_what_is_foreign_damaged_or_of_another_format_is_one_sentence_and_stays(
     assert before is None or files(tmp_path) == before
 
 
-def test_a_foreign_database_is_refused_untouched(tmp_path, path):
-    connection = sqlite3.connect(path)
-    connection.executescript("PRAGMA journal_mode = WAL; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
-    copy = tmp_path / "copy.sqlite"
-    for ending in ("", "-wal"):
-        shutil.copy(f"{path}{ending}", f"{copy}{ending}")
-    connection.close()
-    before = copy.read_bytes(), Path(f"{copy}-wal").read_bytes()
-    with pytest.raises(InputError, match="it holds something else"):
-        Store(copy)
-    assert (copy.read_bytes(), Path(f"{copy}-wal").read_bytes()) == before, "not even its half-written end"
-
-
 @pytest.mark.attempt("a store of which only a part was written", "lrlab retains whole batches, the sweep goes on")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
 def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
