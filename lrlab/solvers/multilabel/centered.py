@@ -21,18 +21,21 @@ class CenteredRows(LinearOperator):
         return self.X @ W - self.mean @ W
 
     def _rmatmat(self, B: Matrix) -> Array:
-        product = self.X.T @ B
-        return (product.toarray() if issparse(product) else product) - np.outer(self.mean, B.sum(axis=0))
+        return dense(self.X.T @ B) - np.outer(self.mean, B.sum(axis=0))
 
     def __getitem__(self, rows: Indices | slice) -> "CenteredRows":
         return CenteredRows(self.X[rows], self.mean)
 
 
+def dense(table: Matrix) -> Array:
+    """Return a dense or sparse table as an array."""
+    return table.toarray() if issparse(table) else np.asarray(table)
+
+
 def gram(X: Matrix, tall: bool) -> Array:
     """Return X^T X if `tall`, else X X^T, of rows that are dense, sparse or centered."""
     if not isinstance(X, CenteredRows):
-        product = X.T @ X if tall else X @ X.T
-        return product.toarray() if issparse(product) else product
+        return dense(X.T @ X if tall else X @ X.T)
     G, n = gram(X.X, tall), X.shape[0]
     if tall:
         # The mean is the one of these rows, so that both cross terms are n mean mean^T.

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse import issparse
 
 from lrlab import lowrank
 from lrlab.linalg import top_eigenpairs
@@ -15,7 +14,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.centered import Spectrum
+from lrlab.solvers.multilabel.centered import Spectrum, dense
 
 ALL_LABELS = "for this solver, whose closed form needs all labels"
 OTHERS = "take leml or binary-relevance"
@@ -72,8 +71,7 @@ def cplst(
     n, mean = Y.shape[0], np.zeros(Y.shape[1]) if design.mean is None else Y.mean(axis=0)
     spectrum = Spectrum.of(design.X)
     shrunk = np.divide(1.0, spectrum.s + regularization, out=np.zeros_like(spectrum.s), where=spectrum.range)
-    images = spectrum.images(Y)
-    E = images.toarray() if issparse(images) else images
+    E = dense(spectrum.images(Y))
     if labels_only:
         M = (Y.T @ Y).toarray() - n * np.outer(mean, mean)
     else:

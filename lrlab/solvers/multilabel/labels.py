@@ -47,13 +47,10 @@ class Labels:
         """Return X W, followed by ones if there are intercepts."""
         return self.with_ones(self.X @ W)
 
-    def embeddings(self, H: Array) -> Array:
-        """Return H without the intercepts."""
-        return H[:, : H.shape[1] - self.intercepts]
-
-    def offsets(self, H: Array) -> Array:
-        """Return the intercepts of H (L, 1), or (L, 0)."""
-        return H[:, H.shape[1] - self.intercepts :]
+    def split(self, H: Array) -> tuple[Array, Array]:
+        """Return H without the intercepts, and these, (L, 1) or (L, 0)."""
+        Z, b = np.hsplit(H, [H.shape[1] - self.intercepts])
+        return Z, b
 
     def penalties(self, weight: float, columns: int) -> Array:
         """Return the regularization strength per column of H: none on intercepts."""

@@ -88,7 +88,7 @@ def leml(
     A, sizes = labels.images(W), labels.design.sizes[:, None]
     b: Array = np.zeros((len(H), labels.intercepts))
     while True:
-        H, b = np.hsplit(risk.label_factor(A, np.hstack([H, b])), [H.shape[1]])
+        H, b = labels.split(risk.label_factor(A, np.hstack([H, b])))
         if not trace:
             Z = lowrank.from_product(W, H)
             W, H = Z.left, Z.V

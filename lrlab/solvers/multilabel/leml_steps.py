@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.tron import Product, conjugate_gradients, newton
-from lrlab.solvers.multilabel.centered import Spectrum
+from lrlab.solvers.multilabel.centered import Spectrum, dense
 from lrlab.solvers.multilabel.labels import Labels
 
 NEWTON_ACCURACY, ACCURACY = 0.1, 1e-2
@@ -51,7 +51,7 @@ class Risk:
 
     def gradients(self, A: Array, H: Array, at: float = 1.0) -> tuple[Array, Array]:
         """Return X^T D H without intercepts, and D^T A, of the slopes D at scores `at` A H^T."""
-        Z, left, right = self.labels.embeddings(H), list[Array](), np.zeros((len(H), A.shape[1]))
+        Z, left, right = self.labels.split(H)[0], list[Array](), np.zeros((len(H), A.shape[1]))
         for rows, D in self.labels.slopes(at * A, H):
             left.append(D @ Z)
             right += D.T @ A[rows]
@@ -59,7 +59,7 @@ class Risk:
 
     def of_features(self, H: Array) -> Part:
         """Return J as a function of W (d, k) (eq. 7): X^T D H + lambda W, and S -> X^T U H + lambda S."""
-        labels, X, weight, Z = self.labels, self.X, self.weight, self.labels.embeddings(H)
+        labels, X, weight, Z = self.labels, self.X, self.weight, self.labels.split(H)[0]
         pulled = lambda tables: X.T @ np.vstack([D @ Z for _, D in tables])  # noqa: E731
 
         def derivatives(W: Array) -> tuple[Array, Product]:
@@ -136,7 +136,7 @@ class WholeSquares(Risk):
 
     def gradients(self, A: Array, H: Array, at: float = 1.0) -> tuple[Array, Array]:
         """Return X^T D H without intercepts, and D^T A, of D = `at` A H^T - Y."""
-        Z = self.labels.embeddings(H)
+        Z = self.labels.split(H)[0]
         if not at:
             return -self._correlated(Z), -(self.labels.coded.T @ A)
         return self._pulled(A) @ (H.T @ Z) - self._correlated(Z), H @ (A.T @ A) - self.labels.coded.T @ A
@@ -158,10 +158,10 @@ class WholeSquares(Risk):
 
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
         """Return a better W after conjugate gradients on eq. 12 and 13, or the best one."""
-        Z = self.labels.embeddings(H)
+        Z, b = self.labels.split(H)
         M, X, size = Z.T @ Z, self.X, 1.0
         if self.exact:
-            return self._spectrum.solve(self.labels.coded @ Z - self.labels.offsets(H).sum(axis=1) @ Z, M, self.weight)
+            return self._spectrum.solve(self.labels.coded @ Z - b.sum(axis=1) @ Z, M, self.weight)
         gradient = self._pulled(A) @ (H.T @ Z) - self._correlated(Z) + self.weight * W
         if isinstance(X, csr_array):
             # Single precision: steps are solved to a hundredth only. Dense products gain little from it.
@@ -169,8 +169,3 @@ class WholeSquares(Risk):
             M, X, gradient = M.astype(np.float32), X.astype(np.float32), (gradient / size).astype(np.float32)
         product = lambda S: X.T @ ((X @ S) @ M) + self.weight * S  # noqa: E731
         return W + size * conjugate_gradients(product, gradient, self.steps, ACCURACY).S
-
-
-def dense(table: Matrix) -> Array:
-    """Return a dense or sparse table as an array."""
-    return table.toarray() if issparse(table) else np.asarray(table)

@@ -3,16 +3,15 @@
 from itertools import islice
 
 import numpy as np
-from scipy.sparse import issparse
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Matrix
+from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.tron import each_column
 from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.centered import gram
+from lrlab.solvers.multilabel.centered import dense, gram
 
 STEPS, TOGETHER = 10, 64
 """Conjugate gradients per iterate; labels per block of scores."""
@@ -76,8 +75,3 @@ def by_steps(problem: LabelData, weight: float) -> Iterates:
         value = (problem.Y.nnz - float(np.vdot(moments + R, Z))) / 2
         estimate = design.estimate(lowrank.LowRank, lowrank.from_dense(Z[:d]), Z[d:].ravel())
         yield Iterate(estimate, value, float(np.linalg.norm(R / sizes)) / first)
-
-
-def dense(table: Matrix) -> Array:
-    """Return a table as a new array."""
-    return table.toarray() if issparse(table) else np.array(table)

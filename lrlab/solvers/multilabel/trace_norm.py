@@ -70,7 +70,7 @@ def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates
         return risk.value(A, H), (A, H)
 
     def gradient(images: tuple[Array, Array]) -> Array:
-        b[:] = labels.offsets(images[1])
+        b[:] = labels.split(images[1])[1]
         return risk.gradient(*images)
 
     first = gradient(value(zero)[1])
@@ -96,13 +96,13 @@ def best_intercepts(labels: Labels, A: Array, H: Array) -> Array:
 
     Steps have at most length 1, since the logistic loss is flat far from its minimum.
     """
-    loss, b = labels.loss, labels.offsets(H)
+    loss, (Z, b) = labels.loss, labels.split(H)
     if loss.quadratic and labels.full and b.size:
         return b + np.asarray(labels.coded.mean(axis=0) - H @ A.mean(axis=0))[:, None]
     for _ in range(STEPS if b.size else 0):
         slope, curvature = np.zeros(len(H)), np.zeros(len(H))
         for rows in labels.blocks:
-            scores, target = labels.scores(rows, A, np.hstack([H[:, :-1], b])), labels.target(rows)
+            scores, target = labels.scores(rows, A, np.hstack([Z, b])), labels.target(rows)
             slope += labels.table(rows, loss.slope(target, scores)).sum(axis=0)
             curvature += labels.table(rows, loss.curvature(target, scores)).sum(axis=0)
         step = np.divide(slope, curvature, out=np.zeros_like(slope), where=curvature > 0)
