@@ -22,7 +22,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.trace import Trace
 
 ASSETS = Path(__file__).parent / "ui" / "assets"
-FILES = ("arrays.js", "save.js", "plot.js")
+FILES = ("save.js", "plot.js")
 """The scripts of a figure; each comes after the scripts that it needs."""
 SERVED = re.compile(r' *<button[^>]* data-format="pdf".*?</button>\n')
 """The file of a figure that a server writes."""

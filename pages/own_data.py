@@ -2,9 +2,10 @@
 
 from lrlab.ui.own_data import source, view
 from lrlab.ui.shared import page
+from lrlab.ui.widgets.permalink import Permalink
 
-link = page.head(
-    "own_data",
+link = Permalink("own_data")
+page.heading(
     "Your data",
     "Drop a file: lrlab recognizes what it holds, runs solvers, and scores them on held-out data. Files stay in this "
     "session, on the machine that serves the page.",

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from lrlab.figures import ends
-from lrlab.figures.build import Figure
 from lrlab.figures.convergence import curves
 from lrlab.figures.recovery import Recovery
 
@@ -51,8 +50,3 @@ def test_names_with_room_are_at_the_height_of_their_ends():
     figure = figure_of(*(run(f"solver {k}", [1.0, *[10.0**-k] * 60]) for k in range(1, 5)))
     for end in ends_of(figure):
         assert end.y[1] == pytest.approx(end.y[0])
-
-
-def test_only_curves_with_these_names_have_ends():
-    figure = Figure().add_scatter(x=[1, 2], y=[1, 2], name="theory", mode="lines")
-    assert not ends_of(ends.name_ends(figure, ["a solver"]))

@@ -87,14 +87,6 @@ def test_colours_differ_for_colour_blind_eyes(sight, palette):
     assert min(np.linalg.norm(a - b) for a, b in combinations(labs, 2)) >= 20.0
 
 
-def test_style_is_transparent_and_keeps_the_zoom():
-    figure = theme.style(Figure().add_scatter(y=[1, 2]), height=300)
-    layout = figure.to_dict()["layout"]
-    assert layout["height"] == 300
-    assert layout["uirevision"] == "constant"
-    assert layout["template"]["layout"]["paper_bgcolor"] == "rgba(0, 0, 0, 0)"
-
-
 def test_more_series_than_colours_still_differ():
     names = [f"solver-{k}" for k in range(16)]
     looks = set(zip(theme.colors(names).values(), theme.dashes(names).values(), strict=True))
@@ -219,12 +211,6 @@ def test_in_a_race_each_solver_shows_what_it_has_by_then():
     frames = recovery.frames(partial(recovery.recovery, np.full(4, 0.5)), runs, "seconds")
     quick, slow = frames[len(frames) // 2].data
     assert (np.argmax(values(quick.y)), np.argmax(values(slow.y))) == (3, 1)
-
-
-def test_long_runs_have_few_frames():
-    run = recovery.Recovery("long", history=[(k, np.ones(4)) for k in range(1, 201)])
-    iterations = recovery.frame_iterations([run])
-    assert len(iterations) <= recovery.MOST_FRAMES and iterations[0] == 1 and iterations[-1] == 200
 
 
 def test_the_last_frame_is_the_last_iterate_though_it_is_not_stored():

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import lrlab
@@ -96,13 +95,6 @@ def test_the_moment_comes_close_to_its_gaussian_approximation_with_many_measurem
     # Truncation changes the size of the responses; many measurements determine the directions anyway.
     assert 0.5 * row["mean_largest"] < row["mean_clipped_largest"] < row["mean_largest"]
     assert row["mean_clipped_overlap"] == pytest.approx(row["mean_overlap"], abs=0.05)
-
-
-def test_the_moment_does_not_depend_on_where_it_is_computed():
-    spec = lrlab.spec("inductive-completion", n1=40, n2=30, d1=5, d2=5, rank=2)
-    one, two = (moments.moments(spec, "observed", [0.1, 0.3], trials=2) for _ in range(2))
-    pd.testing.assert_frame_equal(one, two)
-    assert set(one["rank"]) == {1, 2, 3}
 
 
 @pytest.mark.parametrize("field", ["real", "complex"])

@@ -84,17 +84,6 @@ LOW_RANK = {
 }
 
 
-@pytest.mark.parametrize("model", LOW_RANK)
-def test_matrices_and_complex_signals_are_recovered_on_converge(model):
-    at = finished(opened("converge", model=model, solvers="gauss-newton", **LOW_RANK[model]), "converge")
-    [run] = at.session_state["converge:run"].runs
-    assert run.trace.stop.name == "CONVERGED" and run.trace.rows[-1]["error"] < 1e-6
-    assert figure(at, "converge-curves")["data"][0]["name"] == "Gauss-Newton"
-    if model != "phase-retrieval":
-        assert "Oracle information: rank." in words(at, "converge.cards")
-        assert [trace["name"] for trace in figure(at, "converge-matrices")["data"]] == ["truth", "Gauss-Newton"]
-
-
 @pytest.mark.parametrize(
     ("model", "show", "kind"), [("multilabel", "precision_3", "linear"), ("multilabel", "hamming", "log")]
 )
@@ -124,17 +113,6 @@ def test_spectrum_shows_the_moment_of_low_rank_models(model):
     # Low-rank models also have the eigenvalues of the truncated moment.
     assert len(bars) == (2 if model == "phase-retrieval" else 6) and all(trace["x"] for trace in bars)
     assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]
-
-
-@pytest.mark.parametrize("model", LOW_RANK)
-def test_transition_counts_successes_of_low_rank_models(model):
-    small = {"crosshair": "false", "x-points": "2", "y-points": "2", "trials": "2", "x-to": "2"} | LOW_RANK[model]
-    small |= {"phase-retrieval": {"x-from": "6", "x-to": "8"}, "rank-one-sensing": {"y-from": "10"}}.get(model, {})
-    at = finished(opened("transition", model=model, **small), "transition")
-    [chart] = figures(at)
-    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"].startswith("success rate (")
-    if model in ("phase-retrieval", "rank-one-sensing"):
-        assert any(trace.get("name") == "degrees of freedom" for trace in chart["data"])
 
 
 def test_settings_of_the_page_reach_the_job():

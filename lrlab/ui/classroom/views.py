@@ -197,41 +197,30 @@ def histogram(one: Round, mine: int = -1) -> build.Figure:
     mine: the option of the person who looks, which is marked.
     """
     poll, truth, drawn = one.poll, one.truth, build.Figure()
-    total = max(1, sum(one.counts))
-    shares, right = [count / total for count in one.counts], truth.right if truth else -1
-    places = list(range(len(shares)))
-    drawn.add_bar(
-        x=places,
-        y=shares,
-        name="predictions",
-        marker={"color": [theme.PALETTE[2] if k == right else theme.faint(theme.PALETTE[0], 0.7) for k in places]},
-        text=[str(count or "") for count in one.counts],
-        textposition="outside",
-        cliponaxis=False,
-        hovertemplate="%{text} of " + f"{total}<extra></extra>",
-    )
-    if truth and truth.shares:
-        drawn.add_scatter(
-            x=list(truth.shares),
-            y=list(truth.shares.values()),
-            name="trials that succeed",
-            mode="lines+markers",
-            line={"color": theme.PALETTE[1]},
-            hovertemplate="%{y:.0%} of the trials<extra></extra>",
-        )
+    total, right, rates = max(1, sum(one.counts)), truth.right if truth else -1, truth.shares if truth else {}
+    places, fractions = list(range(len(poll.options))), [count / total for count in one.counts]
+    colors = [theme.PALETTE[2] if k == right else theme.faint(theme.PALETTE[0], 0.7) for k in places]
+    look = {"marker_color": colors, "textposition": "outside", "cliponaxis": False, "name": "predictions"}
+    hover = f"%{{text}} of {total}<extra></extra>"
+    drawn.add_bar(x=places, y=fractions, text=[str(count or "") for count in one.counts], hovertemplate=hover, **look)
+    if rates:
+        look = {"name": "trials that succeed", "mode": "lines+markers", "hover": "%{y:.0%} of the trials"}
+        theme.line(drawn, list(rates), list(rates.values()), theme.PALETTE[1], **look)
     if right >= 0:
         # Visible even if nobody has predicted it.
-        look = {"fillcolor": theme.faint(theme.PALETTE[2]), "line": {"width": 2, "color": theme.PALETTE[2]}}
-        drawn.add_vrect(x0=right - 0.45, x1=right + 0.45, layer="below", **look)
+        border = {"width": 2, "color": theme.PALETTE[2]}
+        fill = theme.faint(theme.PALETTE[2])
+        drawn.add_vrect(x0=right - 0.45, x1=right + 0.45, layer="below", fillcolor=fill, line=border)
     texts = [f"<b>{text}</b>" if k == right else text for k, text in enumerate(poll.options)]
     if mine >= 0:
         texts[mine] += "<br>you"
-    drawn.update_xaxes(tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont={"size": TYPE - 2})
-    drawn.update_xaxes(title_font_size=TYPE)
-    high = 1.0 if truth and truth.shares else max([0.2, *shares])
-    drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%", title_font_size=TYPE)
-    drawn.update_layout(showlegend=bool(truth and truth.shares), font_size=TYPE)
-    return theme.style(drawn, poll.axis, "share", height=HEIGHT)
+    drawn.update_xaxes(tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont_size=TYPE - 2)
+    high = 1.0 if rates else max([0.2, *fractions])
+    drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%", title_font_size=TYPE).update_xaxes(
+        title_font_size=TYPE
+    )
+    drawn.update_layout(showlegend=bool(rates), font_size=TYPE)
+    return theme.style(drawn, poll.axis, "fraction", height=HEIGHT)
 
 
 def in_words(one: Round) -> str:

@@ -13,18 +13,11 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, qr, tables
-from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, show_error
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
 """Pages that a frame shows; a lesson's step can be embedded, too."""
-
-
-def head(name: str, title: str, words: str) -> Permalink:
-    """Show the title and the purpose of a page; return its permalink."""
-    heading(title, words)
-    return Permalink(name)
 
 
 def heading(title: str, words: str = "") -> None:

@@ -11,7 +11,7 @@ const beside = (name) => window.lrlabFiles?.[name] ?? new URL(name + new URL(imp
 // What the page sends once: the address of the library, and the template of all figures.
 let start;
 const started = new Promise((resolve) => (start = resolve));
-// The template and the functions of arrays.js, as soon as there is a library to draw with.
+// The template, as soon as there is a library to draw with.
 let shared;
 let loading = null;
 
@@ -24,7 +24,6 @@ function library() {
 }
 
 async function load() {
-  const arrays = import(beside("arrays.js"));
   const { address, template } = await started;
   await new Promise((resolve, reject) => {
     const script = document.createElement("script");
@@ -33,7 +32,17 @@ async function load() {
     script.onerror = () => reject(new Error("plotly.min.js could not be loaded"));
     document.head.appendChild(script);
   });
-  shared = { template: JSON.parse(template), ...(await arrays) };
+  shared = { template: JSON.parse(template) };
+}
+
+// Arrays of numbers arrive as bytes; see lrlab/figures/build.py.
+const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
+
+// Numbers as a list.
+function listed(values) {
+  if (!values?.dtype) return values ?? [];
+  const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
+  return Array.from(new KINDS[values.dtype](bytes.buffer));
 }
 
 function pageColors(node) {
@@ -178,7 +187,7 @@ function mark(state, data) {
   if (cursor === undefined) return;
   const runs = data.filter((trace) => trace.meta === "run");
   const points = runs.map((trace) => {
-    const [x, y] = [shared.listed(trace.x), shared.listed(trace.y)];
+    const [x, y] = [listed(trace.x), listed(trace.y)];
     const k = x.findLastIndex((now) => now <= cursor);
     return [x[k], y[k]];
   });
@@ -212,7 +221,7 @@ function cellBelow(node, { x, y, xaxis, yaxis, data }) {
   const map = node.data.find((trace) => trace.type === "heatmap" && trace.customdata && (trace.xaxis ?? "x") === (data.xaxis ?? "x"));
   const nearest = (values, value, axis) => {
     const place = (each) => (axis.type === "log" ? Math.log(each) : each);
-    const distances = shared.listed(values).map((each) => Math.abs(place(each) - place(value)));
+    const distances = listed(values).map((each) => Math.abs(place(each) - place(value)));
     return distances.indexOf(Math.min(...distances));
   };
   return map?.customdata[nearest(map.y, y, yaxis)]?.[nearest(map.x, x, xaxis)];
