@@ -140,7 +140,6 @@ class View(NamedTuple):
     show: str
     apart: bool
     theory: bool
-    fits: bool
 
 
 def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
@@ -149,11 +148,8 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     lines, regions = data.theory(view.show) if view.theory else (None, ())
     several = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
     score = score_of(sweep, view.show)
-    fits = midpoints(sweep, data.table(view.show)) if view.fits else None
-    if fits is not None:
-        fits = fits.rename(columns={next(iter(sweep.grid)): "x"}).replace({"solver": sweep.titles})
-    overlays: dict[str, Any] = {"lines": lines, "regions": regions, "fits": fits}
-    return transition(several, x, y, score, columns=columns * view.apart, looks=looks(sweep), **overlays)
+    look: dict[str, Any] = {"columns": columns * view.apart, "looks": looks(sweep)}
+    return transition(several, x, y, score, lines=lines, regions=regions, **look)
 
 
 def looks(sweep: Sweep) -> dict[str, Recovery]:
@@ -191,9 +187,7 @@ def lines(data: SweepData, view: View) -> Lines:
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure = metrics(sweep).get(show)
     points = _points(sweep, data.table(show), show).replace({"series": titles})
-    halves = midpoints(sweep, data.table(show)) if view.fits or show == SHARE else None
-    rows = halves.itertuples() if view.fits and halves is not None else ()
-    marks = {f"half succeed, {titles[row.solver]}": row.half for row in rows}
+    halves = midpoints(sweep, data.table(show)) if show == SHARE else None
     average = "mean" if show in MEANS else "median"
     title = title_of(sweep, SHARE) if measure is None else f"{average} {measure.title}"
     predicted, limits, known = None, None, finite_size.n_cached()
@@ -210,7 +204,6 @@ def lines(data: SweepData, view: View) -> Lines:
         log_x=x.spacing == "log",
         log_y=_log(points, show, quotient),
         bands=True,
-        marks=marks,
         theory=predicted,
         limits=limits,
         looks=looks(sweep),
@@ -303,5 +296,5 @@ def map(
     names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
     show = show or first_shown(results.sweep)
     require_known(show, names, what="show")
-    data, view = SweepData(results), View(show, apart, theory, False)
+    data, view = SweepData(results), View(show, apart, theory)
     return (maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view).figure).plotly()

@@ -68,7 +68,6 @@ def transition(
     columns: int = 0,
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
-    fits: pd.DataFrame | None = None,
     looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
     """Return the map of the first solver in colors with the contours of all, or `columns` maps per row, one per solver.
@@ -76,8 +75,8 @@ def transition(
     maps: by solver, one row per point: x, y, value (nan if unknown), trials, inferred (predicted from other points);
     and for the text on hover successes, low and high (nan without a success rule) and spread. lines: named points line,
     x, y of theory, each line's points in order, apart by a row of nan; with `columns` a line named "..., solver"
-    appears only on that solver's map. regions: of theory. fits: solver, x, half, low, high: the points of 50% success.
-    looks: the solvers' styles, if fixed. A point's customdata begins with x, y and the solver.
+    appears only on that solver's map. regions: of theory. looks: the solvers' styles, if fixed. A point's customdata
+    begins with x, y and the solver.
     """
     apart, columns = columns > 0, min(columns, len(maps)) or 1
     rows = math.ceil(len(maps) / columns) if apart else 1
@@ -97,9 +96,6 @@ def transition(
         if lines is not None:
             others = [name for name in lines["line"] if apart and ", " in name and not name.endswith(f", {solver}")]
             layers.theory(lines[~lines["line"].isin(others)])
-        for one, points in () if fits is None else fits.groupby("solver", sort=False):
-            if one in shown:
-                layers.midpoints(points, str(one), colors[str(one)])
         layers.axes(below=apart and k + columns < len(maps))
     _one_entry_each(figure)
     bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
@@ -190,21 +186,6 @@ class Layers(NamedTuple):
         white = {"color": WHITE, "width": 6, "smoothing": 0}
         self.add("contour", **look, line=white, showlegend=False)
         self.add("contour", **look, line={**white, "color": color, "width": 3, "dash": dash}, name=name)
-
-    def midpoints(self, points: pd.DataFrame, solver: str, color: str) -> None:
-        """Draw the points of 50% success: x, half, and low..high as a bar, cut at the ends of the axis."""
-        low, high = (points[end].clip(*self.y.edges[[0, -1]]) for end in ("low", "high"))
-        bars = {"type": "data", "symmetric": False, "width": 3}
-        bars |= {"array": high - points["half"], "arrayminus": points["half"] - low}
-        hover = (
-            f"50% success contour of {solver} at %{{y:.4g}}<br>"
-            "95% interval %{customdata[0]:.4g} to %{customdata[1]:.4g}<extra></extra>"
-        )
-        look = {"x": points["x"], "y": points["half"], "mode": "markers", "customdata": points[["low", "high"]]}
-        for shade, width, size in ((WHITE, 4, 11), (color, 1.8, 7)):
-            marker, bars = {"symbol": "diamond", "size": size, "color": shade}, {**bars, "thickness": width}
-            named = {"name": f"fitted half, {solver}", "showlegend": shade == color, "hovertemplate": hover}
-            self.add("scatter", **look, marker=marker, error_y=bars, **named)
 
     def theory(self, lines: pd.DataFrame) -> None:
         """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""

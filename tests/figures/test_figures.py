@@ -256,9 +256,8 @@ def marked(trace):
 
 
 def test_the_map_distinguishes_measured_inferred_and_missing_cells():
-    fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [np.inf]})
     score = transition.Score("share of trials")
-    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE, fits=fits)
+    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE)
     measured, inferred = values(figure.data[0].z), values(figure.data[1].z)
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
     assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5 and figure.data[1].opacity < 1
@@ -268,8 +267,6 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
     np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
     assert {trace.name for trace in figure.data if trace.type == "contour"} >= {"half succeed, a", "half succeed, b"}
-    bar = named(figure, "fitted half, b").error_y
-    assert values(bar.arrayminus)[0] == 2.0 and values(bar.array)[0] == pytest.approx(20 * np.sqrt(10) - 6)
     assert figure.layout.xaxis.title.text == "noise" and figure.layout.yaxis.type == "log"
 
 
@@ -296,9 +293,6 @@ def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
     titled = [axis for axis in figure.plotly().select_xaxes() if axis.title.text]
     assert len(titled) == 3, "below the lowest map of each column"
-    fits = pd.DataFrame({"solver": ["b"], "x": [0.5], "half": [6.0], "low": [4.0], "high": [9.0]})
-    fitted = transition.transition(maps, X, Y, transition.Score("share"), fits=fits, columns=3)
-    assert {trace.xaxis for trace in fitted.data if trace.name == "fitted half, b"} == {"x2"}
     alone = transition.transition(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
     assert len(alone.layout.annotations) == 4
 

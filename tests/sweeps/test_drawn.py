@@ -29,7 +29,7 @@ def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
     one = sweep((("noise", [0.1, 0.5]),))
     expected = styles("one-bit-sensing", SOLVERS).values()
     assert list(drawn.looks(one).items()) == [(look.title, look) for look in expected]
-    lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True, False)).figure
+    lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True)).figure
     colors = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
     assert colors == {title: look.color for title, look in drawn.looks(one).items()}
 
@@ -37,7 +37,7 @@ def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
 def test_lines_say_how_each_series_begins_and_ends():
     points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
     assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
-    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True, False))
+    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True))
     assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
 
 
@@ -59,7 +59,7 @@ TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15, "recover
     [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (SHARE, "linear")],
 )
 def test_errors_have_logarithmic_axes_and_the_effort_of_trials_is_shown(show, scale):
-    shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False, False))
+    shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False))
     assert show in {SHARE, *metrics(finished({}).sweep)} and len(shown.points) == 2
     assert shown.figure.layout.yaxis.type == scale, show
     titles = {"iterations": "median iterations", "seconds": "median solver time (s)"}
@@ -90,5 +90,5 @@ def test_a_table_names_its_metric_and_what_is_held_fixed():
 )
 def test_a_rate_that_is_the_same_everywhere_is_said_in_words(error, words):
     data = finished({"error": error, "weakest_error": error})
-    said = drawn.lines(data, View(SHARE, False, False, False)).said
+    said = drawn.lines(data, View(SHARE, False, False)).said
     assert said.replace(data.sweep.titles["altmin"], "Alternating minimization") == words

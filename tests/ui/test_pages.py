@@ -253,7 +253,7 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert run.state == "done" and run.sweep.adaptive and run.done <= 8, run.error
     heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
     assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
-    whole = finished(opened("transition", adaptive="false", theory="false", fits="true", **TINY), "transition")
+    whole = finished(opened("transition", adaptive="false", theory="false", **TINY), "transition")
     assert whole.session_state["transition:run"].done == 8
     assert not any(trace.get("name") == "asymptotic threshold" for trace in figures(whole)[0]["data"])
     whole.session_state["transition-table"] = True

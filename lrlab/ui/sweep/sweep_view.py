@@ -47,10 +47,10 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
         parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
         return bool(controls.widget(link, parameter, label=label))
 
-    link.accept(["apart", "show"])
+    link.accept(["apart", "show", "fits"])
     results = sweep_run.results(link.page, sweep)
     if results is None:
-        return View(SHARE, False, True, False)
+        return View(SHARE, False, True)
     drawn, first = results.sweep, first_shown(results.sweep)
     meaning = "the value of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
@@ -60,8 +60,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     words = "side by side, or contours over the map of the first solver"
     apart = toggle("apart", "One map per solver", words, False) if len(drawn.grid) == 2 else False
     theory = toggle("theory", "Theory", "show the predictions of theory, too", True)
-    words = "the point at which a logistic curve fitted to the successes passes 1/2, with its 95% interval"
-    return View(show, apart, theory, toggle("fits", "Midpoints", words, False))
+    return View(show, apart, theory)
 
 
 def _shown(sweep: Sweep) -> dict[str, str]:
