@@ -158,7 +158,7 @@ def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: fl
         figure.layout[f"xaxis{suffix}"] = Node(anchor=f"y{suffix}", domain=[left, min(1.0, left + wide)])
         figure.layout[f"yaxis{suffix}"] = Node(anchor=f"x{suffix}", domain=[max(0.0, top - high), top])
         if k < len(titles) and titles[k]:
-            at = {"x": left + wide / 2.0, "y": top, "xanchor": "center", "yanchor": "bottom"}
+            at: dict[str, Any] = {"x": left + wide / 2.0, "y": top, "xanchor": "center", "yanchor": "bottom"}
             figure.add_annotation(text=titles[k], xref="paper", yref="paper", font_size=16, **at)
     return figure
 

@@ -137,8 +137,8 @@ def dashed(
     figure: Figure, x: Any, y: Any, color: str = INK, *, name: str | None = None, hover: str | None = None, **look: Any
 ) -> None:
     """Add the line of an exact prediction, see `line`."""
-    look = {"dash": "dash", "width": 1.6, "showlegend": name is not None, **look}
-    line(figure, x, y, color, name=name, hover=hover, **look)
+    known: dict[str, Any] = {"dash": "dash", "width": 1.6, "showlegend": name is not None, **look}
+    line(figure, x, y, color, name=name, hover=hover, **known)
 
 
 def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:

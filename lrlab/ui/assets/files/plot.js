@@ -327,28 +327,26 @@ export default function (component) {
       node.on("plotly_doubleclick", () => (state.reset = true));
       node.on("plotly_relayout", (event) => zoomed(state, event));
       offerFiles(root, node);
-      state.follow = ({ detail }) => state.link === detail && !state.frames && draw(node);
-      window.addEventListener("lrlab-frame", state.follow);
+      const { signal } = (state.gone = new AbortController());
+      const heard = (kind, answer) => window.addEventListener(kind, answer, { signal });
+      heard("lrlab-frame", ({ detail }) => state.link === detail && !state.frames && draw(node));
       // It may have been told while it was drawn for the first time.
       if (state.marked !== told(state)) draw(node);
-      state.grow = ({ detail }) => {
+      heard("lrlab-live", ({ detail }) => {
         if (!detail.includes(state.part)) return;
         choose(state);
         if (!state.pressed) draw(node);
-      };
-      window.addEventListener("lrlab-live", state.grow);
+      });
       // A drawing forgets what is below the mouse: a click is of what was there when it began.
       node.addEventListener("pointerdown", (event) => {
         state.pressed = true;
         const subplot = event.target.dataset?.subplot;
         if (subplot) window.Plotly.Fx.hover(node, event, subplot);
       }, true);
-      window.addEventListener("pointerup", (state.release = () => {
-        setTimeout(() => {
-          if (state.pressed) draw(node);
-          state.pressed = false;
-        }, CLICK_MS);
-      }));
+      heard("pointerup", () => setTimeout(() => {
+        if (state.pressed) draw(node);
+        state.pressed = false;
+      }, CLICK_MS));
       let wide = node.clientWidth >= NARROW;
       let hidden = !node.clientWidth;
       state.watch = new ResizeObserver(() => {
@@ -387,9 +385,7 @@ export default function (component) {
       clearInterval(state.timer);
       state.watch?.disconnect();
       state.colors?.disconnect();
-      window.removeEventListener("lrlab-frame", state.follow);
-      window.removeEventListener("lrlab-live", state.grow);
-      window.removeEventListener("pointerup", state.release);
+      state.gone?.abort();
       if (window.Plotly && state.ready) window.Plotly.purge(node);
       delete node.lrlab;
     }, 100);
