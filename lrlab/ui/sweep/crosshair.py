@@ -1,6 +1,6 @@
 """The crosshair of a map: two sliders choose a grid point; its first trial appears next to the diagram as they move."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -75,19 +75,6 @@ def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
     return [job.on(trial_spec(job.spec, 0)) for job in jobs]
 
 
-def begun(page: str, jobs: Sequence[Job]) -> LiveRuns:
-    """Begin the jobs of a grid point instead of the previous ones."""
-    if before := st.session_state.get(f"{page}:cell"):
-        before[1].cancel()
-    following = get_engine().follow(jobs)
-    live.await_results(following)
-    return following
-
-
-def _settings(sweep: Sweep) -> CurveSettings:
-    return CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
-
-
 def _named(page: str, parts: Parts) -> Parts:
     for part in parts.values():
         if isinstance(part, Figure):
@@ -95,24 +82,37 @@ def _named(page: str, parts: Parts) -> Parts:
     return {name.replace("converge.", f"{page}.cell-", 1): part for name, part in parts.items()}
 
 
-def show(page: str, sweep: Sweep, data: SweepData | None, view: View) -> None:
+def show(page: str, sweep: Sweep, data: SweepData, view: View) -> None:
     """Show the sliders, and what became of the first trial of their cell."""
     at = place(page, sweep)
     if at is None:
         return
-    titles, settings = axes.axes(type(sweep.spec)), _settings(sweep)
-    dragged = Dragged(settings, jobs_at(sweep, at))
+    titles, jobs = axes.axes(type(sweep.spec)), jobs_at(sweep, at)
+    settings = CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
+    dragged = Dragged(settings, jobs)
+
+    def there(side: int, position: int) -> Place:
+        return (position, at[1]) if side == 0 else (at[0], position)
+
+    def answer(side: int, position: int) -> Parts:
+        """Return the diagram with its crosshair at a position of a slider, and the point's quick runs."""
+        moved = there(side, position)
+        shown = {f"{page}.map": marked(maps(data, view), data.scales, moved)}
+        own = jobs_at(sweep, moved)
+        return {**shown, **_named(page, dragged(own[0].spec))} if own else shown
+
+    def rest(side: int, position: int) -> None:
+        st.session_state[f"{page}:place"] = there(side, position)
+
     for side, (axis, values) in enumerate(sweep.grid.items()):
-        there = partial(_moved, at, side)
-        drag = live.slider(f"{page}.crosshair.{axis}")
-        drag.show = partial(_answer, page, sweep, data, view, dragged, there)
-        texts, rest = [f"{value:g}" for value in values], partial(_rest, page, there)
-        slider.show(titles.get(axis, axis), texts, at[side], drag, key=f"{page}.crosshair.{axis}", on_rest=rest)
-    jobs = jobs_at(sweep, at)
+        key, texts = f"{page}.crosshair.{axis}", [f"{value:g}" for value in values]
+        drag = live.slider(key)
+        drag.show = partial(answer, side)
+        slider.show(titles.get(axis, axis), texts, at[side], drag, key=key, on_rest=partial(rest, side))
     if not jobs:
         st.caption("No solver can run at this grid point.")
         return
-    cell = live.once(f"{page}:cell", jobs, lambda: begun(page, jobs))
+    cell = live.once(f"{page}:cell", jobs, lambda: _begun(page, jobs))
     drawn, parts = results_view.shown(settings, cell.runs, alive=cell.alive)
     known = _named(page, parts)
     plot.words(known[f"{page}.cell-sentence"], key=f"{page}.cell-sentence")
@@ -124,25 +124,10 @@ def show(page: str, sweep: Sweep, data: SweepData | None, view: View) -> None:
     live.when_over(page, "cell", cell)
 
 
-def _moved(at: Place, side: int, position: int) -> Place:
-    return (position, at[1]) if side == 0 else (at[0], position)
-
-
-def _rest(page: str, there: Callable[[int], Place], position: int) -> None:
-    st.session_state[f"{page}:place"] = there(position)
-
-
-def _answer(
-    page: str,
-    sweep: Sweep,
-    data: SweepData | None,
-    view: View,
-    dragged: Dragged,
-    there: Callable[[int], Place],
-    position: int,
-) -> Parts:
-    """Return the live parts at a position of a slider: the diagram with its crosshair, and the point's quick runs."""
-    at = there(position)
-    shown = {f"{page}.map": marked(maps(data, view), data.scales, at)} if data else {}
-    jobs = jobs_at(sweep, at)
-    return {**shown, **_named(page, dragged(jobs[0].spec))} if jobs else shown
+def _begun(page: str, jobs: Sequence[Job]) -> LiveRuns:
+    """Begin the jobs of a grid point instead of the previous ones."""
+    if before := st.session_state.get(f"{page}:cell"):
+        before[1].cancel()
+    following = get_engine().follow(jobs)
+    live.await_results(following)
+    return following
