@@ -1,6 +1,8 @@
-"""Files with random mistakes: read correctly, or refused in one sentence."""
+"""Files, saved models and definitions with random mistakes: read correctly, or refused in one sentence."""
 
+import io
 import math
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +11,20 @@ from hypothesis import strategies as st
 
 from lrlab.data import reading as datasets
 from lrlab.data.arrays import LARGEST
+from lrlab.data.dataset import Dataset, Scaling, pattern
+from lrlab.data.label_models import LabelModel, load_model, save_model
 from lrlab.data.labels import choose_labels
 from lrlab.data.reading import read_given
 from lrlab.data.recover import data_spec
+from lrlab.lowrank import LowRank
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.pictures import decode, encode
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, declared
+from lrlab.presets import sweeps as library
+from lrlab.sweeps.toml import parse, to_toml
 from tests.data.cases import save_npz
-from tests.data.hostile_rows import npy, npz, png
-from tests.fuzz.drawing import changed, changed_archive, changed_bytes, drawn
+from tests.data.hostile_rows import COMPRESSED, KERNEL, PARTS, npy, npz, png, saved
+from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_archive, changed_bytes, drawn
 
 LIMIT_BYTES = 50 * 10**6
 ROWS = 7
@@ -143,3 +150,69 @@ def test_a_picture_is_read_or_refused(content):
         picture = decode(text, 8)
         assert picture.shape == (64,) or picture.size == 64
         assert all(math.isfinite(value) for value in picture.ravel())
+
+
+def small_model():
+    """Return a model with named columns as bytes."""
+    columns = Dataset(np.zeros((0, 3)), pattern((np.zeros(0, int),) * 2, (0, 2)), None, ("a", "b", "c"), ("x", "y"))
+    stream = io.BytesIO()
+    save_model(stream, LabelModel(LowRank(np.eye(3, 1), np.ones(1), np.eye(2, 1)), Scaling(), columns))
+    return stream.getvalue()
+
+
+ARCHIVES = [saved(PARTS), saved(KERNEL), saved(COMPRESSED), small_model()]
+LABELS = st.one_of(changed_bytes(ARCHIVES), changed_archive(ARCHIVES, ARRAYS))
+
+
+@pytest.mark.attempt("random files of models", "predictions, or one sentence")
+@drawn("models:1", 40, content=LABELS)
+def test_a_model_of_labels_predicts_or_is_refused(tmp_path_factory, content):
+    model = read_or_refused(load_model, written(tmp_path_factory.mktemp("model"), "m.npz", content))
+    if model is not None:
+        assert np.isfinite(model.scores(np.ones((2, model.columns.d)))).all()
+        assert len(set(model.columns.names)) == model.columns.L and np.isfinite(model.estimate.threshold)
+
+
+FOLDER = files("lrlab.presets")
+SWEEPS = [(FOLDER / "sweeps" / f"{name}.toml").read_text(encoding="utf-8") for name in library.names()]
+SWEEPS += [
+    """model = "polynomial-network"
+solvers = ["tangent-descent", "ep-rom"]
+trials = 20
+success = { metric = "error", below = 0.05 }
+adaptive = true
+seed = 3
+[spec]
+p = 60
+[axes]
+m = [200, 400, 800]
+r = { from = 1, to = 5, steps = 5, spacing = "log" }
+[settings]
+max_iter = 9
+"""
+]
+
+
+@st.composite
+def with_other_value(draw, texts):
+    """Return a definition with another value in one line."""
+    lines = draw(st.sampled_from(texts)).splitlines()
+    places = [k for k, line in enumerate(lines) if " = " in line]
+    k = draw(st.sampled_from(places))
+    value = draw(
+        st.one_of(st.sampled_from(NUMBERS), TOKENS, st.sampled_from(['"x"', "[]", "{}", "[1, 2]", "true", "-1"]))
+    )
+    lines[k] = f"{lines[k].partition('=')[0]}= {value}"
+    return "\n".join(lines)
+
+
+@pytest.mark.attempt("random definitions of sweeps", "read, or one sentence")
+@drawn("definitions:.6", 40, text=st.one_of(changed(SWEEPS), with_other_value(SWEEPS)))
+def test_a_sweep_is_read_or_refused(text):
+    sweep = read_or_refused(parse, text)
+    if sweep is not None:
+        assert parse(to_toml(sweep)) == sweep
+        assert 1 <= sweep.trials and all(len(values) <= 10**6 for _, values in sweep.axes if isinstance(values, tuple))
+        for name, value in sweep.spec.values().items():
+            if (parameter := declared(type(sweep.spec)).get(name)) is not None:
+                assert parameter.check(value) == value
