@@ -126,7 +126,7 @@ def _dense(source: Source, attributes: list[Attribute], rows: dict[int, str]) ->
             raise source.refuse(k, f"{width} values separated by commas", row, remedy)
     text, words = io.StringIO("\n".join(texts)), {k: str for k, one in enumerate(attributes) if one.codes}
     look = {"header": None, "skipinitialspace": True, "keep_default_na": False, "quoting": 3, "low_memory": False}
-    frame = pd.read_csv(text, names=range(width), na_values=["?"], dtype=words, **look)  # type: ignore[call-overload]
+    frame = pd.read_csv(text, names=range(width), na_values=["?"], dtype=words, **look)
     for k, one in enumerate(attributes):
         if pd.api.types.is_numeric_dtype(frame[k]):
             frame[k] = frame[k].astype(np.float64)

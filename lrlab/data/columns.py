@@ -20,7 +20,7 @@ from lrlab.parameters import InputError, nearest, require_known
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
 VALUES = ("rating", "ratings", "value", "score", "stars")
 ROWS, COLUMNS = (
-    ("user", "userid", "row", "rowid"),
+    ("user", "userid", "customer", "customerid", "row", "rowid"),
     ("item", "itemid", "movie", "movieid", "column", "product", "productid"),
 )
 TIMES = ("timestamp", "time", "date", "datetime")

@@ -84,19 +84,14 @@ class Dataset:
 
     def joined(self, other: Self) -> Self:
         """Return these rows, then those of another data set with the same columns."""
-        parts, tables = [self, other], dict[str, Any]()
+        rows, known = [self, other], None
         if self.observed is not None or other.observed is not None:
-            marked = (
-                csr_array(np.ones(one.Y.shape, dtype=bool)) if one.observed is None else one.observed for one in parts
-            )
-            parts = [replace(one, observed=known) for one, known in zip(parts, marked, strict=True)]
-        for name in ("X", "Y", "observed"):
-            two = [getattr(one, name) for one in parts]
-            stacked = (
-                sparse.vstack(two, format="csr") if issparse(two[0]) else two[0] if two[0] is None else np.vstack(two)
-            )
-            tables[name] = stacked
-        return replace(self, **tables)
+            marks = [
+                csr_array(np.ones(one.Y.shape, dtype=bool)) if one.observed is None else one.observed for one in rows
+            ]
+            known = sparse.vstack(marks, format="csr")
+        X = sparse.vstack([self.X, other.X], format="csr") if issparse(self.X) else np.vstack([self.X, other.X])
+        return replace(self, X=X, Y=sparse.vstack([self.Y, other.Y], format="csr"), observed=known)
 
     def arrays(self) -> dict[str, Vector]:
         """Return everything but the notes as arrays by name."""

@@ -81,7 +81,7 @@ class LabelModel:
 
 def save_model(path: str | PathLike[str] | IO[bytes], model: LabelModel) -> None:
     """Write a model so that `load_model` returns the same one."""
-    np.savez_compressed(path, allow_pickle=False, **model.arrays())  # type: ignore[arg-type]
+    np.savez_compressed(path, allow_pickle=False, **model.arrays())
 
 
 def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> LabelModel:
@@ -115,8 +115,8 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
         if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
             raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
-    names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
-    columns = Dataset(X, csr_array((0, L)), None, *names, counts_from=(feature, label))
+    names, label_names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
+    columns = Dataset(X, csr_array((0, L)), None, names, label_names, (feature, label))
     estimate = KINDS[str(arrays["kind"])].restored(parts)
     scaling = Scaling(str(arrays["scaling"]), arrays["units"])
     if scaling.name not in SCALINGS[1:] or scaling.units.shape != ((d,) if scaling.name == "deviations" else (0,)):

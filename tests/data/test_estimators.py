@@ -91,19 +91,6 @@ def test_a_classifier_s_intervals_hold_where_two_columns_are_nearly_the_same():
     assert np.mean(held) > 0.9
 
 
-@pytest.mark.parametrize("gap", [0.0, 1e-6, 0.05, 0.3])
-@pytest.mark.parametrize("scaling", ["whitened", "columns"])
-def test_dependent_columns_break_nothing_and_no_interval_excludes_its_estimate(gap, scaling):
-    for seed in range(SEED, SEED + 5):
-        X, y, _ = near_pair(seed, gap)
-        fitted = lrlab.SingleIndexClassifier(scaling=scaling).fit(X, y)
-        low, high, note = fitted.trace_.intervals
-        estimate = fitted.trace_.problem.standardized(fitted.trace_.estimate)
-        assert fitted.score(X, y) > 0.7 and (np.isfinite(low).all() or "No intervals" in note)
-        assert not np.any((estimate < low - 1e-9) | (estimate > high + 1e-9))
-        assert scaling == "whitened" or gap > 0.05 or "a combination of others" in note
-
-
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [

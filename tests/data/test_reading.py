@@ -92,6 +92,17 @@ def test_thousands_have_separators(marks, tmp_path):
     assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
 
 
+def test_lines_above_a_table_and_percent_signs_are_stated(tmp_path):
+    body = lines(ROWS, ";", ",").replace("\n", "%\n")
+    (tmp_path / "t.csv").write_text("Report\nof March\n\na;b;c;y\n" + body)
+    given = read_given(tmp_path / "t.csv")
+    assert (
+        np.allclose(given.X, X)
+        and np.array_equal(given.y, y)
+        and "percent signs, without 2 lines above the table" in given.words
+    )
+
+
 def test_a_column_that_names_the_rows_is_stated(tmp_path):
     frame = pd.DataFrame({"visit": pd.date_range("2020", periods=40).astype(str), "a": X[:, 0], "b": X[:, 1], "y": y})
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -134,6 +145,7 @@ def ratings(**columns):
         {"user_id": "user", "item_id": "item", "timestamp": "time", "rating": "value"},
         {"userId": "user", "movieId": "item", "rating": "value", "timestamp": "time"},
         {"rating": "value", "User": "user", "Item": "item"},
+        {"when": "time", "customer": "user", "product": "item", "stars": "value"},
         {"date": "time", "score": "value", "product_id": "item", "user": "user"},
         {"1": "user", "2": "item", "3": "value", "4": "time"},
     ],
