@@ -21,7 +21,7 @@ from lrlab.sweeps.statistics import midpoint
 
 Row = dict[str, Any]
 ENDING = ("iterations", "seconds")
-SHOWN_ROWS = 5
+SHOWN_ROWS = 10
 
 
 def cell_rows(results: SweepResults) -> list[Row]:
@@ -110,18 +110,13 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         return SweepTable
 
     def _repr_html_(self) -> Any:
-        rows = (
-            pd.DataFrame(self)._repr_html_()
-            if len(self) <= SHOWN_ROWS
-            else pd.DataFrame(self.head(SHOWN_ROWS)).to_html()
-        )
+        rows = pd.DataFrame(self).to_html(max_rows=SHOWN_ROWS, show_dimensions=True)
         try:
-            results = results_of(self)
+            words = " ".join(verdict(results_of(self)))
         except InputError:
             # Without the columns that a verdict needs.
-            return pd.DataFrame(self)._repr_html_()
-        about = f"{len(self):,} rows, the first of them:"
-        return f"<p><strong>{escape(' '.join(verdict(results)))}</strong></p><p>{about}</p>{rows}"
+            return rows
+        return f"<p><strong>{escape(words)}</strong></p>{rows}"
 
 
 def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:
