@@ -38,11 +38,6 @@ def not_drawn(*of: object) -> None:
     """Return None: nobody knows the law of this solver at a finite size."""
 
 
-def never(*of: object) -> float:
-    """Return infinite time, for draws that do not exist."""
-    return math.inf
-
-
 class Settings(NamedTuple):
     """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
 
@@ -137,7 +132,7 @@ class SolverEntry:
     refuse: Callable[[Any, Options], None] = lambda spec, options: None
     predict: Callable[[Any, Options], dict[str, float]] = nothing_known
     draw: Callable[[Any, Options, int], Array | None] = not_drawn
-    draw_seconds: Callable[[Any, Options], float] = never
+    draw_seconds: Callable[[Any, Options], float] = lambda spec, options: math.inf
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
     fixed: tuple[tuple[str, Value], ...] = ()
