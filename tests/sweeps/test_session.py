@@ -164,6 +164,17 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
     assert SweepRun(SWEEP, home).results.values(SWEEP.jobs[0], "error").size == 0
 
 
+def test_a_sweep_whose_store_was_removed_is_stored_anew(home):
+    run = SweepRun(SWEEP, home)
+    for _ in range(2):
+        run.go_on(LocalResults)
+        assert run.wait(PATIENCE) and (run.state, run.results.computed) == ("done", TOTAL)
+        with home.open() as store:
+            assert sum(group.trials for group in store.groups()) == TOTAL
+        for file in home.path.parent.iterdir():
+            file.unlink()
+
+
 def test_what_ends_a_sweep_is_reported(home, monkeypatch):
     def refuse(function, items):
         raise InputError("scheduler", "the address of one that answers", "tcp://nowhere", "start one")
