@@ -28,7 +28,7 @@ from lrlab.engine.results import LocalResults
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.published import SHAPES, Sets, located
+from lrlab.presets.published import SETS, Sets, located
 from lrlab.presets.resumed import key
 from lrlab.presets.shipped import Shipped
 from lrlab.runs.run import TrialResult
@@ -130,7 +130,7 @@ def _sets(preset: Preset, data: Path | None) -> Sets | None:
 
 def labels(name: str) -> int:
     """Return the number of labels of a set, 0 where it is not known."""
-    return SHAPES[name].labels if name in SHAPES else 0
+    return SETS[name]["labels"] if name in SETS else 0
 
 
 def _without_style(figure: Figure) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def computed(item: Item) -> TrialResult | dict[str, Any]:
     if isinstance(item, Search):
         return {"trial": item.number, "seed": item.spec.seed, MEASUREMENTS: fewest(item)}
     spec = trial_spec(item.spec, item.number)
-    parts = QUANTITIES[item.quantity].parts_of(spec, *(() if item.at is None else (item.at,)))
+    parts = QUANTITIES[item.quantity](spec, *(() if item.at is None else (item.at,)))
     return {"trial": item.number, "seed": spec.seed, **parts} if parts else {}
 
 

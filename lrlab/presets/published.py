@@ -17,29 +17,10 @@ FOLDER = "LRLAB_DATA"
 """Environment variable with the default folder."""
 
 
-class Shape(NamedTuple):
-    """Numbers of training rows, test rows, features and labels; means of nonzero features and positive labels per row.
-
-    From Yu et al. (2014), Table 2; for emotions and corel5k, counted in the files.
-    """
-
-    rows: int
-    test_rows: int
-    features: int
-    labels: int
-    features_per_row: float
-    labels_per_row: float
-
-
-_KNOWN: dict[str, dict[str, Any]] = json.loads(files("lrlab.presets").joinpath("data_sets.json").read_text("utf-8"))
-SHAPES = {name: Shape(*(about[key] for key in Shape._fields)) for name, about in _KNOWN.items()}
-SETS = {
-    name: {"rows": f"{shape.rows:,} + {shape.test_rows:,}", "features": shape.features, "labels": shape.labels}
-    | {key: _KNOWN[name][key] for key in ("source", "licence", "reference")}
-    for name, shape in SHAPES.items()
-}
-"""Facts about each set, by name: numbers of rows, features and labels, source, licence and reference."""
-
+SETS: dict[str, dict[str, Any]] = json.loads(files("lrlab.presets").joinpath("data_sets.json").read_text("utf-8"))
+"""Facts about each set, by name: numbers of training rows (`rows`), test rows, features and labels; means of nonzero
+features and positive labels per row; source, licence and reference. From Yu et al. (2014), Table 2; for emotions and
+corel5k, counted in the files."""
 HOW = (
     "For a set NAME the folder, or its subfolder NAME, holds NAME-train and NAME-test in any format that lrlab reads "
     "(.arff, .svm, .txt, .csv, .npz; also as .gz or .bz2), and NAME.xml with the labels if the format is ARFF."

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Indices
+from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.operators.rank_one import weighted_gram
-from lrlab.presets.products import PRODUCTS, fast_products, threaded_products
+from lrlab.presets.products import fast_products, threaded_products
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, run_job
 
@@ -160,36 +160,24 @@ def convex_rank(spec: Any) -> Parts:
     return {"rank": float(np.sum(s > 1e-3 * s.max())), "error": run.metrics["spectral_error"]}
 
 
-def generalisation_gaps(spec: Any) -> Parts:
+def generalisation_gaps(spec: Any, largest: float | None = None) -> Parts:
     """Return sqrt(n) (L(Z) - L_n(Z)) at the empirical minimizers in Claims 7 and 8 (Yu et al. 2014, appendix C).
 
     Each row shows one label, losses are linear, balls have radius 1. frobenius, trace: over the ball of that norm, with
     d random signs over sqrt(d) as features; line: over both balls, with random signs along one direction.
+    A row shows the first label with probability `largest`, and the others uniformly: P in Theorem 6, from 1 / labels
+    to 1. Without `largest`, it shows all labels uniformly.
     """
     rng = np.random.default_rng(spec.streams().data)
-    return _gaps(spec, rng, rng.integers(spec.labels, size=spec.n))
-
-
-def frequency_gaps(spec: Any, largest: float) -> Parts:
-    """Return the gaps if a row shows the first label with probability `largest`, and the others uniformly.
-
-    `largest` is P in Theorem 6, from 1 / labels to 1.
-    """
-    rng = np.random.default_rng(spec.streams().data)
-    others = rng.integers(1, spec.labels, size=spec.n)
-    return _gaps(spec, rng, np.where(rng.random(spec.n) < largest, 0, others))
-
-
-def _gaps(spec: Any, rng: np.random.Generator, label: Indices) -> Parts:
-    """Return the gaps if row i shows label[i]."""
+    label = rng.integers(largest is not None, spec.labels, size=spec.n)
+    if largest is not None:
+        label = np.where(rng.random(spec.n) < largest, 0, label)
     signs = rng.integers(0, 2, size=(spec.n, spec.d)) * 2.0 - 1.0
     X = csr_array((np.ones(spec.n), (label, np.arange(spec.n))), shape=(spec.labels, spec.n)) @ signs
-    line = np.bincount(label, signs[:, 0], minlength=spec.labels)
-    root = np.sqrt(spec.n)
-    whole, largest = np.linalg.norm(X), np.linalg.norm(X, 2)
+    line, root = np.bincount(label, signs[:, 0], minlength=spec.labels), np.sqrt(spec.n)
     return {
-        "frobenius": float(whole / np.sqrt(spec.d) / root),
-        "trace": float(largest / np.sqrt(spec.d) / root),
+        "frobenius": float(np.linalg.norm(X) / np.sqrt(spec.d) / root),
+        "trace": float(np.linalg.norm(X, 2) / np.sqrt(spec.d) / root),
         "line": float(np.linalg.norm(line) / root),
     }
 
@@ -266,32 +254,10 @@ def sign_moments(spec: Any, distance: float) -> Parts:
     return {"matrix": share * matrix, "length": share * float(np.vdot(g, g)) / spec.m / spec.d1}
 
 
-class Quantity(NamedTuple):
-    """A function of a spec with the seed of a trial, and the names of its parts.
-
-    along: names of PLACES that the function takes in addition to the spec, or "".
-    """
-
-    parts_of: Callable[..., Parts]
-    parts: tuple[str, ...]
-    along: str = ""
-
-
-QUANTITIES: dict[str, Quantity] = {
-    "properties": Quantity(properties, ("start", "B", "G")),
-    "isometry": Quantity(isometry, ("high", "low")),
-    "generalisation-gaps": Quantity(generalisation_gaps, ("frobenius", "trace", "line")),
-    "frequency-gaps": Quantity(frequency_gaps, ("frobenius", "trace"), "frequency"),
-    "rank-fits": Quantity(rank_fits, ("closed",)),
-    "rank-distances": Quantity(rank_distances, ("leml",), "weight"),
-    "perturbation": Quantity(perturbation, ("norm", "ratio"), "distance"),
-    "sign-moments": Quantity(sign_moments, ("matrix", "length"), "distance"),
-    "statistical-error": Quantity(statistical_error, ("mean", "moment")),
-    "link-gap": Quantity(link_gap, ("phi",)),
-    "many-matrices": Quantity(many_matrices, ("fixed", "fresh")),
-    "convex-rank": Quantity(convex_rank, ("rank", "error")),
-    "fast-products": Quantity(fast_products, PRODUCTS, "features_per_row"),
-    "threaded-products": Quantity(threaded_products, PRODUCTS, "threads"),
-    "contraction": Quantity(contraction, ("fixed", "tangent")),
+QUANTITIES: dict[str, Callable[..., Parts]] = {
+    function.__name__.replace("_", "-"): function
+    for function in (properties, isometry, contraction, statistical_error, link_gap, many_matrices, convex_rank)
+    + (generalisation_gaps, rank_fits, rank_distances, perturbation, sign_moments)
+    + (fast_products, threaded_products)
 }
-"""By name."""
+"""Functions of a spec with the seed of a trial, and of the place if the axis is one of PLACES, by name."""

@@ -31,7 +31,7 @@ from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.placed import counts, settings_of
-from lrlab.presets.published import SHAPES, Sets, located
+from lrlab.presets.published import SETS, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
@@ -243,13 +243,14 @@ def sampling_error(measure: str, value: float, data: str) -> float:
     A score between 0 and 1 with mean m has variance at most m (1 - m). The number of wrong labels per row is assumed to
     vary at most as a geometric number. 0 for a set of unknown size.
     """
-    if (shape := SHAPES.get(data)) is None:
+    if data not in SETS:
         return 0.0
+    labels, test_rows = SETS[data]["labels"], SETS[data]["test_rows"]
     if measure == "hamming":
-        wrong = value * shape.labels
-        return math.sqrt(wrong * (1.0 + wrong) / shape.test_rows) / shape.labels
+        wrong = value * labels
+        return math.sqrt(wrong * (1.0 + wrong) / test_rows) / float(labels)
     scale = 1.0 if measure == "auc" else 100.0
-    return math.sqrt(max(0.0, value * (scale - value)) / shape.test_rows)
+    return math.sqrt(max(0.0, value * (scale - value)) / test_rows)
 
 
 def panels_of(preset: Preset, files: Sets) -> list[Toml]:

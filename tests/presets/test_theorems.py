@@ -27,12 +27,12 @@ def test_every_quantity_and_every_bound_is_drawn_somewhere():
 
 def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
     spec = lrlab.spec("rank-one-sensing", m=60, d1=5, d2=5, rank=2, condition=3.0, seed=4)
-    problem, parts = spec.build(), QUANTITIES["properties"].parts_of(spec)
+    problem, parts = spec.build(), QUANTITIES["properties"](spec)
     X, Y, W = problem.operator.X, problem.operator.Y, problem.truth.dense()
     S = sum(b * np.outer(x, y) for b, x, y in zip(problem.b, X, Y, strict=True)) / 60
     assert parts["start"] == pytest.approx(np.linalg.norm(S - W, 2) / np.linalg.norm(W, 2))
     for name in ("B", "G"):
-        sizes = [QUANTITIES["properties"].parts_of(spec.replace(m=m))[name] for m in (100, 10_000)]
+        sizes = [QUANTITIES["properties"](spec.replace(m=m))[name] for m in (100, 10_000)]
         assert 4 < sizes[0] / sizes[1] < 25, "they fall as 1 / sqrt(m)"
     assert BOUNDS["accuracy-for-altmin"](spec) == pytest.approx(1 / (100 * 2**1.5 * 3))
 
@@ -40,7 +40,7 @@ def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
 @pytest.mark.parametrize("operator", ["gaussian", "dense"])
 def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     spec = lrlab.spec("rank-one-sensing", m=200, d1=20, d2=30, rank=1, operator=operator)
-    drawn = [QUANTITIES["isometry"].parts_of(spec.replace(seed=seed)) for seed in range(300)]
+    drawn = [QUANTITIES["isometry"](spec.replace(seed=seed)) for seed in range(300)]
     line = BOUNDS["isometry-rank-one" if operator == "gaussian" else "isometry-dense"](spec)
     assert np.mean([one["high"] for one in drawn]) == pytest.approx(line, rel=0.05)
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
@@ -48,7 +48,7 @@ def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
 
 def test_gaps_are_those_of_the_empirical_minimisers():
     spec = lrlab.spec("multilabel", n=400, d=3, labels=4, rank=1, per_row=0, seed=1)
-    parts = QUANTITIES["generalisation-gaps"].parts_of(spec)
+    parts = QUANTITIES["generalisation-gaps"](spec)
     rng = np.random.default_rng(spec.streams().data)
     label, signs = rng.integers(4, size=400), rng.integers(0, 2, size=(400, 3)) * 2.0 - 1.0
     X = np.zeros((4, 3))
@@ -60,7 +60,7 @@ def test_gaps_are_those_of_the_empirical_minimisers():
         assert parts[ball] == pytest.approx(np.sqrt(400) * np.vdot(Z, X) / 400)
     others = [Z / np.linalg.norm(Z, "nuc") for Z in rng.standard_normal((200, 4, 3))]
     assert max(np.vdot(Z, X) for Z in others) < s[0]
-    large = QUANTITIES["generalisation-gaps"].parts_of(spec.replace(n=4000, d=60, labels=90))
+    large = QUANTITIES["generalisation-gaps"](spec.replace(n=4000, d=60, labels=90))
     assert large["trace"] == pytest.approx(BOUNDS["trace-ball-exact"](spec.replace(d=60, labels=90)), rel=0.1)
 
 
@@ -68,7 +68,7 @@ def test_a_label_of_high_frequency_has_the_gap_of_its_limit():
     spec = lrlab.spec("multilabel", n=4000, d=80, labels=120, rank=1, per_row=0)
     rng = np.random.default_rng(0)
     for largest in (0.01, 0.05, 0.3, 1.0):
-        parts = [QUANTITIES["frequency-gaps"].parts_of(spec.replace(seed=seed), largest) for seed in range(30)]
+        parts = [QUANTITIES["generalisation-gaps"](spec.replace(seed=seed), largest) for seed in range(30)]
         limit = STEP_BOUNDS["frequent-label-exact"](spec, largest)
         assert np.mean([one["frobenius"] for one in parts]) == pytest.approx(1.0, rel=0.05)
         assert np.mean([one["trace"] for one in parts]) == pytest.approx(limit, rel=0.05)
@@ -94,7 +94,7 @@ def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
         return Z - (X.T * r) @ X / (2 * 80) + r.mean() / 2 * np.eye(6)
 
     images = np.array([deviation(row.reshape(6, 6)).ravel() for row in T])
-    parts = QUANTITIES["contraction"].parts_of(spec)
+    parts = QUANTITIES["contraction"](spec)
     assert parts["tangent"] == pytest.approx(2 * np.linalg.norm(images @ T.T, 2), rel=0.01)
     L = problem.truth.dense()
     assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
@@ -102,7 +102,7 @@ def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
 
 def test_the_statistical_error_is_that_of_the_noise_and_has_its_limit():
     spec = lrlab.spec("polynomial-network", p=60, r=2, m=3000, noise=0.2, seed=3)
-    parts, X = QUANTITIES["statistical-error"].parts_of(spec), spec.build().operator.X
+    parts, X = QUANTITIES["statistical-error"](spec), spec.build().operator.X
     # The same truth and samples, without noise.
     e = spec.build().b - spec.replace(noise=0.0).build().b
     assert parts["mean"] == pytest.approx(abs(np.mean(e)))
@@ -155,10 +155,10 @@ def test_the_exact_error_of_the_pairwise_moment_is_that_of_the_spiked_model():
 
 def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squared():
     spec = lrlab.spec("multilabel", n=120, d=8, labels=6, rank=2, seed=3)
-    closed = QUANTITIES["rank-fits"].parts_of(spec)["closed"]
+    closed = QUANTITIES["rank-fits"](spec)["closed"]
     assert closed == pytest.approx(lrlab.solve(spec, "cplst").table["objective"].iloc[-1])
     assert closed < 0.999 * lrlab.solve(spec, "plst").table["objective"].iloc[-1]
-    ratios = [QUANTITIES["rank-distances"].parts_of(spec, weight)["leml"] for weight in (1e-2, 1e-1)]
+    ratios = [QUANTITIES["rank-distances"](spec, weight)["leml"] for weight in (1e-2, 1e-1)]
     assert 0 < ratios[0] and ratios[1] / ratios[0] == pytest.approx(100, rel=0.05)
 
 
@@ -193,7 +193,7 @@ def test_the_perturbation_is_the_sum_of_the_theorem_at_its_distance():
     for x, j in zip(samples.X, samples.labels, strict=True):
         H[:, j] += (np.sign(x @ W.dense()[:, j]) - np.sign(x @ other.dense()[:, j])) * x
     expected = np.linalg.norm(H * 4 / 3000 / np.sqrt(2 / np.pi) - gap, 2)
-    assert QUANTITIES["perturbation"].parts_of(spec, 0.4)["norm"] == pytest.approx(expected)
+    assert QUANTITIES["perturbation"](spec, 0.4)["norm"] == pytest.approx(expected)
     assert STEP_BOUNDS["perturbation"](spec, 0.25) == pytest.approx(np.sqrt(24 * np.sqrt(2) / 3000) * 0.5)
 
 
@@ -203,7 +203,7 @@ def test_both_sides_of_the_lemma_are_means_over_draws_of_all_g(distance):
     differ = 4.0 * (np.sign(g[:, 0]) != np.sign(g @ [np.cos(angle), np.sin(angle), 0.0]))
     matrix = np.linalg.norm((g.T * differ) @ g / len(g), 2) / distance
     length = np.mean(np.sum(g**2, axis=1) * differ) / 3 / distance
-    parts = QUANTITIES["sign-moments"].parts_of(lrlab.spec("one-bit-multilabel", m=100_000, d1=3, d2=3), distance)
+    parts = QUANTITIES["sign-moments"](lrlab.spec("one-bit-multilabel", m=100_000, d1=3, d2=3), distance)
     for part, plain in (("matrix", matrix), ("length", length)):
         assert parts[part] == pytest.approx(plain, rel=0.02)
         assert parts[part] == pytest.approx(STEP_BOUNDS[f"sign-{part}"](None, distance), rel=0.02)
