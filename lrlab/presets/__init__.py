@@ -47,13 +47,12 @@ def load(name: str, quick: bool = False, at: float | None = None) -> "Preset":
 
     InputError for an unknown name or position, or, with its path, for a mistake in the file.
     """
-    from lrlab.presets import forms
-    from lrlab.presets.definition import read
+    from lrlab.presets import definition
 
     require_known(name, tuple(names()), what="preset")
-    preset = read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-    preset = preset if at is None else forms.moved(preset, at)
-    return forms.quick(preset) if quick else preset
+    preset = definition.read(name, files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+    preset = preset if at is None else definition.moved(preset, at)
+    return definition.quick(preset) if quick else preset
 
 
 def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[str] | Sets | None" = None) -> "Plan":

@@ -9,8 +9,11 @@ two series trial by trial.
 With `against` = "iteration" or "seconds" a figure shows every iterate, and claims judge the end of runs, or the time
 until a `level`; with `steps` they judge every iteration. Any other `against` is a bound: its value at a spec is the
 position on the axis. `quantity` of a panel is `iteration` (seconds of an iteration) or `accuracy` (seconds until
-figure.measure is below figure.level). The metrics `processor` and `megabytes` are costs of runs. See also
-`theory_lines` and `exponents`.
+figure.measure is below figure.level). The metrics `processor` and `megabytes` are costs of runs.
+
+A line of theory is a `bound` of `bounds`, a `slope` through the last point of its series, a fit through the `origin` to
+all points up to `to`, or a `mark`: a vertical line at a number of the spec. The line holds under the assumption `if`. A
+line that is `exact` for its series has the color of the series.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +22,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from lrlab.arrays import Array
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.presets import claims
-from lrlab.presets.bounds import BOUNDS
+from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS, MEASUREMENTS, computed, cost
@@ -31,7 +35,6 @@ from lrlab.presets.placed import CHOSEN_BY, STEPS, Placed, best_of_grid, grid_wo
 from lrlab.presets.quantities import PLACES
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.presets.rules import half, half_words
-from lrlab.presets.theory_lines import bounds_at, lines_of
 from lrlab.protocol import Stop
 from lrlab.runs.run import Trial, run_traced, run_trial
 from lrlab.sweeps.statistics import summarize
@@ -40,6 +43,7 @@ STATISTICS = {False: "Dots: medians of the trials, with quartiles.", True: "Frac
 """Caption of points: of numbers, and of fractions."""
 TIMED = {"iteration": "seconds per iteration", "accuracy": "seconds until the accuracy is reached"}
 """Quantities of panels, with their titles."""
+CURVE_POINTS = 61
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
@@ -238,3 +242,56 @@ def ends_of_runs(rows: pd.DataFrame, metric: str, against: str, level: float | N
     times = ended.merge(first, on=["series", "trial"], how="left").fillna({"reached": float("inf")})
     times = times.assign(place=f"{TIMES[against]} until {level:g}")
     return samples_of(times, "place", "reached")._replace(durations=samples_of(times, "place", against).values)
+
+
+def lines_of(theory: Sequence[Toml], placed: Sequence[Placed], points: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of a panel: name, x, y, and the series if a line is exact for it, or nan."""
+    parts = [pd.DataFrame({"name": [], "x": [], "y": [], "series": []})]
+    for line in (line for line in theory if "mark" not in line):
+        own = [one for one in placed if one.series["label"] == line.get("series", one.series["label"])]
+        dots = points[points["series"].isin([one.series["label"] for one in own])]
+        if dots.empty:
+            continue
+        ends = dots["x"].min(), min(dots["x"].max(), line.get("to", np.inf))
+        x = np.geomspace(*ends, CURVE_POINTS) if ends[0] > 0.0 else np.linspace(*ends, CURVE_POINTS)
+        if "bound" in line:
+            x, y = _bound(line["bound"], own, x, dots["x"].to_numpy(float))
+        elif "slope" in line:
+            last = dots.iloc[-1]
+            y = last["y"] * (x / last["x"]) ** line["slope"]
+        else:
+            used = dots[dots["x"] <= ends[1]]
+            y = float(used["x"] @ used["y"]) / float(used["x"] @ used["x"]) * x
+        exact = line["series"] if line.get("exact") else np.nan
+        table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
+        # A bound of 0 is empty, and has no position on a logarithmic axis.
+        parts.append(table[table["y"] > 0].sort_values("x").drop_duplicates())
+    return pd.concat(parts, ignore_index=True)
+
+
+def _bound(name: str, own: Sequence[Placed], x: Array, dots: Array) -> tuple[Array, Array]:
+    """Return x and y of a bound, also between the dots if the axis is a parameter of the spec."""
+    axis, spec, against = own[0].axis, own[0].spec, BOUNDS.get(own[0].panel.get("against", ""))
+    if axis == STEPS or axis in PLACES:
+        x = dots if axis == STEPS else x
+        return x, np.array([STEP_BOUNDS[name](spec, value) for value in x])
+    if against:
+        specs = [one.at(value) for one in own for value in one.values]
+        x = np.array([against(spec) for spec in specs], float)
+    else:
+        specs = [own[0].at(value) for value in x]
+        x = np.array([spec.values().get(axis, value) for spec, value in zip(specs, x, strict=True)], float)
+    return x, np.array([BOUNDS[name](spec) for spec in specs])
+
+
+def bounds_at(theory: Sequence[Toml], values: pd.DataFrame, lines: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return the bounds of single series as tables of trials, for rules that compare series with bounds."""
+    tables = []
+    for line in (line for line in theory if "bound" in line and "series" in line):
+        table, own = values[values["series"] == line["series"]], lines[lines["name"] == line["label"]]
+        if len(table) and len(own):
+            at, x = table["x"].to_numpy(float), own["x"].to_numpy(float)
+            scale = np.log if min(at.min(), x.min()) > 0.0 else np.asarray
+            bound = np.exp(np.interp(scale(at), scale(x), np.log(own["y"])))
+            tables.append(table.assign(series=line["label"], value=bound))
+    return tables

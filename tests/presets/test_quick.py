@@ -10,8 +10,7 @@ from lrlab import InputError, presets
 from lrlab.catalog import family
 from lrlab.engine.results import LocalResults
 from lrlab.presets import report, result, shipped
-from lrlab.presets.definition import read
-from lrlab.presets.forms import quick
+from lrlab.presets.definition import quick, read
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.runs.run import TrialResult
 from lrlab.spectra import pairwise

@@ -11,7 +11,7 @@ from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import items
 from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
-from lrlab.presets.forms import moved
+from lrlab.presets.definition import moved
 from lrlab.presets.items import Search
 from lrlab.presets.quantities import QUANTITIES, at_distance
 
