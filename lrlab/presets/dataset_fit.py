@@ -73,9 +73,11 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
     own = {**about, "regularization": weight, "refused": "", "trace": scored}
     if not scored:
         return own
-    X, Y = job.spec.build().X_test, job.spec.build().Y_test
+    problem: Any = job.spec.build()
+    estimate: Any = trace.estimate
+    X, Y = problem.X_test, problem.Y_test
     parts = [part for part in np.array_split(np.arange(X.shape[0]), BLOCKS) if len(part)]
-    return {**own, **scored[-1], "blocks": [named(measured(trace.estimate, X[part], Y[part])) for part in parts]}
+    return {**own, **scored[-1], "blocks": [named(measured(estimate, X[part], Y[part])) for part in parts]}
 
 
 def named(row: Row) -> Row:

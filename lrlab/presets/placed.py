@@ -62,13 +62,13 @@ def placed_in(preset: Preset) -> list[Placed]:
         if series["label"] not in panel.get("only", panel.get("ratio", [series["label"]])):
             continue
         look, spec = {**preset.content["figure"], **panel}, preset.spec(panel, series)
-        whole = (STEPS, [0.0]) if iterates(preset) else axis_of(preset, series if "axes" in series else panel)
+        axis, values = (STEPS, [0.0]) if iterates(preset) else axis_of(preset, series if "axes" in series else panel)
         success = make_success(preset.content["success"]) if "success" in preset.content else None
         if "below" in series:
             success = Success(look["measure"], below=series["below"])
         if "fewest" in series or "quantity" in series:
             success = None
-        placed.append(Placed(look, series, *whole, spec, settings_of(preset, panel, series), success))
+        placed.append(Placed(look, series, axis, values, spec, settings_of(preset, panel, series), success))
     return placed
 
 
@@ -99,9 +99,11 @@ def _drawing(preset: Preset, one: Placed, value: float, number: int) -> Drawing 
     series, spec = one.series, one.at(value)
     if "quantity" in series:
         return Drawing(spec, series["quantity"], number, value if one.axis in PLACES else None)
-    ends, settings = tuple(series["fewest"][key] for key in ("along", "from", "to")), tuple(one.settings.items())
+    along, first, last = (series["fewest"][key] for key in ("along", "from", "to"))
+    settings = tuple(one.settings.items())
     close = QUICK_CLOSE if preset.quick else CLOSE
-    return Search(spec, series["solver"], settings, one.panel["measure"], series["below"], *ends, number, close)
+    metric, below = one.panel["measure"], series["below"]
+    return Search(spec, series["solver"], settings, metric, below, along, first, last, number, close)
 
 
 def settings_of(preset: Preset, panel: Toml, series: Toml) -> dict[str, Any]:

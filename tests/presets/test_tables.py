@@ -68,13 +68,6 @@ def test_ours_stand_beside_what_was_printed(result):
     assert again.metrics["auc"] == pytest.approx(own["auc"].iloc[0])
 
 
-def test_panels_have_filled_markers_for_ours_and_open_ones_for_the_paper(result):
-    area, error = result.panels
-    assert [trace.name for trace in area.figure.data] == ["power, here", "power, paper", "LEML, here"]
-    assert list(area.figure.data[0].x) == ["quiet", "loud"] and "Open: printed" in area.caption
-    assert [trace.name for trace in error.figure.data] == ["power, here", "LEML, here"] and "Open" not in error.caption
-
-
 def has_numbers(content):
     """Return whether a file has numbers that its paper prints."""
     own = [one.get("paper") for one in content.get("series", ())]
