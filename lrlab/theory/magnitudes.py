@@ -22,7 +22,7 @@ from scipy.special import expit, i0e, i1e, log_ndtr
 
 from lrlab.arrays import Array, Vector
 from lrlab.theory.cells import legendre
-from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer
+from lrlab.theory.channels import LOG_ROOT_TWO_PI, TINY, Answer, answer
 
 REACH = 7.5
 """Standard deviations in the integral."""
@@ -54,7 +54,8 @@ class Magnitudes:
         return 0.5 if self.field == "complex" else 1.0
 
 
-def answer(channel: Magnitudes, w: Vector, V: Array | float, y: Array) -> Answer:
+@answer.register
+def _(channel: Magnitudes, w: Vector, V: Array | float, y: Array) -> Answer:
     """Return the likelihood of measurements y >= 0 at z around w with variance V; arguments are broadcast.
 
     The score has the direction of w; the likelihood is a density, except at y = 0 with noise.

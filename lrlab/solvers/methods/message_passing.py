@@ -51,7 +51,7 @@ def iterations(problem: Any, start: State, rate: float) -> Iterator[Point]:
     scale, step, changes, cosines, before = math.sqrt(len(b)), 1.0, list[float](), list[float](), 0.0 * b
     while True:
         spread = V if v is None else np.maximum(squared(X, v), LEAST_VARIANCE)
-        at = answers(problem, w, spread)
+        at = answers(problem, problem.link, np.clip(w, -FARTHEST, FARTHEST), spread)
         g = at.score if score is None else step * at.score + (1.0 - step) * score
         S = entry_noise(X, g, at.curvature, v)
         # In units of 1 / sqrt(p), so that an entry has variance 1.
@@ -75,14 +75,14 @@ def iterations(problem: Any, start: State, rate: float) -> Iterator[Point]:
             step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
 
 
-def answers(problem: Any, w: Array, spread: Array | float) -> Answer:
+def answers(problem: Any, link: Any, w: Array, spread: Array | float) -> Answer:
     """Return the likelihood of the responses, by blocks of rows: quadratures take a hundred numbers per row."""
     n, parts = len(w), list[Answer]()
     for first in range(0, n, ROWS):
         problem.checkpoint(first / n)
         rows = slice(first, first + ROWS)
         own = spread[rows] if isinstance(spread, np.ndarray) and spread.ndim else spread
-        parts.append(answer(problem.link, np.clip(w[rows], -FARTHEST, FARTHEST), own, problem.y[rows]))
+        parts.append(answer(link, w[rows], own, problem.y[rows]))
     return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
 
 

@@ -12,11 +12,12 @@ from lrlab.models.protocols import PhaseData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
+from lrlab.solvers.methods.message_passing import answers
 from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, predict_start
 from lrlab.theory.channels import TINY
-from lrlab.theory.magnitudes import Magnitudes, answer
+from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase import spike
 from lrlab.theory.phase_limits import channel_of
 from lrlab.theory.state_evolution import evolution, overlaps
@@ -25,7 +26,7 @@ PATIENCE, DAMPED = 20, 0.8
 RECOVERED, STATIONARY, FITTED = 1e-3, 1e-8, 1e-6
 """1 - overlap that starts the refinement by Gauss-Newton; change of a fixed point, and residual norm of one that
 fits."""
-ROWS, LEAST_VARIANCE = 2**14, 1e-28
+LEAST_VARIANCE = 1e-28
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
@@ -104,7 +105,7 @@ def gamp(
     z, V, Az, w = started(problem, channel, start, c, rng)
     score, step, changes, variances = None, 1.0, list[float](), list[float]()
     while True:
-        a, _, w, (g, h) = matched(problem, channel, w, V, c)
+        a, _, w, g, h = matched(problem, channel, w, V, c)
         score = g if score is None else step * g + (1.0 - step) * score
         # h is the mean of |g|^2 under the model, which cannot be negative.
         S = 1.0 / max(m * (h if h > 0 else float(np.vdot(g, g).real) / m), TINY)
@@ -151,25 +152,16 @@ def matched(problem: PhaseData, channel: Magnitudes, w: Vector, V: float, c: flo
     """Return the scale a, V and a w of largest likelihood, and g and the mean h there."""
     a = 1.0
     for _ in range(3):
-        (g, h), size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
+        at, size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
+        g, h = at.score, float(at.curvature.mean())
         inner = V * float(np.vdot(w, g).real)
         grown = min(max(1.0 + inner / max(size, TINY), 0.5), 2.0)
         # mean |m - a w|^2 + mean v.
         gap = V**2 * float(np.vdot(g, g).real) - 2.0 * (grown - 1.0) * inner + (grown - 1.0) ** 2 * size
         V = min(max(gap / len(w) + V - V**2 * h, LEAST_VARIANCE * c), c)
         a, w = grown * a, grown * w
-    return a, V, w, answers(problem, channel, w, V)
-
-
-def answers(problem: PhaseData, channel: Magnitudes, w: Vector, V: float) -> tuple[Vector, float]:
-    """Return g (m,) and the mean h of the responses, by blocks of rows: noise takes some hundred numbers per row."""
-    score, total = np.empty_like(w), 0.0
-    for first in range(0, len(w), ROWS):
-        problem.checkpoint(first / len(w))
-        rows = slice(first, first + ROWS)
-        at = answer(channel, w[rows], V, problem.y[rows])
-        score[rows], total = at.score, total + float(at.curvature.sum())
-    return score, total / len(w)
+    at = answers(problem, channel, w, V)
+    return a, V, w, at.score, float(at.curvature.mean())
 
 
 def oscillates(values: list[float]) -> bool:

@@ -184,7 +184,7 @@ def surprise(problem: SingleIndexData, at: Point, rate: float) -> float:
     is not quite the mean without the i-th. A nat per unknown is never much.
     """
     (n, p), (b, V, *_) = problem.shape, at.state
-    own = at.log_chance if n < 10.0 * rate * p else answers(problem, problem.X @ b, V).log_chance
+    own = at.log_chance if n < 10.0 * rate * p else answers(problem, problem.link, problem.X @ b, V).log_chance
     own, chance = np.minimum(own, 0.0), np.exp(own)
     odds = own - log_of_rest(own)
     # log P(y) - E log P = (1 - P) odds, and the variance is P (1 - P) odds^2.
