@@ -106,7 +106,7 @@ def sampled(first: Candidate, rows: Dataset, seed: int) -> list[Candidate]:
         options = {**dict(first.options), **{name: float(value) for name, value in one.items() if name in RANGES}}
         rank = int(one.get("rank", first.rank))
         candidates.append(first._replace(options=tuple(options.items()), rank=rank, scaling=str(one["scaling"])))
-    return candidates
+    return list(dict.fromkeys(candidates))
 
 
 def tuned(rows: Dataset, given: Candidate, *, intercept: bool = True, metric: str = "", seed: int = 0) -> Candidate:
