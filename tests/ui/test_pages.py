@@ -228,7 +228,7 @@ def test_spectrum_of_a_design_without_theory_shows_only_trials():
     for shown in figures(at)[:2]:
         names = [trace["name"] for trace in shown["data"]]
         assert any("simulated" in name for name in names) and not any("theory" in name for name in names)
-    assert any("none is drawn" in caption.value for caption in at.caption)
+    assert any("none is shown" in caption.value for caption in at.caption)
 
 
 def test_figure_1_is_one_click_away():
