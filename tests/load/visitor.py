@@ -45,7 +45,6 @@ class Visitor:
     cards: str = ""
     first_at: float = 0.0
     over_at: float = 0.0
-    bytes: int = 0
     full_runs: int = 0
     parts: int = 0
     session: str = ""
@@ -128,10 +127,7 @@ class Visitor:
         state.cached_message_hashes.extend(self._hashes)
         for name, (kind, value) in self.values.items():
             widget = state.widget_states.widgets.add(id=name)
-            if kind == "string_array_value":
-                widget.string_array_value.data.extend(value)
-            else:
-                setattr(widget, kind, value)
+            setattr(widget, kind, value)
         if trigger:
             state.widget_states.widgets.add(id=trigger, trigger_value=True)
         if over:
@@ -143,7 +139,6 @@ class Visitor:
     async def _receive(self) -> None:
         try:
             async for data in self.socket:
-                self.bytes += len(data)
                 message = ForwardMsg.FromString(data)
                 if message.ref_hash:
                     message = self._hashes[message.ref_hash]
