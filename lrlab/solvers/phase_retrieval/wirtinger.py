@@ -1,7 +1,7 @@
 """Wirtinger flow: gradient descent on squared magnitudes, or on the likelihood of counts, for phase retrieval."""
 
 import math
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -15,13 +15,6 @@ from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, p
 BACKGROUND = 0.01
 """Fraction of the mean intensity that keeps the likelihood of counts finite, and costs a hundredth of the error."""
 HALVINGS, ROUNDING = 30, 1e-13
-
-
-class Loss(NamedTuple):
-    """Value F, and weights w (m,) that give weighted squares of |<a_i, z>|^2 - y_i the gradient of F at z."""
-
-    F: float
-    w: Array | float
 
 
 @phase_solver()
@@ -82,19 +75,22 @@ def wirtinger_flow(
             t = best_step(Az, Ad, y, w)
         for _ in range(HALVINGS if background and step != "schedule" else 0):
             # At the minimum, rounding errors decide.
-            if compared(np.abs(Az + t * Ad) ** 2, y, background).F <= F + ROUNDING * background:
+            if compared(np.abs(Az + t * Ad) ** 2, y, background)[0] <= F + ROUNDING * background:
                 break
             t /= 2.0
         z, Az = z + t * d, Az + t * Ad
 
 
-def compared(intensity: Array, y: Array, background: float) -> Loss:
-    """Return the loss of intensities (m,) given y: squares, or with a background the likelihood of counts."""
+def compared(intensity: Array, y: Array, background: float) -> tuple[float, Array | float]:
+    """Return F at intensities (m,), and weights that give weighted squares of intensity - y the gradient of F there.
+
+    Squares, or with a background the likelihood of counts.
+    """
     r = intensity - y
     if not background:
-        return Loss(float(np.mean(r**2)) / 2.0, 1.0)
+        return float(np.mean(r**2)) / 2.0, 1.0
     J = y + background
-    return Loss(float(np.mean(r - J * np.log1p(r / J))), 1.0 / (intensity + background))
+    return float(np.mean(r - J * np.log1p(r / J))), 1.0 / (intensity + background)
 
 
 def direction(g: Vector, before: Vector, d: Vector, *, conjugate: bool) -> Vector:

@@ -157,7 +157,7 @@ def first_state(problem: SingleIndexData, rate: float) -> State:
     # Below the weak-recovery threshold the estimate is noise, and t is 1, its value there.
     q, t = (limit.overlap, limit.dual) if limit.overlap > 0 else (0.0, 1.0)
     q = max(q, 1.0 / math.sqrt(p))
-    b = math.sqrt(q) * leading(class_moments(problem), T, p, "").b
+    b = math.sqrt(q) * leading(class_moments(problem), T, p)[1]
     return State(b, 1.0 - q, problem.X @ b * (1.0 - t * np.where(problem.y > 0, T.pos, T.neg)))
 
 

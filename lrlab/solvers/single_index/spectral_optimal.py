@@ -1,6 +1,6 @@
 """The spectral method that is best at weak recovery: an eigenvector of differently weighted covariances of answers."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
@@ -23,14 +23,6 @@ DENSE = 1500
 WeightsOption = Annotated[
     str, choice("counts", "link", help="weights of both responses: from their counts, or from the link")
 ]
-
-
-class Leading(NamedTuple):
-    """Largest eigenvalue of (1/p) sum T(y_i) x_i x_i^T, its unit eigenvector b (p,), and a sentence on the choice."""
-
-    value: float
-    b: Array
-    note: str
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
@@ -77,18 +69,14 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     moments = class_moments(problem)
     n, p = problem.shape
     if weights == "link":
-        T = known_link_weights(problem.link.moments)
-        estimate: Leading | None = leading(moments, T, p, "Weights from the link.")
+        value, b = leading(moments, known_link_weights(problem.link.moments), p)
+        yield Iterate(b, objective=-value, residual=0.0, note="Weights from the link.")
     else:
-        estimate = leading_by_counts(moments, n, p)
-    if estimate is None:
-        yield Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
-        return
-    yield Iterate(estimate.b, objective=-estimate.value, residual=0.0, note=estimate.note)
+        yield leading_by_counts(moments, n, p)
 
 
-def leading(moments: ClassMoments, T: Weights, p: int, note: str) -> Leading:
-    """Return the leading eigenpair of T_+ S_+ + T_- S_-, divided by p."""
+def leading(moments: ClassMoments, T: Weights, p: int) -> tuple[float, Array]:
+    """Return the largest eigenvalue of (1/p) sum T(y_i) x_i x_i^T, and its unit eigenvector (p,)."""
     M = T.pos / p * moments.S_pos
     M += T.neg / p * moments.S_neg
     last = len(M) - 1
@@ -96,11 +84,11 @@ def leading(moments: ClassMoments, T: Weights, p: int, note: str) -> Leading:
         values, vectors = eigh(M, subset_by_index=(last, last), overwrite_a=True)
     else:
         values, vectors = top_eigenpairs(M, 1)
-    return Leading(float(values[0]), vectors[:, 0], note)
+    return float(values[0]), vectors[:, 0]
 
 
-def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
-    """Return the leading eigenpair for the sign that stands out more; None if neither sign remains.
+def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Iterate:
+    """Return the leading eigenvector for the sign that stands out more; 0 if neither sign remains.
 
     A sign drops out if no link with it can be recovered at this n/p.
     """
@@ -108,15 +96,15 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Leading | None:
     for sign in (1, -1):
         T = link_free_weights(share, n / p, sign)
         if T is not None:
-            at = leading(moments, T, p, "")
-            by_sign[sign] = (at, (at.value - 1.0) / edge_scale(share, n / p, p, sign))
+            value, b = leading(moments, T, p)
+            by_sign[sign] = value, b, (value - 1.0) / edge_scale(share, n / p, p, sign)
     if not by_sign:
-        return None
-    winner = max(by_sign, key=lambda sign: by_sign[sign][1])
-    at, _ = by_sign[winner]
+        return Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
+    winner = max(by_sign, key=lambda sign: by_sign[sign][2])
+    value, b, _ = by_sign[winner]
     larger = "larger" if winner > 0 else "smaller"
-    heights = {sign: format_size(max(height, 0.0)) for sign, (_, height) in by_sign.items()}
+    heights = {sign: format_size(max(height, 0.0)) for sign, (*_, height) in by_sign.items()}
     others = "".join(f", with the other sign {heights[sign]}" for sign in by_sign if sign != winner)
     stands_out = f"{heights[winner]} times its fluctuation above the edge of pure noise{others}"
     note = f"|<x, b>| assumed {larger} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
-    return Leading(at.value, at.b, note)
+    return Iterate(b, objective=-value, residual=0.0, note=note)
