@@ -23,8 +23,9 @@ from scipy.special import expit
 
 from lrlab.arrays import Array
 from lrlab.theory.cells import legendre
+from lrlab.theory.channels import answer
 from lrlab.theory.information import LEVELS, log_information
-from lrlab.theory.magnitudes import REACH, Magnitudes, answer, window
+from lrlab.theory.magnitudes import REACH, Magnitudes, window
 from lrlab.theory.phase import density
 from lrlab.theory.state_evolution import fixed_points
 

@@ -125,18 +125,14 @@ def distinct_entries(M: Array, b: Array, n: int, s: int) -> int:
     return max(1, int((np.abs(M @ b) > threshold).sum()))
 
 
-def entry_deviation(M: Array, n: int) -> float:
-    """Return the standard deviation of an entry of M/4 that holds no signal, from M/4 (p, p) itself."""
+def automatic_penalty(M: Array, n: int) -> float:
+    """Return sigma sqrt(log p), sigma the standard deviation of an entry of M/4 (p, p) that holds no signal."""
     p = len(M)
     # For w in {0, 1} and independent dx_j, dx_k ~ N(0, 2), the mean of w dx_j dx_k over n/2 pairs has variance
     # 4 E[w] / (n/2), and the diagonal of M/4 is 2 E[w]. Signal raises the median of the entries, never this bound.
     bound = 2.0 * math.sqrt(max(float(np.trace(M)), 0.0) / (p * n))
-    return min(float(np.median(np.abs(M[np.triu_indices(p, 1)]))) / MEDIAN_ABS_NORMAL, bound)
-
-
-def automatic_penalty(M: Array, n: int) -> float:
-    """Return sigma sqrt(log p), see `sparse_pairwise_moment`."""
-    return entry_deviation(M, n) * math.sqrt(math.log(len(M)))
+    sigma = min(float(np.median(np.abs(M[np.triu_indices(p, 1)]))) / MEDIAN_ABS_NORMAL, bound)
+    return sigma * math.sqrt(math.log(p))
 
 
 def _chosen(problem: SingleIndexData, pairs: str, moment: str, s: int) -> tuple[Array, str]:
