@@ -54,7 +54,7 @@ def scaled_gradient(
         right = left if A.symmetric else A.right(step[d1:])
         first, second = A.pair(left * s, Q) + A.pair(P * s, right), A.pair(left * s, right)
         yield Iterate(at.W, at.objective, alignment(d, first, b))
-        quartic = [second @ second / 2, first @ second, first @ first / 2 + d @ second, d @ first, 0.0]
+        quartic = np.array([second @ second / 2, first @ second, first @ first / 2 + d @ second, d @ first, 0])
         roots = np.append(np.roots(np.polyder(quartic)).real, 0.0)
         eta = roots[np.argmin(np.polyval(quartic, roots))]
         U, V = U + eta * step[:d1], V + eta * step[d1:]

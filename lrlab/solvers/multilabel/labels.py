@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, vstack
@@ -27,7 +28,8 @@ class Labels:
     """
 
     def __init__(self, problem: LabelData, loss: Loss) -> None:
-        self.Y, self.mask, self.loss, self.intercepts = problem.Y, problem.mask, loss, int(problem.intercept)
+        self.Y, self.loss, self.intercepts = problem.Y, loss, int(problem.intercept)
+        self.mask: Any = problem.mask
         self.design, self.full = Design.balanced(problem.X, problem.intercept), problem.mask is None
         self.X, (n, L) = self.design.X, self.Y.shape
         m = n * L if self.mask is None else self.mask.nnz
