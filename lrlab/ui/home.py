@@ -127,21 +127,20 @@ YOURS = (
 """Pages for people's own files."""
 
 
+PAPER = "yi2015-fig2"
+"""The experiment of the card *Papers*: a full result that reproduces all claims."""
+
+
 def cards() -> tuple[Card, ...]:
     """Return the cards in sight: one for each page."""
-    run, eigengaps, diagram = EXPLORE[0], EXPLORE[2], EXPLORE[3]
-    paper = _with_claims(gallery.telling(1)[0])
+    run, eigengaps, diagram, paper = EXPLORE[0], EXPLORE[2], EXPLORE[3], gallery.card(PAPER)
+    paper = paper._replace(text=f"{paper.text}  \n{gallery.in_sight(PAPER)}", badges=())
     return (lesson_card("one-bit")._replace(badges=()), run, diagram, eigengaps, paper, *YOURS)
 
 
 def more_cards() -> tuple[Card, ...]:
     """Return the cards of further examples."""
     return tuple(card for card in EXPLORE if card not in cards())
-
-
-def _with_claims(name: str) -> Card:
-    card = gallery.card(name)
-    return card._replace(text=f"{card.text}  \n{gallery.in_sight(name)}", badges=())
 
 
 def show_atlas() -> None:

@@ -157,22 +157,6 @@ def lines(name: str) -> list[Line]:
     return result.lines(run.table) if run else []
 
 
-@st.cache_data(show_spinner=False)
-def telling(count: int) -> list[str]:
-    """Return names of results that say most: each of another paper, in full, with most of its claims reproduced."""
-    scores = {name: _score(name) for name in presets.names() if paper_of(name) and lines(name)}
-    best: dict[str, str] = {}
-    for name in sorted(scores, key=lambda name: scores[name], reverse=True):
-        best.setdefault(name.partition("-")[0], name)
-    return list(best.values())[:count]
-
-
-def _score(name: str) -> tuple[float, bool, int]:
-    run, verdicts = shipped.load(name), result.counts(lines(name))
-    stands = verdicts.get(REPRODUCED, 0)
-    return stands / sum(verdicts.values()), run is not None and not run.short, stands
-
-
 def badges(name: str) -> list[tuple[str, str]]:
     """Return how many claims stand, fall and are open, the time, the trials and the data of the stored result.
 
