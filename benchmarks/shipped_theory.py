@@ -11,8 +11,7 @@ from typing import Any
 from lrlab import catalog, lessons
 from lrlab.engine.engine import close_engines, on_workers
 from lrlab.engine.results import collect
-from lrlab.lessons.figures import scores
-from lrlab.lessons.trials import job
+from lrlab.lessons.figures import job, scores
 from lrlab.models.index_family import FAMILY
 from lrlab.parameters import InputError
 from lrlab.runs import theory

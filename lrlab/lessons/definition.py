@@ -90,10 +90,6 @@ class Choice:
     to: float = float("inf")
     why: str = ""
 
-    def holds(self, answer: float) -> bool:
-        """Return whether the answer lies in its range."""
-        return self.over < answer <= self.to
-
 
 @dataclass(frozen=True)
 class Question:
@@ -109,7 +105,7 @@ class Question:
 
     def right(self, answer: float) -> int:
         """Return the number of the choice that holds; -1 if none does."""
-        return next((k for k, choice in enumerate(self.choices) if choice.holds(answer)), -1)
+        return next((k for k, choice in enumerate(self.choices) if choice.over < answer <= choice.to), -1)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import Any
 
 from lrlab import catalog
 from lrlab.lessons.definition import PLACE, Choice, Figure, Lesson, Question, Series, Slider, Step
-from lrlab.lessons.figures import KINDS
-from lrlab.lessons.trials import job
+from lrlab.lessons.figures import KINDS, job
 from lrlab.models.axes import axes, derived
 from lrlab.parameters import InputError, declared, require_known
 from lrlab.protocol import Spec

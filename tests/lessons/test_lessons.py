@@ -83,7 +83,7 @@ def test_a_mistake_in_a_file_is_one_sentence_with_its_path(before, after, messag
 @pytest.mark.parametrize("step", QUESTIONS)
 def test_the_answer_to_a_question_is_computed_and_holds_on_other_data(step):
     question, answer = step.question, step.number("answer")
-    assert sum(choice.holds(answer) for choice in question.choices) == 1
+    assert sum(choice.over < answer <= choice.to for choice in question.choices) == 1
     assert not PLACE.search(step.filled(question.feedback))
     other = replace(step.figure, spec=step.figure.spec.replace(seed=OTHER_SEED))
     assert question.right(replace(step, figure=other).number("answer")) == question.right(answer)

@@ -71,7 +71,7 @@ def test_a_slider_answers_each_position_and_a_click_moves_the_crosshair(monkeypa
     parts = drag.show(0)
     low = list(sweep.grid["m"])[0]
     assert parts["transition.map"].data[-1].y[-1] == low
-    assert f"{low:g} numbers for" in parts["transition.cell-sentence"]
+    assert f"{low:g} measurements for" in parts["transition.cell-sentence"]
     assert np.isfinite(parts["transition.cell-curves"].data[0].y).any()
     values = [own[-1] for own in sweep.grid.values()]
     data = [*values, "Gauss-Newton"]

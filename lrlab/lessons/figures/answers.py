@@ -5,7 +5,7 @@ import numpy as np
 from lrlab.figures import build, theme
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.trials import single_index
+from lrlab.lessons.figures import single_index
 
 SHOWN, REACH, BINS, HEIGHT = 300, 3.0, 13, 380
 

@@ -3,9 +3,8 @@
 from lrlab.figures import build, theme
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_keys
+from lrlab.lessons.figures import require_keys, spec_at
 from lrlab.lessons.figures.scores import finished
-from lrlab.lessons.trials import spec_at
 from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 

@@ -5,7 +5,7 @@ from typing import Any
 from lrlab.figures import build
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.trials import single_index
+from lrlab.lessons.figures import single_index
 from lrlab.parameters import InputError
 from lrlab.spectra import histogram
 

@@ -5,8 +5,7 @@ import math
 from lrlab.catalog import family
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_keys, require_series
-from lrlab.lessons.trials import scores
+from lrlab.lessons.figures import require_keys, require_series, trial_values
 
 HEIGHT, LEAST = 400, 1e-16
 
@@ -20,7 +19,7 @@ def check(figure: Figure) -> None:
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the number of draws of each series that end below the level."""
     level = figure.get("level")
-    return {one.label: float(sum(v < level for v in scores(figure, one, at))) for one in figure.series}
+    return {one.label: float(sum(v < level for v in trial_values(figure, one, at))) for one in figure.series}
 
 
 def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
@@ -28,7 +27,7 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     drawn, level = build.Figure(), figure.get("level")
     colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
-        values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in scores(figure, one, at))
+        values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in trial_values(figure, one, at))
         drawn.add_scatter(
             x=list(range(1, len(values) + 1)),
             y=values,

@@ -6,8 +6,7 @@ from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import aligned
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_series
-from lrlab.lessons.trials import job, run, spec_at
+from lrlab.lessons.figures import job, require_series, run, spec_at
 from lrlab.parameters import InputError
 
 HEIGHT = 300

@@ -8,8 +8,7 @@ from lrlab.figures.ends import name_ends
 from lrlab.figures.numbers import rounded
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_series
-from lrlab.lessons.trials import job, run
+from lrlab.lessons.figures import job, require_series, run
 
 HEIGHT = 400
 check = require_series

@@ -15,8 +15,7 @@ from lrlab.figures.convergence import prediction
 from lrlab.figures.ends import name_ends
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_series
-from lrlab.lessons.trials import job, scores
+from lrlab.lessons.figures import job, require_series, trial_values
 from lrlab.parameters import display_name
 from lrlab.runs import theory
 
@@ -34,7 +33,7 @@ def names(figure: Figure) -> list[str]:
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the mean score of each series, what theory says of it and of all methods, and the leads."""
-    result = {one.label: fmean(scores(figure, one, at)) for one in figure.series}
+    result = {one.label: fmean(trial_values(figure, one, at)) for one in figure.series}
     result |= {f"lead over {one.label}": result[figure.series[0].label] - result[one.label] for one in figure.series}
     said = {**_limits(figure, at), **_predicted(figure, at)}
     return result | {name: value for name, value in said.items() if math.isfinite(value)}
@@ -80,7 +79,7 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """
     drawn, values = build.Figure(), figure.slider.values
     first, last = sorted((values.index(at), values.index(at if alone else figure.slider.before or values[0])))
-    lines = _lines(figure)[: 0 if alone else None]
+    lines = pd.DataFrame() if alone else _lines(figure)
     known = {name: lines.dropna(subset=[name]) for name in lines if lines[name].notna().any()}
     for label, color in theme.colors(figure.labels).items():
         predicted, limit = f"predicted {label}", f"limit of {label}"
@@ -109,7 +108,7 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
     """Add a small mark for each draw, and a large one for their mean, the largest at the slider's position."""
     colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
     for one in figure.series:
-        results, color = [scores(figure, one, place) for place in shown], colors[one.label]
+        results, color = [trial_values(figure, one, place) for place in shown], colors[one.label]
         if figure.trials > 1:
             drawn.add_scatter(
                 x=[place for place in shown for _ in range(figure.trials)],
