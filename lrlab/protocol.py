@@ -89,11 +89,12 @@ def proceed(fraction: float) -> None:
 class View(NamedTuple):
     """A picture of a ground truth or an estimate: values (rows, columns), nan if missing, and names of both.
 
-    scale: "gray" levels in 0..1, "signed" numbers, or "kinds", whole numbers from 0 that stand for colors.
+    scale: "gray" levels in 0..1, "bytes" of gray, "signed" numbers, or "kinds", whole numbers from 0 that stand for
+    colors.
     """
 
     values: Array
-    scale: Literal["gray", "signed", "kinds"]
+    scale: Literal["gray", "bytes", "signed", "kinds"]
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
 

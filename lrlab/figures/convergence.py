@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,7 @@ def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "pr
 
 def levels(runs: Sequence[Recovery], measure: str) -> list[Level]:
     """Return all levels of theory: of each run its end, its asymptotic limit and its start, then of all methods."""
+    wanted: list[tuple[str, Recovery | None, str]]
     wanted = [(kind, run, measure) for run in runs for kind in ("predicted", "limit")]
     wanted += [("predicted", run, f"start_{measure}") for run in runs]
     wanted += [(kind, None, measure) for kind in (*BOUNDS, *LIMITS) if runs]
@@ -168,7 +169,7 @@ def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, fl
         if math.isfinite(low + high) and (low > 0 or not log_y):
             theme.band(figure, extent, [low, low], [high, high], color)
         if kind == "predicted":
-            look = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
+            look: dict[str, Any] = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
             hover = f"theory of {title} at this n and p: mean %{{y:.4g}}"
             theme.dashed(figure, extent, level, color, hover=hover, **look)
         elif kind == "start":

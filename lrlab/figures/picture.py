@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab.arrays import Array
 from lrlab.figures import theme
@@ -66,7 +65,7 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int, 
         if place["col"] == 1:
             figure.update_yaxes(**ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows), **place)
         if k + columns >= len(maps):
-            names = {"tickvals": [*range(len(true.columns))], "ticktext": list(true.columns)}
+            names: dict[str, Any] = {"tickvals": [*range(len(true.columns))], "ticktext": list(true.columns)}
             figure.update_xaxes(**ticks, tickangle=-60, **names, **place)
     return figure
 
@@ -132,8 +131,8 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
     return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
 
 
-def gray(estimate: Array, truth: Array) -> NDArray[np.uint8]:
-    """Return an estimate as (side, side) gray levels 0..255 on the truth's scale."""
+def gray(estimate: Array, truth: Array) -> Any:
+    """Return an estimate as (side, side) gray levels 0..255, in bytes, on the truth's scale."""
     side = math.isqrt(len(truth))
     levels = np.asarray(estimate, dtype=float) / truth.max()
     return (255.0 * np.clip(levels, 0.0, 1.0)).round().astype(np.uint8).reshape(side, side)

@@ -103,7 +103,7 @@ def _add_stems(figure: Figure, truth: Array, symbol: str) -> None:
     _add_dashes(figure, j, truth, f"truth {symbol}", 11)
 
 
-def _add_dashes(figure: Figure, x: Array, y: Array, name: str, size: int) -> None:
+def _add_dashes(figure: Figure, x: Any, y: Array, name: str, size: int) -> None:
     """Add the values of the ground truth as short level lines."""
     look = {"color": theme.INK, "symbol": "line-ew-open", "size": size, "line": {"width": 2}}
     hover = "%{x}: %{y:.4g}"

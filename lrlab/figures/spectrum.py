@@ -1,5 +1,7 @@
 """Figures of spectra along an axis and of one draw: the pairwise moment and those of other starts, beside theory."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -55,7 +57,11 @@ def eigenvalues(
     for name, words, population, color, symbol in SERIES:
         # There is none for other designs than Gaussian.
         if curve[population].notna().any():
-            look = {"name": "infinite data, E[M]/4", "showlegend": name == "top", "legendgroup": "population"}
+            look: dict[str, Any] = {
+                "name": "infinite data, E[M]/4",
+                "showlegend": name == "top",
+                "legendgroup": "population",
+            }
             hover = f"{words} of E[M]/4: %{{y:.4g}}"
             theme.line(figure, at, curve[population], hover=hover, dash="dot", width=1.6, **look)
             predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
@@ -121,7 +127,7 @@ def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str)
     """
     figure, at = Figure(), curve["at"]
     for name in ("true_largest", "true_smallest"):
-        look = {"name": "infinite data: the largest and the k-th", "showlegend": name == "true_largest"}
+        look: dict[str, Any] = {"name": "infinite data: the largest and the k-th", "showlegend": name == "true_largest"}
         hover = "truth: %{y:.4g}"
         theme.line(figure, at, curve[name], hover=hover, dash="dot", width=1.6, legendgroup="truth", **look)
     known = curve[curve["largest"].notna()]

@@ -143,7 +143,7 @@ def dashed(
 
 def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:
     """Add the thin line of an asymptotic limit, and to the legend if asked."""
-    look = {"showlegend": legend, "legendgroup": "asymptote", "hover": f"{name}: %{{y:.4g}}"}
+    look: dict[str, Any] = {"showlegend": legend, "legendgroup": "asymptote", "hover": f"{name}: %{{y:.4g}}"}
     line(figure, x, y, color, name=name, dash="dot", width=1, **look)
 
 

@@ -190,7 +190,7 @@ class Layers(NamedTuple):
     def theory(self, lines: pd.DataFrame) -> None:
         """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
         for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
-            place = {"row": self.row, "col": self.col, "name": str(name)}
+            place: dict[str, Any] = {"row": self.row, "col": self.col, "name": str(name)}
             hover, dash = f"{name} at %{{x:.4g}}, %{{y:.4g}}", LINE_DASHES[k % len(LINE_DASHES)]
             theme.line(self.figure, points["x"], points["y"], WHITE, width=5, showlegend=False, **place)
             theme.line(self.figure, points["x"], points["y"], width=2.5, dash=dash, hover=hover, **place)
@@ -202,7 +202,7 @@ class Layers(NamedTuple):
             if region.name in REGIONS:
                 x, y = (_to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
                 hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": CLEAR}
-                look = {"name": f"{region.name} {LARGE}", "row": self.row, "col": self.col}
+                look: dict[str, Any] = {"name": f"{region.name} {LARGE}", "row": self.row, "col": self.col}
                 theme.line(self.figure, x, y, width=1.2, fill="toself", fillpattern=hatch, **look)
             if all(map(math.isfinite, region.label)):
                 logs = (axis.spacing == "log" for axis in axes)
@@ -218,7 +218,7 @@ class Layers(NamedTuple):
         }
         for name, (axis, update, titled) in ends.items():
             shown = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
-            look = {"type": axis.spacing, "range": list(shown), "title_text": axis.title * titled}
+            look: dict[str, Any] = {"type": axis.spacing, "range": list(shown), "title_text": axis.title * titled}
             # Maps are zoomed together.
             matches = None if self.row == self.col == 1 else name
             update(self.row, self.col, showgrid=False, matches=matches, **look)

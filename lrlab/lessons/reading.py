@@ -1,7 +1,7 @@
 """Reads the glossary and lesson files, which it checks as a whole: every mistake is one sentence."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -60,7 +60,7 @@ def read(name: str, text: str) -> Lesson:
 
 def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return a table with texts without the space around them, and tables and lists as tuples."""
-    kinds = {str: str.strip, dict: lambda value: tuple(value.items()), list: tuple}
+    kinds: dict[type, Callable[[Any], Any]] = {str: str.strip, dict: lambda value: tuple(value.items()), list: tuple}
     return {key: kinds.get(type(value), lambda value: value)(value) for key, value in table.items()}
 
 

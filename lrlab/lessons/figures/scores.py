@@ -95,7 +95,7 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     _means(drawn, figure, values[first : last + 1], at)
     if ALL_METHODS in known:
         all_methods = known[ALL_METHODS]
-        look = {"name": ALL_METHODS, "hover": f"{ALL_METHODS}: %{{y:.4g}}", "dash": "longdashdot"}
+        look: dict[str, Any] = {"name": ALL_METHODS, "hover": f"{ALL_METHODS}: %{{y:.4g}}", "dash": "longdashdot"}
         theme.line(drawn, all_methods["at"], all_methods[ALL_METHODS], **look)
     if any(name.startswith("predicted") for name in known):
         theme.dashed(drawn, [None], [None], name="finite-size theory, 80% of trials")

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import partial
 from html import escape
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -204,8 +205,12 @@ def histogram(one: Round, mine: int = -1) -> build.Figure:
     hover = f"%{{text}} of {total}<extra></extra>"
     drawn.add_bar(x=places, y=fractions, text=[str(count or "") for count in one.counts], hovertemplate=hover, **look)
     if rates:
-        look = {"name": "trials that succeed", "mode": "lines+markers", "hover": "%{y:.0%} of the trials"}
-        theme.line(drawn, list(rates), list(rates.values()), theme.PALETTE[1], **look)
+        line: dict[str, Any] = {
+            "name": "trials that succeed",
+            "mode": "lines+markers",
+            "hover": "%{y:.0%} of the trials",
+        }
+        theme.line(drawn, list(rates), list(rates.values()), theme.PALETTE[1], **line)
     if right >= 0:
         # Visible even if nobody has predicted it.
         border = {"width": 2, "color": theme.PALETTE[2]}
