@@ -168,7 +168,8 @@ def lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict
 def margins(spec: Any, level: Level) -> dict[str, float]:
     """Return log n/p minus its value if the limit of polynomial-time methods just exceeds a level."""
     overlap = 1.0 - level.value**2 if level.measure == "error" and spec.bits != 1 else overlap_at(level)
-    if overlap is None or not 0.0 < overlap < 1.0 or not sparse_limits.bayes_limits(spec):
+    known = spec.entries == "gaussian" and spec.sparsity < spec.p
+    if overlap is None or not 0.0 < overlap < 1.0 or not known:
         return {}
     needed = ratios(sparse_limits.Measured(spec.index_noise, spec.bits), overlap, spec.sparsity / spec.p).fast
     return {POSSIBLE: math.log(spec.n / spec.p / needed)} if np.isfinite(needed) else {}

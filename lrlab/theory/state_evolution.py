@@ -162,6 +162,6 @@ def _cells(values: Array) -> Array:
 # Neither n/p nor the prior enters: a map or a sweep needs one table for each link.
 @lru_cache(maxsize=1024)
 def _table(link: Any) -> Array:
-    table = log_information(link, LEVELS)
+    table = link.table(LEVELS) if hasattr(link, "table") else log_information(link, LEVELS)
     table.setflags(write=False)
     return table

@@ -9,6 +9,8 @@ import lrlab
 from lrlab.parameters import InputError
 from lrlab.theory import sparse_limits
 from lrlab.theory.channels import answer
+from lrlab.theory.information import log_information
+from lrlab.theory.state_evolution import LEVELS
 
 
 def spec(**values):
@@ -94,3 +96,9 @@ def test_errors_are_those_of_the_limit(solver, bits):
         errors.append(trace.table["error"].iloc[-1])
     limit = trace.job.entry.predict(trace.job.spec, dict(trace.job.options))["limit_error"]
     assert np.mean(errors) == pytest.approx(limit, rel=0.05)
+
+
+@pytest.mark.parametrize(("noise", "bits"), [(0.05, 1), (0.3, 3), (1.2, 6)])
+def test_tables_of_noisy_quantizers_are_near_those_computed_at_their_own_noise(noise, bits):
+    channel = sparse_limits.Measured(noise, bits)
+    assert channel.table(LEVELS) == pytest.approx(log_information(channel, LEVELS), abs=3e-3)
