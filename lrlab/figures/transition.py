@@ -206,9 +206,9 @@ class Layers(NamedTuple):
                 theme.line(self.figure, x, y, width=1.2, fill="toself", fillpattern=hatch, **look)
             if all(map(math.isfinite, region.label)):
                 logs = (axis.spacing == "log" for axis in axes)
-                x, y = (math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True))
+                at = [math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True)]
                 text = f"{region.name}<br>{LARGE}"
-                self.figure.add_annotation(self.row, self.col, x=x, y=y, text=text, **LABEL)
+                self.figure.add_annotation(self.row, self.col, x=at[0], y=at[1], text=text, **LABEL)
 
     def axes(self, below: bool) -> None:
         """Give the axes of a map their ranges, and their titles unless another map is `below` or to the left."""
