@@ -197,7 +197,7 @@ class Measured:
             (t + 1.0) * t * (t - 1.0) / 6.0,
         )
         near = (replace(self, noise=math.exp(NOISE_STEP * (first + k))) for k in (-1.0, 0.0, 1.0, 2.0))
-        return sum(weight * _exact(channel, tuple(levels)) for weight, channel in zip(weights, near, strict=True))
+        return np.array(weights) @ [_exact(channel, tuple(levels)) for channel in near]
 
 
 @lru_cache(maxsize=256)
