@@ -190,17 +190,21 @@ def ranked(count: int, tail: float) -> int:
     return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
 
 
-def power(samples: Samples, series: Iterable[str], rule: Mapping[str, Any]) -> tuple[float, Interval]:
+def power(
+    samples: Samples, series: Iterable[str], rule: Mapping[str, Any], means: bool = False
+) -> tuple[float, Interval]:
     """Return the common slope of log medians over log places, with its 95% least-squares interval; nan if unknown.
 
-    Each series has its own constant; the number of trials weights a point; curvature widens the interval.
+    Each series has its own constant; the number of trials weights a point; curvature widens the interval. means: of
+    means instead of medians.
     """
+    center = samples.mean if means else samples.center
     parts = list[Array]()
     for name in series:
-        places = [x for x in samples.places([name], rule) if math.isfinite(samples.center(name, x))]
+        places = [x for x in samples.places([name], rule) if math.isfinite(center(name, x))]
         if len(places) > 1:
             weights = np.array([len(samples.values[name][x]) for x in places], float)
-            logs = np.log(np.array([[float(x), samples.center(name, x)] for x in places]))
+            logs = np.log(np.array([[float(x), center(name, x)] for x in places]))
             parts.append(np.sqrt(weights)[:, None] * (logs - np.average(logs, axis=0, weights=weights)))
     freedom = sum(map(len, parts)) - len(parts) - 1
     if freedom < 1:
