@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Mask
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid, trace
 from lrlab.figures.recovery import Recovery
@@ -26,9 +26,11 @@ LARGE = "in large problems"
 LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
 INFERRED = "inferred from other grid points"
-PALE, SMALLER = 0.55, 8
-"""Opacity of inferred cells, and pixels between them, which leave smaller squares."""
+PALE = 0.55
+"""Opacity of inferred cells."""
 WHITE, CLEAR = "#ffffff", "rgba(0, 0, 0, 0)"
+HATCH = {"shape": "\\", "size": 6, "solidity": 0.2, "fgcolor": "rgba(255, 255, 255, 0.9)", "bgcolor": CLEAR}
+"""Hatch of inferred cells: it leans to the other side than the hatch of theory."""
 
 
 class Scale(NamedTuple):
@@ -147,7 +149,7 @@ class Layers(NamedTuple):
         return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).to_numpy()
 
     def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str]) -> None:
-        """Color the cells of a solver; inferred ones are paler and smaller, ones without a value have a cross.
+        """Color the cells of a solver; inferred ones are paler and hatched, ones without a value have a cross.
 
         cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
         """
@@ -162,18 +164,22 @@ class Layers(NamedTuple):
         # It answers the pointer on all cells.
         known, look = {"customdata": info, "text": text, "hovertemplate": hover}, look | {"hoverongaps": True}
         self.add("heatmap", name="measured", z=np.where(inferred, np.nan, value), xgap=1, ygap=1, **known, **look)
-        small: dict[str, Any] = {"xgap": SMALLER, "ygap": SMALLER, "opacity": PALE, "hoverinfo": "skip"}
-        self.add("heatmap", name="inferred", z=np.where(inferred, value, np.nan), **small, **look)
+        pale = {"xgap": 1, "ygap": 1, "opacity": PALE, "hoverinfo": "skip"}
+        self.add("heatmap", name="inferred", z=np.where(inferred, value, np.nan), **pale, **look)
+        self._hatch(inferred)
         missing = np.isnan(value)
-        marks = {"mode": "markers", "hoverinfo": "skip", "marker_color": theme.INK}
-        square, cross = (
-            {"symbol": "square", "size": 8, "opacity": PALE},
-            {"symbol": "x-thin", "size": 5, "line_width": 1},
-        )
-        legend = bool(inferred.any())
-        self.add("scatter", x=[None], y=[None], name=INFERRED, showlegend=legend, marker=square, **marks)
-        look = {"x": x[missing], "y": y[missing], "showlegend": bool(missing.any())}
-        self.add("scatter", name="not measured", marker=cross, marker_line_color=theme.INK, **look, **marks)
+        look = {"x": x[missing], "y": y[missing], "showlegend": bool(missing.any()), "hoverinfo": "skip"}
+        cross = {"symbol": "x-thin", "size": 5, "color": theme.INK, "line": {"width": 1, "color": theme.INK}}
+        self.add("scatter", name="not measured", mode="markers", marker=cross, **look)
+
+    def _hatch(self, inferred: Mask) -> None:
+        """Hatch inferred cells; the outlines of all others are nan, so that a message has only the changes."""
+        rows, columns = np.indices(inferred.shape).reshape(2, -1, 1)
+        x, y = self.x.edges[columns + [0, 1, 1, 0, 0, 0]], self.y.edges[rows + [0, 0, 1, 1, 0, 0]]
+        y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
+        look: dict[str, Any] = {"fill": "toself", "fillcolor": CLEAR, "fillpattern": HATCH, "line": {"width": 0}}
+        named = {"name": INFERRED, "showlegend": bool(inferred.any()), "hoverinfo": "skip"}
+        self.add("scatter", x=x.ravel(), y=y.ravel(), mode="lines", **look, **named)
 
     def contour(self, cells: pd.DataFrame, level: float, name: str, color: str, dash: str) -> None:
         """Draw the contour of a level."""
