@@ -31,6 +31,8 @@ def held_out(A: Operator, b: Array, most: int, rng: Generator) -> tuple[int, flo
     Ranks 1, 2, ... are fitted by Gauss-Newton, each from the fit before and the leading term of the moment of its
     residual. Terms that noise hides are not worth their unknowns: the guess is then smaller than the rank.
     """
+    if len(b) < 2:
+        return 1, np.inf
     held, inside = np.split(rng.permutation(len(b)), [max(1, round(HELD_OUT * len(b)))])
     held, inside = np.sort(held), np.sort(inside)
     part, others = A.subset(inside), A.subset(held)

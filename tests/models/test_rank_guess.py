@@ -61,3 +61,8 @@ def test_a_rank_assumed_too_small_ends_honestly(solver):
     trace = solve(TABLE.replace(assumed_rank=1), solver)
     assert trace.stop.name in ("CONVERGED", "STALLED"), trace.stop
     assert "the assumed rank 1 is too small" in trace.summary()["message"]
+
+
+def test_a_single_measurement_leaves_none_to_hold_out():
+    spec = lrlab.spec("multilabel-regression", n=2, d=1, labels=1, observed=0.5, rank=1, rank_guess="held-out")
+    assert spec.build().rank == 1

@@ -11,7 +11,7 @@ import pytest
 
 import lrlab
 from lrlab.lessons import lessons
-from lrlab.lessons import trials as lesson_trials
+from lrlab.lessons.figures import spec_at
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
@@ -61,7 +61,7 @@ def of_lessons():
     """Return the specs of single-index models that the figures of lessons show."""
     figures = [step.figure for lesson in lessons().values() for step in lesson.steps if step.figure]
     at = [(figure, value) for figure in figures for value in figure.slider.values]
-    specs = dict.fromkeys(lesson_trials.spec_at(figure, value) for figure, value in at)
+    specs = dict.fromkeys(spec_at(figure, value) for figure, value in at)
     return [spec for spec in specs if isinstance(spec, SingleIndexSpec)]
 
 

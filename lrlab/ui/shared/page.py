@@ -13,7 +13,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, qr, tables
-from lrlab.ui.widgets.text import plain, show_error
+from lrlab.ui.widgets.text import show_error, show_warning
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -46,7 +46,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         if embedded():
             st.html(ASSETS / "embed.css")
         for sentence in catalog.LEFT_OUT:
-            st.warning(plain(f"Left out: {sentence}."))
+            show_warning(f"Left out: {sentence}.")
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)

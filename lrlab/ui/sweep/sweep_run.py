@@ -14,7 +14,7 @@ from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets.text import plain, show_error
+from lrlab.ui.widgets.text import show_error, show_warning
 
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 
@@ -37,7 +37,7 @@ def data_of(page: str, results: SweepResults) -> SweepData:
 def start(page: str, sweep: Sweep | None) -> None:
     """Begin the sweep that a button or an address asked for, or find again the one of before a reload."""
     if warning := get_shared_store().warning:
-        st.warning(plain(warning))
+        show_warning(warning)
     if sweep and live.current(page) is None:
         if lost := session.under_way(sweep, get_shared_store(), live.browser_key()):
             _follow(page, lost)
