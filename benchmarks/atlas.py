@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from lrlab.engine.stream import LocalStream
 
 import lrlab
+from lrlab.engine.results import LocalResults
 
 FRAMES, SEED, P, SIDE = 8, 7, 200, 16
 REACH = 1.6
@@ -136,7 +136,7 @@ def rates(kind: Kind, solver: str, trials: int, folder: Path) -> list[list[float
     """Return the success rates of a solver, a row for each value of the second axis."""
     axes: dict[str, Sequence[int]] = dict(kind.axes)
     store = str(folder / f"{kind.model}.sqlite")
-    table = pd.DataFrame(lrlab.sweep(kind.spec(), axes, [solver], trials, store=store, start=LocalStream))
+    table = pd.DataFrame(lrlab.sweep(kind.spec(), axes, [solver], trials, store=store, start=LocalResults))
     table["succeeds"] = kind.succeeds(table[kind.metric])
     x, y = kind.axes
     rows: list[list[float]] = table.pivot_table(index=y, columns=x, values="succeeds").round(3).to_numpy().tolist()

@@ -61,7 +61,7 @@ def torch_phase(problem: SingleIndexProblem) -> Array:
 
 def error(problem: SingleIndexProblem, estimate: Array) -> float:
     """Return the sign-free distance of unit vectors."""
-    return metrics.direction_error(metrics.align(estimate, problem.truth), problem.truth)
+    return metrics.aligned_scores(metrics.align(estimate, problem.truth), problem.truth)["error"]
 
 
 PROBIT = Entrant("statsmodels Probit", statsmodels_probit, "statsmodels.api")

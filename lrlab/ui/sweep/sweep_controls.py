@@ -63,7 +63,7 @@ def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
         )
         if sweep.total > MOST_TRIALS:
             got = f"{sweep.total:,}"
-            raise InputError("trials", f"at most {MOST_TRIALS:,} in all cells", got, "lower trials or points")
+            raise InputError("trials", f"at most {MOST_TRIALS:,} at all grid points", got, "lower trials or points")
         sweep.cells  # noqa: B018  (refused where no solver accepts any cell)
     except InputError as error:
         return None, [*parts, error]

@@ -139,7 +139,7 @@ def said(shown: Lines) -> str:
 
 def caption(sweep: Sweep, table: pd.DataFrame) -> None:
     """Name the sweep of a figure, as widgets may have changed since, and the missing grid points."""
-    trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per cell"
+    trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per grid point"
     words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
@@ -200,4 +200,4 @@ def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:
         return f"{plane}: nothing is run yet"
     high, low = (known.loc[known["value"].astype(float).agg(end)] for end in ("idxmax", "idxmin"))
     ends = " and ".join(f"{one['value']:.2g} at {one['x']:.4g}, {one['y']:.4g}" for one in (high, low))
-    return f"{plane}: {len(known)} of {len(cells)} cells, between {ends}"
+    return f"{plane}: {len(known)} of {len(cells)} grid points, between {ends}"
