@@ -241,3 +241,8 @@ def test_large_problems_stream_and_others_are_refused(monkeypatch):
     assert make_job(spec, "pairwise-moment").spec == spec
     with pytest.raises(InputError, match=r"n must be at most \d+ for .* within 2.0 GiB of memory, got 1000000"):
         make_job(spec, "biht")
+
+
+def test_titles_of_solvers_fit_into_select_boxes():
+    titles = {entry.title for model in catalog.MODELS for entry in catalog.solvers_for(model)}
+    assert max(map(len, titles)) <= 42, max(titles, key=len)

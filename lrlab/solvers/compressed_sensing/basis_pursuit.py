@@ -25,7 +25,7 @@ def basis_pursuit(
     step: Annotated[float, number(0.01, 100, "threshold relative to the measurements", scale="log")] = 1.0,
     rng: Generator,
 ) -> Iterates:
-    r"""Basis pursuit, by Douglas-Rachford splitting.
+    r"""Basis pursuit (Douglas-Rachford).
 
     The l1 minimizer among all signals that fit the data, by thresholds and projections in turn.
 

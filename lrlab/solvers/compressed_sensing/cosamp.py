@@ -13,7 +13,7 @@ PATIENCE = 20
 
 @sparse_solver(oracle="sparsity", memory=1.5)
 def cosamp(problem: SparseData, *, rng: Generator) -> Iterates:
-    r"""Compressive sampling matching pursuit (CoSaMP).
+    r"""Compressive matching pursuit (CoSaMP).
 
     Merges the support with the 2s columns that explain most of the rest, fits, and keeps the s largest entries.
 

@@ -13,7 +13,7 @@ SHRINK, SAFE = 2.0, 0.99
 
 @sparse_solver(oracle="sparsity", memory=0.1, max_iter=1000)
 def niht(problem: SparseData, *, rng: Generator) -> Iterates:
-    r"""Normalized iterative hard thresholding (NIHT).
+    r"""Normalized hard thresholding (NIHT).
 
     Gradient steps that keep the s largest entries, with the step that is exact while the support stays.
 

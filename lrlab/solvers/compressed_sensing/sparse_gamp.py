@@ -23,7 +23,7 @@ def predict(spec: Any, options: Options) -> dict[str, float]:
 
 @sparse_solver(name="gamp", oracle=("noise", "sparsity"), memory=1.5, max_iter=500, predict=predict, attains=True)
 def sparse_gamp(problem: SparseData, *, rng: Generator) -> Iterates:
-    r"""Bayes-optimal approximate message passing (GAMP).
+    r"""Bayes-optimal message passing (GAMP).
 
     The posterior mean for Gaussian entries at random places; takes the cells of a quantizer as they are.
 
