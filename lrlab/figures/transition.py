@@ -178,8 +178,11 @@ class Layers(NamedTuple):
         x, y = self.x.edges[columns + [0, 1, 1, 0, 0, 0]], self.y.edges[rows + [0, 0, 1, 1, 0, 0]]
         y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
         look: dict[str, Any] = {"fill": "toself", "fillcolor": CLEAR, "fillpattern": HATCH, "line": {"width": 0}}
+        self.add("scatter", x=x.ravel(), y=y.ravel(), mode="lines", hoverinfo="skip", showlegend=False, **look)
+        # White lines are not seen in a legend.
+        square = {"symbol": "square", "size": 10, "color": theme.INK, "opacity": PALE / 2.0}
         named = {"name": INFERRED, "showlegend": bool(inferred.any()), "hoverinfo": "skip"}
-        self.add("scatter", x=x.ravel(), y=y.ravel(), mode="lines", **look, **named)
+        self.add("scatter", x=[None], y=[None], mode="markers", marker=square, **named)
 
     def contour(self, cells: pd.DataFrame, level: float, name: str, color: str, dash: str) -> None:
         """Draw the contour of a level."""

@@ -261,9 +261,10 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
     measured, inferred = values(figure.data[0].z), values(figure.data[1].z)
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
     assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5 and figure.data[1].opacity < 1
-    hatch = named(figure, transition.INFERRED)
+    [hatch, *_] = [one for one in figure.data if one.name is None and one.type == "scatter" and len(one.x) == 36]
+    assert named(figure, transition.INFERRED).showlegend
     assert np.isfinite(hatch.y).sum() == 5 and len(hatch.x) == len(hatch.y) == 6 * 6, "the outline of one cell"
-    assert {*hatch.x[np.isfinite(hatch.y)]} == {0.75, 1.25} and hatch.fillpattern.shape
+    assert {*hatch.x[np.isfinite(hatch.y)]} == {0.75, 1.25}
     assert marked(named(figure, "not measured")) == {(0.5, 2.0), (0.5, 20.0)}
     np.testing.assert_allclose(figure.data[0].y, [2 / np.sqrt(10), 2 * np.sqrt(10), 20 * np.sqrt(10)])
     np.testing.assert_array_equal(named(figure, "predicted threshold").y, LINE["y"])
