@@ -1,4 +1,4 @@
-"""Estimators for your measurements beside those of scikit-learn, on the examples and on simulated measurements.
+"""Compares estimators for your measurements with scikit-learn, on the examples and on simulated measurements.
 
 python -m benchmarks.own_measurements [--seeds 5] [--write]
 

@@ -315,9 +315,9 @@ SOLVER_TIME = Parameter(
 class Limits(NamedTuple):
     """When a run ends at the latest."""
 
-    tol: Annotated[
-        float, Parameter(meaning="largest stationarity at which a run has converged", low=0, high=1, scale="log")
-    ] = 1e-8
+    tol: Annotated[float, Parameter(meaning="largest stationarity of a converged run", low=0, high=1, scale="log")] = (
+        1e-8
+    )
     max_iter: Annotated[
         int, Parameter(meaning="most iterations; some solvers: 1,000 by default", low=1, high=1_000_000, scale="log")
     ] = 200

@@ -83,7 +83,7 @@ class Dataset:
         return replace(self, X=self.X[chosen], Y=self.Y[chosen], observed=known)
 
     def joined(self, other: Self) -> Self:
-        """Return these rows, then those of another data set with the same columns."""
+        """Append the rows of another data set with the same columns."""
         rows, known = [self, other], None
         if self.observed is not None or other.observed is not None:
             marks = [

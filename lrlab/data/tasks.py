@@ -30,7 +30,7 @@ OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "cente
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Data and their model: what lrlab understood, settings, runs, and what a run shows."""
+    """Data and their model: the reading in words, settings, runs, and their results."""
 
     given: Given
     model: str

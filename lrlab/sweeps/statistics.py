@@ -1,4 +1,4 @@
-"""Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint at which the rate is 50%."""
+"""Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint, with a rate of 50%."""
 
 from collections.abc import Sequence
 from functools import lru_cache

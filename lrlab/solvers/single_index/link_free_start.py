@@ -14,7 +14,7 @@ from lrlab.theory.spectral import edge_scale, link_free_weights
 CLEAR = 0.1
 """Fraction of noise in the squared length of the first moment below which no other start is tried."""
 FIRST = 1.0
-"""Standard deviations by which a second moment must stand out more than the first."""
+"""Lead of a second moment over the first, in standard deviations, that makes it win."""
 
 
 class Start(NamedTuple):
