@@ -10,7 +10,7 @@ ON_ALL_CORES = -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist loadfil
 # The tests start some hundred processes, which share compiled bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: app test test-fast tests golden soak wheel docs bench bench-check lock licences audit lowest check style types clean
+.PHONY: app test test-fast tests golden soak wheel docs bench bench-check lock licenses audit lowest check style types clean
 
 app: $(VENV)/.app
 	$(BIN)/streamlit run app.py
@@ -46,7 +46,7 @@ soak: $(VENV)/.test chromium
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
 	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_kills.py
-	$(BIN)/python -m tests.load
+	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.soaked
 
 # The lab beside what people would install instead and beside its floors, costs as problems grow, sweeps, a thousand
@@ -71,7 +71,7 @@ lock: | $(BIN)/python
 	  --no-emit-index-url --custom-compile-command "make lock" requirements.txt -o requirements-lock.txt
 
 # The table of docs/dependencies.md; after `make lock`.
-licences: $(VENV)/.app
+licenses: $(VENV)/.app
 	$(BIN)/python -m benchmarks.dependencies --write
 
 # Known flaws of the versions in the lock; says so where pip-audit reaches no database of them.

@@ -2,8 +2,8 @@
 
 python -m benchmarks.app [--repeats 5] [--write]
 
-Each repeat starts a server of its own and speaks to it as a browser does (`tests.load`). Seconds by the clock stand
-beside processor seconds of the server and its workers; --write puts medians into benchmarks/RESULTS.md.
+Each repeat starts a server of its own and speaks to it as a browser does (`benchmarks.load`). Seconds by the clock
+stand beside processor seconds of the server and its workers; --write puts medians into benchmarks/RESULTS.md.
 """
 
 import argparse
@@ -20,9 +20,9 @@ from collections.abc import Sequence
 
 import psutil
 
+from benchmarks.load.visitor import Visitor
 from benchmarks.peers.report import machine, write_section
-from tests.load.server import Server, serve
-from tests.load.visitor import Visitor
+from tests.server import Server, serve
 
 IMPORTS = "import lrlab", "import lrlab; lrlab.spec", "import lrlab; lrlab.solve"
 LONG = "solvers=pairwise-moment&n=400000&p=50&tol=0&max_iter=10000"
@@ -104,7 +104,7 @@ def main() -> None:
     lines = []
     for what, times in rows.items():
         clock, processor = (statistics.median(column) for column in zip(*times, strict=True))
-        lines.append(f"- {what}: {clock:.2f} s, of which {processor:.2f} s of a processor")
+        lines.append(f"- {what}: {clock:.2f} s, processor time {processor:.2f} s")
     words = (
         f"`python -m benchmarks.app`: medians of {given.repeats} servers, one visitor, load average {load:.1f} at the"
         f" start. A live update of a run sends {statistics.median(sent) / 1e3:.1f} kB."

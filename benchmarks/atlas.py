@@ -28,8 +28,34 @@ REACH = 1.6
 """Largest value that a byte holds, over the largest entry of the ground truth."""
 
 
+RAMPS = {
+    "light": ("#eef1f4", "#b7d3ea", "#4f94cf", "#0a4a8f"),
+    "dark": ("#1a222b", "#1d466d", "#2f7fc4", "#a9d6ff"),
+}
+"""Colors of success rates from 0 to 1 on light and on dark pages."""
+NAMES = {
+    "gamp": "GAMP",
+    "nbiht": "NBIHT",
+    "marginal-mean": "Marginal mean",
+    "gauss-newton": "Gauss-Newton",
+    "altmin": "AltMin",
+}
+
+
+class Words(NamedTuple):
+    """What the page says of a diagram: its title, titles of the axes, ticks of both, the meaning of its lines."""
+
+    title: str
+    axes: tuple[str, str]
+    ticks: tuple[Sequence[int], Sequence[int]]
+    lines: str
+
+
 class Kind(NamedTuple):
-    """A phase diagram: model, fixed parameters, axes (x, y), solvers with trials of their rates, metric, success."""
+    """A phase diagram: model, fixed parameters, axes (x, y), solvers with trials of their rates, metric, success.
+
+    start: the column and the row that the page shows first.
+    """
 
     model: str
     held: dict[str, Any]
@@ -37,6 +63,30 @@ class Kind(NamedTuple):
     solvers: dict[str, int]
     metric: str
     succeeds: Callable[[Any], Any]
+    words: Words
+    start: tuple[int, int]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the page shows of the diagram besides its solvers; positions of ticks and lines are in grid points."""
+        xs, ys = self.axes.values()
+        sparse = self.model == "one-bit-sensing"
+        ticks = [
+            [[f"{tick:,}", step] for tick, step in zip(ticks, steps(values, ticks, sparse), strict=True)]
+            for ticks, values in zip(self.words.ticks, (xs, ys), strict=True)
+        ]
+        degrees = (
+            [] if sparse else [[step, j] for j, step in enumerate(steps(xs, [k * (2 * SIDE - k) for k in ys], False))]
+        )
+        run = {"model": self.model, **self.held, "seed": SEED}
+        return {
+            **self.words._asdict(),
+            "ticks": ticks,
+            "degrees": degrees,
+            "run": run,
+            "names": [*self.axes],
+            "start": self.start,
+        }
 
     def spec(self, *at: int) -> Any:
         """Return the spec of a grid point, or of the first."""
@@ -54,6 +104,13 @@ KINDS = {
         {"gamp": 20, "nbiht": 6, "marginal-mean": 8},
         "support",
         lambda support: support > 0.999,
+        Words(
+            "A sparse signal",
+            ("bits n", "non-zero entries s"),
+            ([20, 50, 100, 200, 500, 1000], [1, 2, 5, 10, 20, 50, 100]),
+            "Line: half of the trials find all entries.",
+        ),
+        (10, 9),
     ),
     "rankone": Kind(
         "rank-one-sensing",
@@ -62,8 +119,42 @@ KINDS = {
         {"gauss-newton": 10, "altmin": 6},
         "error",
         lambda error: error < 1e-3,
+        Words(
+            "An image of low rank",
+            ("measurements m", "rank k"),
+            (range(50, 351, 50), range(1, 9)),
+            "Solid: half of the trials are exact. Dashed: degrees of freedom, k(32 − k).",
+        ),
+        (9, 3),
     ),
 }
+
+
+def steps(values: Sequence[float], marks: Sequence[float], log: bool) -> list[float]:
+    """Return the positions of marks among the values of an axis, in steps."""
+    scale = np.log if log else np.asarray
+    return np.interp(scale(marks), scale(values), np.arange(len(values))).round(3).tolist()
+
+
+def contour(rate: Sequence[Sequence[float]]) -> list[list[list[float]]]:
+    """Return the lines along which half of the trials succeed, as positions (column, row) in grid points."""
+    pieces: list[list[list[float]]] = [[]]
+    for j, row in enumerate(rate):
+        rises = [i for i in range(1, len(row)) if row[i - 1] < 0.5 <= row[i]]
+        if rises:
+            low, high = row[rises[-1] - 1], row[rises[-1]]
+            pieces[-1].append([round(rises[-1] - 1 + (0.5 - low) / (high - low), 3), j])
+        else:
+            pieces.append([])
+    return [piece for piece in pieces if piece]
+
+
+def ramp(colors: Sequence[str]) -> list[str]:
+    """Return colors for success rates in steps of 0.05."""
+    parts = np.array([[int(color[k : k + 2], 16) for k in (1, 3, 5)] for color in colors])
+    at = np.linspace(0, len(colors) - 1, 21)
+    mixed = np.stack([np.interp(at, range(len(colors)), part) for part in parts.T], axis=1).round().astype(int)
+    return ["#" + "".join(f"{part:02x}" for part in color) for color in mixed]
 
 
 def dense(estimate: Any) -> Any:
@@ -114,7 +205,7 @@ def computed(kind: Kind, folder: Path, at: int) -> tuple[dict[str, Any], list[An
     truths = [move(truth) for move, truth in zip(moves, truths, strict=True)]
     scales = [REACH * abs(truth).max() for truth in truths]
     blobs = [np.concatenate([as_bytes(*pair) for pair in zip(truths, scales, strict=True)])]
-    head: dict[str, Any] = {"x": xs, "y": ys, "size": truths[0].size, "truth": at, "solvers": {}}
+    head: dict[str, Any] = {**kind.facts, "x": xs, "y": ys, "size": truths[0].size, "truth": at, "solvers": {}}
     for solver, trials in kind.solvers.items():
         points = [(j, *frames(lrlab.solve(kind.spec(x, y), solver))) for j, y in enumerate(ys) for x in xs]
         made = np.array([[as_bytes(moves[j](one), scales[j]) for one in several] for j, several, _, _ in points])
@@ -127,7 +218,9 @@ def computed(kind: Kind, folder: Path, at: int) -> tuple[dict[str, Any], list[An
         facts = {"at": at + sum(map(len, blobs)), "frames": number}
         facts["iterations"] = [own[FRAMES - number :] for _, _, own, _ in points]
         facts["errors"] = [own[FRAMES - number :] for _, _, _, own in points]
-        head["solvers"][solver] = {**facts, "rate": rates(kind, solver, trials, folder), "trials": trials}
+        rate = rates(kind, solver, trials, folder)
+        shown = {"name": NAMES[solver], "contour": contour(rate), "rate": rate, "trials": trials}
+        head["solvers"][solver] = {**facts, **shown}
         blobs.append(made.ravel())
     return head, blobs
 
@@ -146,12 +239,18 @@ def rates(kind: Kind, solver: str, trials: int, folder: Path) -> list[list[float
 def main() -> None:
     """Write the atlas."""
     folder, file = map(Path, sys.argv[1:])
-    header, blobs = dict[str, Any](), list[Any]()
+    diagrams, blobs = dict[str, Any](), list[Any]()
     for name, kind in KINDS.items():
-        header[name], own = computed(kind, folder, sum(map(len, blobs)))
+        diagrams[name], own = computed(kind, folder, sum(map(len, blobs)))
         blobs += own
+    write(file, diagrams, np.concatenate(blobs).tobytes())
+
+
+def write(file: Path, diagrams: dict[str, Any], data: bytes) -> None:
+    """Write the file: a header, and bytes."""
+    header = {"ramps": {theme: ramp(colors) for theme, colors in RAMPS.items()}, "diagrams": diagrams}
     text = json.dumps(header, separators=(",", ":")).encode()
-    file.write_bytes(gzip.compress(struct.pack("<I", len(text)) + text + np.concatenate(blobs).tobytes(), 9, mtime=0))
+    file.write_bytes(gzip.compress(struct.pack("<I", len(text)) + text + data, 9, mtime=0))
 
 
 if __name__ == "__main__":

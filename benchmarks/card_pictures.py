@@ -12,18 +12,24 @@ import io
 import json
 import shutil
 import sys
+from math import inf
 from pathlib import Path
 from urllib.parse import urlencode
 
+import numpy as np
 import plotly
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from lrlab.engine.results import LocalResults
 from lrlab.figures.build import Figure
 from lrlab.lessons import lessons, load
 from lrlab.presets import shipped
 from lrlab.presets.table import redrawn
+from lrlab.runs.run import run_trial
+from lrlab.ui.classroom import drawing
 from lrlab.ui.home import cards, more_cards
+from lrlab.ui.lessons import place
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
@@ -76,6 +82,11 @@ def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> Non
         drawn = figure.module.draw(figure, figure.slider.values[-1])
         draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
         print("lesson", name, scheme, flush=True)
+    if not names or place.DRAW.picture in names:
+        computed = LocalResults(run_trial, drawing.trials(), inf)
+        computed.refresh()
+        line = tuple((0.1 + 0.6 * np.linspace(0.0, 1.0, 13) ** 2).tolist())
+        draw_figure(page, drawing.figure([], computed, line), scheme, folder / f"{place.DRAW.picture}-{scheme}.webp")
 
 
 def draw_papers(page: Page, scheme: str, folder: Path, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The versions of requirements-lock.txt: licences and sizes, and known flaws.
+"""The versions of requirements-lock.txt: licenses and sizes, and known flaws.
 
 python -m benchmarks.dependencies --write     the table of docs/dependencies.md, from what is installed
 python -m benchmarks.dependencies --audit     known flaws, by pip-audit; status 1 where there is one
@@ -19,7 +19,7 @@ HEADING = "## Table\n"
 MB = 1e6
 DATABASES = ("pypi", "osv")
 LONGEST = 60
-"""Characters of a licence: some distributions put its whole text there."""
+"""Characters of a license: some distributions put its whole text there."""
 
 
 def locked() -> dict[str, list[str]]:
@@ -33,8 +33,8 @@ def locked() -> dict[str, list[str]]:
     return needed
 
 
-def licence(found: Distribution) -> str:
-    """Return the licence that a distribution states: its expression, its classifiers, or its own words."""
+def license_of(found: Distribution) -> str:
+    """Return the license that a distribution states: its expression, its classifiers, or its own words."""
     stated = found.metadata.get("License-Expression", "")
     classifiers = found.metadata.get_all("Classifier", [])
     named = [text.rpartition(" :: ")[2] for text in classifiers if text.startswith("License ::")]
@@ -57,15 +57,15 @@ def rows() -> Iterator[tuple[float, str]]:
             yield 0.0, f"| {name} | {', '.join(users)} | not on this system | |"
         else:
             size = megabytes(found)
-            yield size, f"| {name} | {', '.join(users)} | {licence(found)} | {size:.1f} |"
+            yield size, f"| {name} | {', '.join(users)} | {license_of(found)} | {size:.1f} |"
 
 
 def write() -> None:
     """Write the table, largest first."""
     made = sorted(rows(), key=lambda row: (-round(row[0], 1), row[1]))
     head = DOCUMENT.read_text().partition(HEADING)[0]
-    total = f"{sum(size for size, _ in made):.0f} MB together, without compiled bytecode; made by `make licences`.\n"
-    table = ["| distribution | needed by | licence | MB |", "|---|---|---|---|", *(line for _, line in made)]
+    total = f"{sum(size for size, _ in made):.0f} MB together, without compiled bytecode; made by `make licenses`.\n"
+    table = ["| distribution | needed by | license | MB |", "|---|---|---|---|", *(line for _, line in made)]
     DOCUMENT.write_text(f"{head}{HEADING}\n{total}\n" + "\n".join(table) + "\n")
 
 

@@ -59,7 +59,7 @@ def cell(number: int, title: str, p: int, solver: str) -> Cell:
     given = {name: value for name, value in settings.items() if name != "ratio"}
     spec = lrlab.spec(model, p=p, n=settings["ratio"] * p, **given)
     job = make_job(spec, solver)
-    drawn = job.entry.draw(spec, dict(job.options), DRAWS)
+    drawn = job.entry.sample(spec, dict(job.options), DRAWS)
     assert drawn is not None
     first = FIRST + SEEDS * number
     runs = [lrlab.solve(spec.replace(seed=first + k), solver, max_iter=1000) for k in range(SEEDS)]

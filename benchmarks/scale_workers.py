@@ -159,7 +159,7 @@ def really(case: Case, started: Cluster, engine: Engine) -> str:
             before, began = used(started.scheduler), time.monotonic()
             results = run(case.sweep, store, streams.start)
             seconds, scheduler = time.monotonic() - began, used(started.scheduler) - before
-    ideal = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs) / case.workers
+    ideal = float(np.nansum(results.matrix("seconds"))) / case.workers
     # Each task is two events, and two messages more: that it is to be done, and that it is.
     messages = 2 * sum(stream.version for stream in streams.started)
     return (
@@ -176,7 +176,7 @@ def computing(case: Case, started: Cluster, engine: Engine) -> str:
         before = {name: sum(map(used, own)) for name, own in processes.items()}
         results = run(case.sweep, store, engine.map)
         after = {name: sum(map(used, own)) - before[name] for name, own in processes.items()}
-    trials = sum(results.values(job, "seconds").sum() for job in case.sweep.jobs)
+    trials = float(np.nansum(results.matrix("seconds")))
     words = ", ".join(f"{seconds:.1f} s in {name}" for name, seconds in after.items())
     return (
         f"{results.computed:,} real trials of `{SOLVER}` (n = 200) on the same workers, in processor time: {words}; the"

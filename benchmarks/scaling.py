@@ -6,14 +6,15 @@ tables of which up to 3e7 entries are observed instead.
 """
 
 import sys
-
-import pandas as pd
+from collections.abc import Sequence
 
 import lrlab
 from benchmarks import ship
 from benchmarks.peers.report import machine, write_section
 from lrlab.presets import shipped
-from lrlab.presets.items import COSTS, cost
+from lrlab.presets.evidence import power
+from lrlab.presets.items import cost
+from lrlab.presets.result import Verdict
 from lrlab.runs.job import make_job, memory_needed
 from lrlab.runs.run import Trial
 
@@ -21,13 +22,14 @@ NAME = "growth-of-costs"
 HEAD = "| sizes | solver | time grows by | formula | memory grows by | formula |\n|---|---|---|---|---|---|"
 
 
-def row(panel: str, series: str, fitted: pd.DataFrame) -> str:
-    """Return the exponents of a series, with their intervals and those of the formulas."""
+def row(panel: str, series: str, verdicts: Sequence[Verdict]) -> str:
+    """Return the exponents of a series and of its formulas, with intervals; verdicts: a cost each."""
     cells = [panel, series]
-    for quantity in COSTS.values():
-        one = fitted[fitted["quantity"] == quantity].iloc[0]
-        mark = "" if one["low_95"] <= one["claimed"] else " **above**"
-        cells += [f"{one['exponent']:.2f} ({one['low_95']:.2f} to {one['high_95']:.2f}){mark}", f"{one['claimed']:g}"]
+    for one in verdicts:
+        assert one.samples is not None
+        (slope, (low, high)), claimed = power(one.samples, [series], {}), one.rule["level"]
+        mark = "" if low <= claimed else " **above**"
+        cells += [f"{slope:.2f} ({low:.2f} to {high:.2f}){mark}", f"{claimed:g}"]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -59,8 +61,11 @@ def main() -> None:
     ship.write(NAME, quick="--quick" in sys.argv)
     stored = shipped.load(NAME)
     assert stored is not None
-    fits = stored.table[stored.table["level"] == "series"]
-    rows = [row(*names, fitted) for names, fitted in fits.groupby(["panel", "series"], sort=False)]
+    judged: dict[tuple[str, str], list[Verdict]] = {}
+    for panel in ship.made_anew(stored).panels:
+        for one in panel.judged:
+            judged.setdefault((panel.title, *one.rule["series"]), []).append(one)
+    rows = [row(*names, verdicts) for names, verdicts in judged.items()]
     words = (
         f"`python -m benchmarks.scaling` ({stored.seconds:.0f} s of one core; figures under *Other experiments* on the"
         " page *papers*): exponents of processor time of five iterations and of peak memory, with 95% intervals, beside"

@@ -28,8 +28,9 @@ from lrlab.engine.results import LocalResults
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.published import SETS, Sets, located
-from lrlab.presets.resumed import key
+from lrlab.presets.published import SETS, Files, Sets, located
+from lrlab.presets.result import Plan, Result
+from lrlab.presets.resumed import as_computed, key
 from lrlab.presets.shipped import Shipped
 from lrlab.runs.run import TrialResult
 from lrlab.store.store import Store
@@ -82,7 +83,7 @@ def computed(function: Callable[[Any], Any], items: Sequence[Any], store: Store)
         for sentence in {value.sentence for *_, value in results if isinstance(value, Failure)}:
             print(sentence, file=sys.stderr)
         print(f"{len(known)} of {len(items)}", end="\r", file=sys.stderr)
-    values = [shipped.as_computed(known[own]["result"]) if own in known else None for own in keys]
+    values = [as_computed(known[own]["result"]) if own in known else None for own in keys]
     return values, failed + sum(one["seconds"] for one in known.values())
 
 
@@ -96,11 +97,26 @@ def redraw(name: str) -> Path:
 def planned(name: str) -> int:
     """Return the number of trials of a full run on all data sets."""
     whole = presets.load(name)
-    return len(presets.plan(whole, data=shipped.names_alone(whole.data)).items)
+    return len(presets.plan(whole, data=names_alone(whole.data)).items)
+
+
+def plan(run: Shipped) -> Plan:
+    """Return the plan of a stored run; it needs no data sets."""
+    return presets.plan(presets.load(run.name, run.quick), data=names_alone(run.sets))
+
+
+def made_anew(run: Shipped) -> Result:
+    """Return figures, tables and verdicts that today's code makes from the stored numbers."""
+    return plan(run).finish(run.results)
+
+
+def names_alone(names: Sequence[str]) -> Sets | None:
+    """Return placeholders for the files of data sets, for a plan that nobody runs."""
+    return {name: Files(Path(f"{name}-train"), Path(f"{name}-test"), None) for name in names} or None
 
 
 def _save(run: Shipped) -> Path:
-    made = shipped.made_anew(run)
+    made = made_anew(run)
     kept = ("quick", "run", "planned", "sets", "machine", "version", "date", "seconds")
     content = {
         "results": _plain(run.results),

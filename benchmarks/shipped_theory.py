@@ -12,6 +12,7 @@ from lrlab import catalog, lessons
 from lrlab.engine.engine import close_engines, on_workers
 from lrlab.engine.results import collect
 from lrlab.lessons.figures import job, scores
+from lrlab.models.axes import positions
 from lrlab.models.index_family import FAMILY
 from lrlab.parameters import InputError
 from lrlab.runs import theory
@@ -31,7 +32,7 @@ def jobs() -> Iterator[Job]:
     # Whoever drags a slider for the first time, as a class at one server, begins with these.
     first = FAMILY.model_order[0]
     for name in FAMILY.solvers:
-        for n in catalog.positions(first, "n"):
+        for n in positions(catalog.model_entry(first), "n"):
             yield make_job(catalog.spec(first, n=n), name)
     for lesson in lessons.lessons().values():
         for step in lesson.steps:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from lrlab.data.estimators import SingleIndexClassifier as SingleIndexClassifier
     from lrlab.data.label_models import load_model as load_model
     from lrlab.data.label_models import save_model as save_model
+    from lrlab.data.recover import fit as fit
     from lrlab.data.recover import recover as recover
-    from lrlab.data.tasks import fit as fit
     from lrlab.engine.solve import solve as solve
     from lrlab.figures.runs import compare as compare
     from lrlab.figures.sweeps import map as map
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lrlab.runs.trace import Trace as Trace
     from lrlab.solver_entry import solver as solver
     from lrlab.sweeps.run import sweep as sweep
+    from lrlab.sweeps.tables import winners as winners
     from lrlab.widget import live as live
 
 __version__ = "0.3.0"
@@ -37,8 +38,7 @@ _HOMES = {
     "data.estimators": "BilinearRegressor LabelEstimator LowRankImputer QuadraticNetworkRegressor "
     "SingleIndexClassifier",
     "data.label_models": "load_model save_model",
-    "data.recover": "recover",
-    "data.tasks": "fit",
+    "data.recover": "fit recover",
     "engine.solve": "solve",
     "figures.runs": "compare mimebundle",
     "figures.sweeps": "map",
@@ -48,6 +48,7 @@ _HOMES = {
     "runs.trace": "Trace",
     "solver_entry": "solver",
     "sweeps.run": "sweep",
+    "sweeps.tables": "winners",
     "widget": "live",
 }
 """Public names by their module, which is imported at the first use of one of them."""

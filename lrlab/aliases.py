@@ -35,13 +35,8 @@ REMOVED: Mapping[str, str] = {
     "vamp": "gamp",
 }
 """Solvers that were removed, each with one to use instead."""
-PRESET_KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("curves", "traces", "theorem", "growth", "rates", "products"), "lines"),
-    **dict.fromkeys(("comparison", "fits"), "table"),
-}
-"""Kinds of figures in preset files by their old names."""
-PRESET_KEYS: Mapping[str, Mapping[str, str]] = {"panels": {"where": "rows"}}
-"""Keys in the tables of preset files: the table, the old key, and today's key."""
+METRICS: Mapping[str, str] = {"share": "success_rate", "share_of_best": "fraction_of_best"}
+"""Metrics of sweeps by their old names, which addresses, TOML files and functions that draw accept."""
 
 
 def removed(name: str) -> str:

@@ -1,5 +1,6 @@
-"""Names the types of arrays and of intervals that all of the package uses, and makes arrays read-only."""
+"""Names the types of arrays and of intervals that all of the package uses."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +14,10 @@ Indices = NDArray[np.integer]
 """Positions in an array."""
 Mask = NDArray[np.bool_]
 """True for chosen entries."""
+Scores = Array | Callable[[slice], Array]
+"""Scores of labels (n, L), or a function that returns those of a slice of rows: the table may outgrow memory."""
 Matrix = Any
 """A dense array, or a sparse one of scipy, which has no types: rows of features or of labels."""
-
-
-def frozen(array: Vector) -> Vector:
-    """Return the array, made read-only."""
-    array.setflags(write=False)
-    return array
 
 
 class Intervals(NamedTuple):

@@ -1,4 +1,4 @@
-"""The catalogue: models and solvers by name, from lrlab and from plugins.
+"""The catalog: models and solvers by name, from lrlab and from plugins.
 
 A file of `lrlab.solvers` or of a plugin declares solvers with `@solver`; a file of a model ends with its `ENTRY`.
 lrlab checks the entries of a plugin when it adds it; tests check its own entries.
@@ -12,21 +12,19 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
-import numpy as np
-
 import lrlab.models
 import lrlab.solvers
 from lrlab import aliases
-from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, entries_of, failure, served
-from lrlab.model_entry import Family, ModelEntry, Range
-from lrlab.parameters import InputError, Parameter, declared, nearest, require_known
+from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, failure, served, sound
+from lrlab.model_entry import Family, ModelEntry
+from lrlab.parameters import InputError, nearest, require_known
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry, entries
 
@@ -36,20 +34,6 @@ GROUPS = "lrlab.solvers", "lrlab.models"
 PREFIX = "lrlab_plugin"
 FAILURES = Exception, SystemExit, KeyboardInterrupt, GeneratorExit
 """Errors in the import of a file. lrlab leaves out this plugin, and everything else works."""
-FAMILY_ORDER = (
-    "single-index",
-    "low-rank",
-    "one-bit-completion",
-    "compressed-sensing",
-    "phase-retrieval",
-    "coded-diffraction",
-    "multilabel",
-    "one-bit-multilabel",
-)
-"""Families in the order of pages; others follow by name."""
-POSITIONS = 60
-"""Largest number of positions of a slider, about."""
-
 Source = tuple[str, bytes] | bytes | str
 
 
@@ -115,16 +99,15 @@ def from_text(path: str, text: bytes) -> Plugin:
     word = re.sub(r"\W", "_", Path(path).stem)
     name = f"{PREFIX}_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
     if name not in sys.modules:
-        module = ModuleType(name)
+        # Dataclasses and pickle look it up there.
+        module = sys.modules[name] = ModuleType(name)
         module.__file__ = path
-        # Found there by dataclasses and by pickle.
-        sys.modules[name] = module
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
         except FAILURES as error:
             del sys.modules[name]
             raise failure(label, error) from error
-    return Plugin(label, entries_of(sys.modules[name], label), (path, text))
+    return Plugin(label, sound(declared_in(sys.modules[name], label), label), (path, text))
 
 
 def _of_package(point: EntryPoint) -> Plugin:
@@ -135,7 +118,7 @@ def _of_package(point: EntryPoint) -> Plugin:
     except FAILURES as error:
         raise failure(label, error) from error
     module = loaded if isinstance(loaded, ModuleType) else SimpleNamespace(ENTRY=loaded)
-    return Plugin(label, entries(loaded) or entries_of(module, label))
+    return Plugin(label, sound(entries(loaded) or declared_in(module, label), label))
 
 
 def add_all(makers: Iterable[Callable[[], Plugin]]) -> None:
@@ -180,10 +163,9 @@ def _publish(entries: Sequence[Entry]) -> None:
     def place(order: Sequence[str], name: str) -> tuple[int, str]:
         return (order.index(name) if name in order else len(order)), name
 
-    def by_page(entry: ModelEntry) -> tuple[tuple[int, str], tuple[int, str]]:
-        return place(FAMILY_ORDER, entry.family.name), place(entry.family.model_order, entry.spec.model)
-
-    models = sorted((entry for entry in entries if isinstance(entry, ModelEntry)), key=by_page)
+    models = [entry for entry in entries if isinstance(entry, ModelEntry)]
+    models.sort(key=lambda one: place(one.family.model_order, one.spec.model))
+    models.sort(key=lambda one: place(lrlab.models.FAMILY_ORDER, one.family.name))
     solvers = [replace(one, models=served(one, models)) for one in entries if isinstance(one, SolverEntry)]
     FAMILIES = tuple({entry.family.name: entry.family for entry in models}.values())
     MODEL_ENTRIES = {entry.spec.model: entry for entry in models}
@@ -201,18 +183,12 @@ def spec(model: str, **parameters: object) -> Spec:
 
     Raises InputError for an unknown model or parameter, a value out of bounds, or values that contradict each other.
     """
-    require_model(model)
-    return MODELS[model]().replace(**parameters)
-
-
-def require_model(name: str) -> None:
-    """Raise InputError unless there is a model of that name."""
-    require_known(name, MODELS, what="model")
+    return model_entry(model).spec().replace(**parameters)
 
 
 def model_entry(model: str) -> ModelEntry:
     """Return the entry of a model; InputError for an unknown name."""
-    require_model(model)
+    require_known(model, MODEL_ENTRIES, what="model")
     return MODEL_ENTRIES[model]
 
 
@@ -238,8 +214,7 @@ def solver(name: str, model: str = "") -> SolverEntry:
 
 def solvers_for(model: str) -> list[SolverEntry]:
     """Return the solvers of a model, in the order of pages; InputError for an unknown name."""
-    require_model(model)
-    return list(SOLVERS[model])
+    return list(SOLVERS[model_entry(model).spec.model])
 
 
 def with_aliases(model: str, names: Iterable[str]) -> list[SolverEntry]:
@@ -253,25 +228,6 @@ def given(names: Iterable[str], model: str) -> str:
     entries = [solver(name, model) for name in names]
     known = [f"{', '.join(entry.oracle)} ({entry.title})" for entry in entries if entry.oracle]
     return f"Oracle information: {'; '.join(known)}." if known else ""
-
-
-def positions(model: str, name: str) -> tuple[float, ...]:
-    """Return the values of a parameter's slider: round numbers within its bounds, and the default.
-
-    They cover its first range, or reach up to twice the default. Values of whole numbers are whole.
-    """
-    entry = model_entry(model)
-    return _positions(declared(entry.spec)[name], entry.first_range(name))
-
-
-@cache
-def _positions(parameter: Parameter, first: Range) -> tuple[float, ...]:
-    (low, high, scale), default, whole = first, float(parameter.default), parameter.kind is int
-    low, high = max(parameter.low, min(low, default)), min(parameter.high, max(high, 2.0 * default))
-    grid = (np.geomspace if scale == "log" else np.linspace)(low, high, POSITIONS)
-    values = {float(f"{round(value) if whole else value:.2g}") for value in grid.tolist()} | {default}
-    inside = sorted(value for value in values if parameter.low <= value <= parameter.high)
-    return tuple(int(value) if whole else value for value in inside)
 
 
 def compatible(spec: Spec, name: str) -> SolverEntry:

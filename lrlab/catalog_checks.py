@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any, ClassVar, get_origin
 
 from lrlab.model_entry import Family, ModelEntry
@@ -50,94 +51,89 @@ def declared_in(module: object, label: str) -> list[Entry]:
     return [*models, *(entry for value in own.values() for entry in entries(value))]
 
 
-def entries_of(module: object, label: str) -> tuple[Entry, ...]:
-    """Return the entries that a module of a plugin declares; CatalogError as of `sound`."""
-    return sound(declared_in(module, label), label)
-
-
 def sound(given: Sequence[Entry], label: str) -> tuple[Entry, ...]:
-    """Return entries whose parts have the types that all other checks need; CatalogError if there is none."""
+    """Return the entries of a plugin whose parts have the types that other checks need; CatalogError without one."""
     require(given, label, f"it has no entry: {HINT}")
     for entry in given:
-        if isinstance(entry, SolverEntry):
-            require(callable(entry.run), label, f"run of {entry.name} must be a function")
-            continue
-        is_spec = inspect.isclass(entry.spec) and issubclass(entry.spec, Spec)
-        require(is_spec, label, "spec must be a class derived from Spec, and not an instance of it")
-        named = getattr(entry.spec, "model", "")
-        require(named, label, f'{entry.spec.__name__} has no name: add model = "..." to the class')
-        require(isinstance(entry.family, Family), label, "family must be a Family, and not its name")
-        pair = isinstance(entry.plane, tuple) and len(entry.plane) == 2
-        require(pair, label, 'plane must be two axes, such as ("rank", "m")')
+        if isinstance(entry, ModelEntry):
+            is_spec = inspect.isclass(entry.spec) and issubclass(entry.spec, Spec)
+            require(is_spec, label, "spec must be a class derived from Spec, and not an instance of it")
+            named = getattr(entry.spec, "model", "")
+            require(named, label, f'{entry.spec.__name__} has no name: add model = "..." to the class')
+            require(isinstance(entry.family, Family), label, "family must be a Family, and not its name")
     return tuple(given)
 
 
 def served(solver: SolverEntry, models: Iterable[ModelEntry]) -> tuple[str, ...]:
     """Return the names of the models that a solver solves, including the models of its families."""
-    wanted = set(solver.families)
-    of_families = (m.spec.model for m in models if wanted.intersection((m.family.name, *m.family.solvers_of)))
+    of_families = (one.spec.model for one in models if one.family.name in solver.families)
     return tuple(dict.fromkeys((*solver.models, *of_families)))
 
 
 def check(label: str, entry: Entry, known: Known) -> None:
     """Raise CatalogError if an entry is incomplete or contradicts others; the first entry of a name stays."""
-    mistakes = _of_model(entry, known) if isinstance(entry, ModelEntry) else _of_solver(entry, known)
-    require(not (mistake := next(mistakes, "")), label, mistake)
+    before = list(takewhile(lambda pair: pair[1] is not entry, known))
+    if isinstance(entry, ModelEntry):
+        mistakes = _of_model(entry, before, known)
+    else:
+        mistakes = _of_solver(entry, before, [one for _, one in known if isinstance(one, ModelEntry)])
+    try:
+        mistake = next(mistakes, "")
+    except (AttributeError, TypeError) as error:
+        mistake = f"a part of the entry has the wrong type ({error}): correct it"
+    require(not mistake, label, mistake)
 
 
-def _unknown(*tables: tuple[str, Iterable[str], Iterable[str]]) -> Iterator[str]:
-    """Yield a sentence for each name that is not among the options; a table has a kind, names and options."""
-    for what, names, options in tables:
-        for name in names:
-            if name not in options:
-                yield f"the {what} {name!r} is unknown: take some of {', '.join(options)}"
+def _unknown(what: str, names: Iterable[str], options: Iterable[str]) -> Iterator[str]:
+    """Yield a sentence for each name that is not among the options."""
+    for name in names:
+        if name not in options:
+            yield f"the {what} {name!r} is unknown: take some of {', '.join(options)}"
 
 
-def _of_model(entry: ModelEntry, known: Known) -> Iterator[str]:
+def _of_model(entry: ModelEntry, before: Known, known: Known) -> Iterator[str]:
     spec, family = entry.spec, entry.family
-    models = [(where, one) for where, one in known if isinstance(one, ModelEntry)]
-    where, first = next((where, one) for where, one in models if one.spec.model == spec.model)
-    if first is not entry:
-        yield f"the model {spec.model!r} is in {where}, too: rename one of them"
-    where, first = next((where, one) for where, one in models if one.family.name == family.name)
-    if first.family is not family:
-        yield f"the family {family.name!r} is in {where}, too: rename one of them"
+    for where, one in before:
+        if isinstance(one, ModelEntry) and one.spec.model == spec.model:
+            yield f"the model {spec.model!r} is in {where}, too: rename one of them"
+        if isinstance(one, ModelEntry) and one.family.name == family.name and one.family is not family:
+            yield f"the family {family.name!r} is in {where}, too: rename one of them"
     if undefined := ", ".join(sorted(getattr(spec, "__abstractmethods__", ()))):
         yield f"{spec.__name__} does not define {undefined}: add it to the class"
-    hints = [(base, *item) for base in spec.__mro__ for item in inspect.get_annotations(base).items()]
-    for owner, name, hint in hints:
-        if ClassVar in (hint, get_origin(hint)):
-            if getattr(spec, name, "") == "":
-                yield f"{spec.__name__} has no {name}: add it to the class"
-        elif owner is spec and name not in declared(spec):
-            yield f"{spec.__name__}.{name} is not declared: write {name}: {ANNOTATED}, in a frozen dataclass"
+    for owner in spec.__mro__:
+        for name, hint in inspect.get_annotations(owner).items():
+            if ClassVar in (hint, get_origin(hint)):
+                if getattr(spec, name, "") == "":
+                    yield f"{spec.__name__} has no {name}: add it to the class"
+            elif owner is spec and name not in declared(spec):
+                yield f"{spec.__name__}.{name} is not declared: write {name}: {ANNOTATED}, in a frozen dataclass"
     if not entry.main:
         yield f"no parameter of {spec.model} comes first: add main"
+    if not isinstance(entry.plane, tuple) or len(entry.plane) != 2:
+        yield f'plane of {spec.model} must be two axes, such as ("rank", "m")'
     along = (entry.along,) if entry.along or entry.along_range else ()
-    alike = [one.spec for _, one in models if one.family is family]
-    every_axis = {axis: None for one in alike for axis in axes(one)}
-    made = [(one.name, served(one, [m for _, m in models])) for _, one in known if isinstance(one, SolverEntry)]
-    of_family = dict.fromkeys(name for name, own in made if {one.model for one in alike} & {*own})
-    yield from _unknown(
-        (f"axis of {spec.model}", (*entry.plane, *along, *entry.ranges, *entry.turns), axes(spec)),
-        (f"parameter of {spec.model}", (*entry.main, *entry.held), declared(spec)),
-        (f"measure of {spec.model}", (*entry.measures, family.goal.measure), family.measures),
-        (f"family in solvers_of of {family.name}", family.solvers_of, [one.family.name for _, one in models]),
-        (f"model of {family.name}", family.model_order, [one.model for one in alike]),
-        (f"solver of {family.name}", (*family.solvers, *family.order), of_family),
-        (f"axis of {family.name}", (*family.grows, *family.falls, *family.ranges), every_axis),
-        (f"limit of {family.name}", family.limits, declared(Limits)),
-    )
+    named = *entry.plane, *along, *entry.ranges, *entry.non_monotone
+    yield from _unknown(f"axis of {spec.model}", named, axes(spec))
+    yield from _unknown(f"parameter of {spec.model}", (*entry.main, *entry.held), declared(spec))
+    yield from _unknown(f"measure of {spec.model}", (*entry.measures, family.goal.measure), family.measures)
+    models = [one for _, one in known if isinstance(one, ModelEntry)]
+    made = [(one.name, served(one, models)) for _, one in known if isinstance(one, SolverEntry)]
+    if not any(spec.model in names for _, names in made):
+        yield f"no solver is made for {spec.model}: name it in `models` of a solver"
     if not family.solvers:
         yield f"the family {family.name!r} shows no solver at first: add solvers=(...)"
-    if both := ", ".join(set(family.grows) & set(family.falls)):
+    alike = [one.spec for one in models if one.family is family]
+    of_family = [name for name, own in made if {one.model for one in alike} & {*own}]
+    every_axis = [axis for one in alike for axis in axes(one)]
+    yield from _unknown(f"solver of {family.name}", (*family.solvers, *family.order, *entry.first), of_family)
+    yield from _unknown(f"model of {family.name}", family.model_order, [one.model for one in alike])
+    yield from _unknown(f"axis of {family.name}", (*family.grows, *family.falls, *family.ranges), every_axis)
+    yield from _unknown(f"limit of {family.name}", family.limits, declared(Limits))
+    if both := ", ".join({*family.grows} & {*family.falls}):
         yield f"{both} of {family.name} cannot be in both grows and falls"
-    if not any(spec.model in own for _, own in made):
-        yield f"no solver is made for {spec.model}: name it in `models` of a solver"
 
 
-def _of_solver(entry: SolverEntry, known: Known) -> Iterator[str]:
-    models = [one for _, one in known if isinstance(one, ModelEntry)]
+def _of_solver(entry: SolverEntry, before: Known, models: Sequence[ModelEntry]) -> Iterator[str]:
     for part, place in PLACES.items():
         if not getattr(entry, part):
             yield f"the solver {entry.name} has no {part}: add it to the docstring{place}"
@@ -150,13 +146,9 @@ def _of_solver(entry: SolverEntry, known: Known) -> Iterator[str]:
             yield f"the option {name} of {entry.name} is not declared: write {name}: {ANNOTATED}"
     if not entry.models and not entry.families:
         yield f"{entry.name} names no model: add models=... or family=..."
-    yield from _unknown(
-        (f"model of {entry.name}", entry.models, [one.spec.model for one in models]),
-        (f"family of {entry.name}", entry.families, dict.fromkeys(one.family.name for one in models)),
-    )
-    for where, other in known:
-        if other is entry:
-            break
+    yield from _unknown(f"model of {entry.name}", entry.models, [one.spec.model for one in models])
+    yield from _unknown(f"family of {entry.name}", entry.families, [one.family.name for one in models])
+    for where, other in before:
         if isinstance(other, SolverEntry) and other.name == entry.name:
             if both := ", ".join(sorted({*served(entry, models)} & {*served(other, models)})):
                 yield f"the solver {entry.name!r} for {both} is in {where}, too: rename one of them"

@@ -1,59 +1,32 @@
-"""Small linear algebra shared by solvers: Gram accumulation, leading eigenvectors, thresholding."""
+"""Small linear algebra: leading eigenvectors, thresholding, distances of directions up to sign."""
 
 import math
 from contextlib import suppress
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
-from scipy.linalg.blas import dsyrk
 from scipy.sparse import issparse
 from scipy.sparse.linalg import eigsh
 
-from lrlab.arrays import Array, Indices, Mask, Matrix
+from lrlab.arrays import Array, Mask, Matrix, Vector
 
-CONSTANT = 1e-10
-"""Largest range of a constant column, relative to its largest value."""
 DAMPING = 1e-6
 """Fraction of the summed weights that keeps steps along singular directions finite."""
-DENSE_EIGEN = 400
-MIRROR = 512
-PLACES_TOGETHER = 2**21
-"""Entries of a pattern per block of the search."""
 
 
-class Gram:
-    """The sum of D^T D (p, p) over row blocks D; memory O(p^2), one symmetric rank-k update a block."""
-
-    def __init__(self, p: int) -> None:
-        self._lower = np.zeros((p, p), order="F")
-
-    def add(self, D: Array) -> None:
-        """Add D^T D for a block D (rows, p)."""
-        if len(D):
-            # In place on the lower triangle: `D.T @ D` would take another p x p array for every block.
-            rows = np.ascontiguousarray(D)
-            self._lower = dsyrk(1.0, rows.T, beta=1.0, c=self._lower, lower=1, overwrite_c=1)
-
-    def matrix(self, scale: float = 1.0) -> Array:
-        """Return the full symmetric sum times `scale`; the accumulator must not be used after."""
-        C = self._lower
-        C *= scale
-        # Mirrored by blocks, so that no second p x p array is made.
-        for start in range(0, len(C), MIRROR):
-            cut = slice(start, start + MIRROR)
-            # Nothing has been added above the diagonal.
-            C[cut, cut] += np.tril(C[cut, cut], -1).T
-            C[cut, start + MIRROR :] = C[start + MIRROR :, cut].T
-        return C
+def frozen(array: Vector) -> Vector:
+    """Return the array, made read-only."""
+    array.setflags(write=False)
+    return array
 
 
-def top_eigenpairs(M: Array, k: int) -> tuple[Array, Array]:
+def top_eigenpairs(M: Array, k: int, dense: int = 400) -> tuple[Array, Array]:
     """Return the k largest eigenvalues (k,), largest first, and their eigenvectors (p, k) of a symmetric M.
 
-    Lanczos above 400 rows, from a fixed start so that the result is the same in every run.
+    Lanczos above `dense` rows, from a fixed start so that the result is the same in every run.
     """
     p = len(M)
-    if p <= DENSE_EIGEN or k >= p - 1:
+    if p <= dense or k >= p - 1:
         values, vectors = eigh(M, subset_by_index=(p - k, p - 1))
         if len(values) < k:
             # LAPACK's representations (syevr) miss an eigenvalue of some matrices; divide and conquer does not.
@@ -71,9 +44,9 @@ def mean_squares(X: Matrix) -> Array:
     return squares / X.shape[0]
 
 
-def varying(X: Array) -> Mask:
-    """Return which columns of X (n, p) are not constant."""
-    return np.asarray(np.ptp(X, axis=0) > CONSTANT * np.abs(X).max(axis=0, initial=0.0))
+def varying(X: Array, rounding: float = 1e-10) -> Mask:
+    """Return which columns of X (n, p) have a range above `rounding` of their largest value: they are not constant."""
+    return np.asarray(np.ptp(X, axis=0) > rounding * np.abs(X).max(axis=0, initial=0.0))
 
 
 def length(v: Array) -> float:
@@ -97,17 +70,6 @@ def hard_threshold(v: Array, s: int) -> Array:
     return thresholded
 
 
-def positive_factor(N: Array) -> Array | None:
-    """Return the lower Cholesky factor of a symmetric N, None if N is singular or not positive."""
-    with suppress(LinAlgError):
-        factor, _ = cho_factor(N, lower=True, check_finite=False)
-        # A pivot at rounding error is a singular matrix that passed by luck.
-        pivots = np.abs(np.diagonal(factor))
-        if pivots.min() > 1e-7 * pivots.max():
-            return factor
-    return None
-
-
 def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     """Return the solution of (N + ridge I) u = rhs for a symmetric positive semidefinite N; N is written over.
 
@@ -115,8 +77,12 @@ def solve_positive(N: Array, rhs: Array, ridge: float | Array = 0.0) -> Array:
     squares with too few measurements.
     """
     N[np.diag_indices_from(N)] += ridge
-    if (factor := positive_factor(N)) is not None:
-        return cho_solve((factor, True), rhs, check_finite=False)
+    with suppress(LinAlgError):
+        factor = cho_factor(N, lower=True, check_finite=False)
+        # A pivot at rounding error is a singular matrix that passed by luck.
+        pivots = np.abs(np.diagonal(factor[0]))
+        if pivots.min() > 1e-7 * pivots.max():
+            return cho_solve(factor, rhs, check_finite=False)
     values, vectors = eigh(N)
     good = values > 1e-13 * values[-1]
     return vectors[:, good] @ ((vectors[:, good].T @ rhs).T / values[good]).T
@@ -131,22 +97,33 @@ def tangent_inverse(A: Array, b: Array) -> Array:
     return np.linalg.inv(regular) - np.outer(b, b) / (size * (1.0 + DAMPING))
 
 
-def places_in(table: Matrix, pattern: Matrix) -> Indices:
-    """Return the position of each entry of a sparse table among the entries of a pattern of the same size, or -1.
+def align(estimate: Array, truth: Array) -> Array:
+    """Return the unit vector along `estimate`, with the sign that is nearer to `truth` (p,)."""
+    b = unit(estimate)
+    return -b if b @ truth < 0 else b
 
-    Both are sparse rows, compared some at a time, so that nothing as long as the pattern is made of it.
+
+def errors_of(overlaps: Array | float) -> Array:
+    """Return the distances of unit vectors with these squared overlaps, numbers or arrays of them."""
+    return np.sqrt(np.maximum(0.0, 2.0 - 2.0 * np.sqrt(overlaps)))
+
+
+def interval_scores(estimate: Array, low: Array, high: Array, truth: Array) -> dict[str, float]:
+    """Return `coverage`, the fraction of entries whose 95% interval holds the truth, and `width`, the mean width.
+
+    Intervals belong to the entries of the unit vector along the estimate; the truth gets the nearer sign. Entries
+    without an interval (nan) do not count; without any interval there are no scores.
     """
-    pattern = pattern if pattern.has_sorted_indices else pattern.sorted_indices()
-    (n, width), slots = table.shape, np.empty(table.nnz, dtype=np.intp)
-    step = max(1, PLACES_TOGETHER * n // max(1, pattern.nnz))
-    for start in range(0, n, step):
-        stop = min(start + step, n)
-        given, places = (slice(one.indptr[start], one.indptr[stop]) for one in (table, pattern))
-        keys, among = (
-            np.repeat(np.arange(stop - start), np.diff(one.indptr[start : stop + 1])) * width + one.indices[cut]
-            for one, cut in ((table, given), (pattern, places))
-        )
-        at = np.searchsorted(among, keys)
-        inside = np.append(among, -1)[at] == keys
-        slots[given] = np.where(inside, at + places.start, -1)
-    return slots
+    known = np.isfinite(low)
+    if not known.any():
+        return {}
+    near = (truth if estimate @ truth >= 0 else -truth)[known]
+    inside = (low[known] <= near) & (near <= high[known])
+    return {"coverage": float(inside.mean()), "width": float((high - low)[known].mean())}
+
+
+def support_recall(estimate: Array, truth: Array) -> float:
+    """Return the fraction of the true support among as many largest entries of the estimate that are not 0, in 0..1."""
+    support = np.flatnonzero(truth)
+    largest = np.argpartition(-np.abs(estimate), len(support) - 1)[: len(support)]
+    return len(np.intersect1d(support, largest[np.asarray(estimate)[largest] != 0])) / len(support)

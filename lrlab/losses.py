@@ -9,8 +9,6 @@ from scipy.special import expit, log_ndtr
 
 from lrlab.arrays import Array
 
-PROX_STEPS, PROX_TOLERANCE = 60, 1e-10
-
 
 class Loss(NamedTuple):
     """A convex loss that falls in the margins m, an array, with its first and second derivatives.
@@ -25,11 +23,14 @@ class Loss(NamedTuple):
     curvature: Callable[[Array], Array]
     derivatives: Callable[[Array], tuple[Array, Array, Array]]
 
-    def prox(self, a: Array, step: float, start: Array) -> tuple[Array, Array]:
-        """Return the m that minimizes value(m) + (m - a)^2 / (2 step), and its curvature: Newton within a bracket."""
+    def prox(self, a: Array, step: float, start: Array, tol: float = 1e-10, most: int = 60) -> tuple[Array, Array]:
+        """Return the m that minimizes value(m) + (m - a)^2 / (2 step), and its curvature.
+
+        Newton within a bracket: until the largest relative change is `tol`, or for `most` steps.
+        """
         low, high = a, a - step * self.slope(a)
         m = np.clip(start, low, high)
-        for _ in range(PROX_STEPS):
+        for _ in range(most):
             _, slope, curvature = self.derivatives(m)
             excess = m - a + step * slope
             low, high = np.where(excess < 0, m, low), np.where(excess > 0, m, high)
@@ -38,7 +39,7 @@ class Loss(NamedTuple):
             halved = (following < low) | (following > high) | ((curvature == 0) & (excess != 0))
             following = np.where(halved, (low + high) / 2.0, following)
             change, m = np.abs(following - m).max(), following
-            if change <= PROX_TOLERANCE * (1.0 + np.abs(m).max()):
+            if change <= tol * (1.0 + np.abs(m).max()):
                 break
         return m, curvature
 

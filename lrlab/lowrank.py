@@ -6,11 +6,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Array
-from lrlab.ranking import THRESHOLDS, Scores
+from lrlab.arrays import Array, Scores
 
+THRESHOLDS = {"zero-one": 0.5, "signs": 0.0}
+"""Scores above which a label is predicted: halfway between the two numbers that code a label."""
 ROUNDING = 1e-12
-"""Columns below this share of the longest one are rounding errors."""
+"""Columns below this fraction of the longest one are rounding errors."""
 
 
 class LowRank(NamedTuple):
@@ -45,7 +46,8 @@ class LowRank(NamedTuple):
 
     def truncated(self, k: int) -> "LowRank":
         """Return the nearest matrix of rank k: the first k terms."""
-        return LowRank(self.U[:, :k], self.s[:k], self.V[:, :k])
+        U = self.U[:, :k]
+        return LowRank(U, self.s[:k], U if self.V is self.U else self.V[:, :k])
 
     def scores(self, X: Array | csr_array) -> Scores:
         """Return X W, X (n, d1), as a function of a slice of rows: the whole table may be larger than memory.
@@ -69,6 +71,11 @@ class LowRank(NamedTuple):
         return cls(**arrays)
 
 
+def rows_of(scores: Scores, rows: slice) -> Array:
+    """Return the scores of some rows."""
+    return np.asarray(scores(rows) if callable(scores) else scores[rows], dtype=np.float64)
+
+
 def from_product(A: Array, B: Array, rank: int = 0) -> LowRank:
     """Return A B^T, A (d1, k), B (d2, k), as factors; truncated to the nearest matrix of a rank if one is given."""
     Qa, Ra = np.linalg.qr(A)
@@ -85,10 +92,9 @@ def from_square(U: Array, s: Array) -> LowRank:
 
 def from_core(Q: Array, C: Array, rank: int) -> LowRank:
     """Return the nearest matrix of a rank to the symmetric Q C Q^T, Q (p, k) orthonormal, C (k, k)."""
-    values, vectors = np.linalg.eigh((C + C.T) / 2)
-    order = np.argsort(-np.abs(values), kind="stable")[:rank]
-    U = Q @ vectors[:, order]
-    return LowRank(U, values[order], U)
+    W = from_symmetric(C, rank)
+    U = Q @ W.U
+    return LowRank(U, W.s, U)
 
 
 def from_dense(W: Array, rank: int = 0) -> LowRank:
@@ -99,7 +105,10 @@ def from_dense(W: Array, rank: int = 0) -> LowRank:
 
 def from_symmetric(L: Array, rank: int = 0) -> LowRank:
     """Return the eigendecomposition of a symmetric L, the largest in size first, or the nearest matrix of a rank."""
-    return from_core(np.eye(len(L), dtype=L.dtype), L, rank or len(L))
+    values, vectors = np.linalg.eigh((L + L.T) / 2)
+    order = np.argsort(-np.abs(values), kind="stable")[: rank or len(L)]
+    U = vectors[:, order]
+    return LowRank(U, values[order], U)
 
 
 def columns_normalised(W: LowRank) -> LowRank:
@@ -128,13 +137,3 @@ def errors(W: LowRank, truth: LowRank) -> dict[str, float]:
     gap = np.linalg.svd(difference(W, truth), compute_uv=False)
     s = np.abs(truth.s)
     return {"error": float(np.linalg.norm(gap) / np.linalg.norm(s)), "spectral_error": float(gap[0] / s.max())}
-
-
-def recovered_directions(W: LowRank, truth: LowRank, share: float) -> int:
-    """Return for how many i ||(W - T) v_i|| and ||(W - T)^T u_i|| are below a share of s_i; T = sum_i s_i u_i v_i^T.
-
-    All are recovered if the spectral norm of W - T is below this fraction of the smallest s_i.
-    """
-    right = np.linalg.norm(W.left @ (W.V.T @ truth.V) - truth.left, axis=0)
-    left = np.linalg.norm((W.V * W.s) @ (W.U.T @ truth.U) - truth.V * truth.s, axis=0)
-    return int((np.maximum(left, right) < share * np.abs(truth.s)).sum())

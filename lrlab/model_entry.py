@@ -4,8 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from lrlab.arrays import Array
-from lrlab.parameters import Value, declared, display_name
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lrlab.arrays import Array, Mask
+from lrlab.parameters import InputError, Parameter, Value, display_name
 from lrlab.protocol import Spec
 from lrlab.solver_entry import Options, SolverEntry, nothing_known
 
@@ -34,10 +37,11 @@ COMMON_MEASURES: Mapping[str, Measure] = {
     "residual": Measure("relative residual", "stationarity of the iterate; a run stops at tol"),
 }
 """Metrics that solvers report themselves, on every model."""
-
-
-MOST_LEVEL = 0.5
-"""Largest success level with noise; an estimate of 0 has an error of 1."""
+OVER_BOUND = Measure(
+    "error / Cramér-Rao bound",
+    "mean error over the least of estimates without bias: 1 is efficient; bias may go below",
+    quotient=("error", "bound_error"),
+)
 
 
 @dataclass(frozen=True)
@@ -54,23 +58,47 @@ class Goal:
     noises: float = 0.0
 
     def level(self, noise: float) -> float | None:
-        """Return the level in data with noise of such a standard deviation; None if there is none."""
+        """Return the level in data with noise of such a standard deviation; None if there is none.
+
+        Noise raises it to at most 0.5, since an estimate of 0 has an error of 1.
+        """
         if self.below is None:
             return self.above
-        return max(self.below, min(MOST_LEVEL, self.noises * noise))
+        return max(self.below, min(0.5, self.noises * noise))
 
 
-class Level(NamedTuple):
-    """A rule: a measure above a level, or below it."""
+LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
 
-    measure: str
-    value: float
-    below: bool = False
+
+@dataclass(frozen=True)
+class Success:
+    """A rule: a trial succeeds when its metric ends below, or above, a level."""
+
+    metric: str
+    below: float | None = None
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a rule without a level, or with two."""
+        if (self.below is None) == (self.above is None):
+            got = "neither" if self.below is None else "both"
+            raise InputError("success", "a metric with one level, below or above", got, "give one of the two")
+        LEVEL.check(self.level)
+
+    @property
+    def level(self) -> float:
+        """The level."""
+        return self.above if self.below is None else self.below  # type: ignore[return-value]
 
     @property
     def words(self) -> str:
         """The level as the name of a line."""
-        return f"{display_name(self.measure)} = {self.value:g}"
+        return f"{display_name(self.metric)} = {self.level:g}"
+
+    def reached(self, values: ArrayLike) -> Mask:
+        """Return which values of the metric are successes; nan is none."""
+        numbers = np.asarray(values, dtype=float)
+        return numbers > self.level if self.below is None else numbers < self.level
 
 
 class Panel(NamedTuple):
@@ -144,11 +172,10 @@ class Family:
     name: as in `SolverEntry.families`. measures: the metrics, by name. goal: the quantity of maps. signal: its symbol.
     measured(spec): a picture of the first measurements, with the numbers of measurements and unknowns.
     verdict(spec, outcomes): one sentence that compares a run with theory.
-    solvers_of: other families whose solvers apply, because the problems offer the same data.
     solvers: the initial choice on the page *Run*; its first solver that a model has is the choice on *Phase
     transitions*.
     order, model_order: order of solvers and models on pages; others follow by name.
-    ranges: initial ranges of axes and sliders that differ from `AXIS_RANGES`.
+    ranges: initial ranges of axes and sliders that differ from `models.axes.RANGES`.
     limits: limits on the runs of a first map, ample for a trial that succeeds.
     grows, falls: axes along which the success rate rises, or falls, if all other parameters stay.
     asymptotics(spec): the best of all methods asymptotically, as `limit_best_...`, and of polynomial-time methods, as
@@ -156,9 +183,9 @@ class Family:
     best(spec): the Bayes-optimal mean over signals at this n and p, as `best_...`, or the bound on unbiased estimates,
     as `bound_...`; empty if unknown. It takes seconds.
     why_no_best(spec): the reason why such a bound is missing, or nothing.
-    lines(spec, entry, options, level): for each theoretical line on a map at a level, whether a spec lies on its good
+    lines(spec, entry, options, rule): for each theoretical line on a map, whether a spec lies on its good
     side.
-    margins(spec, level): for each limit on all methods, the smooth signed distance of a spec from it (negative: on the
+    margins(spec, rule): for each limit on all methods, the smooth signed distance of a spec from it (negative: on the
     bad side). POSSIBLE and further lines are asymptotic. IMPOSSIBLE and HARD are negative only if hardly any trial at
     this size succeeds; both are absent if unknown.
     """
@@ -170,7 +197,6 @@ class Family:
     measured: Callable[[Any], Measured]
     verdict: Callable[[Any, Sequence[Outcome]], str]
     signal: str = "b"
-    solvers_of: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
     model_order: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
@@ -180,8 +206,8 @@ class Family:
     asymptotics: Callable[[Any], dict[str, float]] = nothing_known
     best: Callable[[Any], dict[str, float]] = nothing_known
     why_no_best: Callable[[Any], str] = lambda spec: ""
-    lines: Callable[[Any, SolverEntry, Options, Level], dict[str, bool]] = nothing_known
-    margins: Callable[[Any, Level], dict[str, float]] = nothing_known
+    lines: Callable[[Any, SolverEntry, Options, Success], dict[str, bool]] = nothing_known
+    margins: Callable[[Any, Success], dict[str, float]] = nothing_known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,11 +217,12 @@ class ModelEntry:
     spec: the class of its specs, which has the name, title and summary. family: its metrics and figures.
     main: parameters that *Run* shows first, with a slider each.
     plane: horizontal and vertical axis of its first map. along: axis of its first spectrum, if it has one; along_range:
-    the range of that axis, if it differs from `first_range`.
+    the range of that axis, if it differs from `models.axes.first_range`.
     measures: metrics of its family that only some models have.
     ranges: initial ranges of axes and sliders that differ from the family's ranges.
     held: values on the first map that are not defaults.
-    turns: axes along which success may rise and fall, although the family declares one direction.
+    non_monotone: axes along which success may rise and fall, although the family declares one direction.
+    first: solvers to recommend ahead of the family's choice if they can be run.
     """
 
     spec: type[Spec]
@@ -207,45 +234,5 @@ class ModelEntry:
     measures: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
     held: Mapping[str, Value] = field(default_factory=dict)
-    turns: tuple[str, ...] = ()
-
-    def first_range(self, axis: str) -> Range:
-        """Return the initial range of an axis: from the model, its family, `AXIS_RANGES`, or the parameter's bounds."""
-        known = {**AXIS_RANGES, **self.family.ranges, **self.ranges}
-        if axis in known:
-            return known[axis]
-        parameter = declared(self.spec)[axis]
-        return parameter.low, parameter.high, parameter.scale if parameter.low > 0 else "linear"
-
-
-AXIS_RANGES: Mapping[str, Range] = {
-    "n": (500.0, 8000.0, "log"),
-    "p": (10.0, 200.0, "log"),
-    "sparsity": (1.0, 20.0, "linear"),
-    "noise": (0.0, 1.5, "linear"),
-    "variance": (0.0, 1.5, "linear"),
-    "flip": (0.0, 0.3, "linear"),
-    "intercept": (-2.0, 2.0, "linear"),
-    "threshold": (0.1, 2.0, "linear"),
-    "ratio": (2.0, 200.0, "log"),
-    "dense-rate": (0.02, 0.3, "linear"),
-    "sparse-rate": (0.05, 0.5, "linear"),
-    "m": (200.0, 2000.0, "log"),
-    "masks": (1.0, 16.0, "linear"),
-    "photons": (0.0, 10_000.0, "linear"),
-    "side": (16.0, 256.0, "log"),
-    "d1": (10.0, 100.0, "linear"),
-    "d2": (10.0, 100.0, "linear"),
-    "rank": (1.0, 10.0, "linear"),
-    "assumed_rank": (1.0, 10.0, "linear"),
-    "r": (1.0, 8.0, "linear"),
-    "condition": (1.0, 1000.0, "log"),
-    "observed": (0.001, 0.1, "log"),
-    "missing": (0.5, 0.99, "linear"),
-    "per-freedom": (1.0, 4.0, "linear"),
-    "n1": (50.0, 500.0, "log"),
-    "n2": (50.0, 500.0, "log"),
-    "d": (5.0, 40.0, "linear"),
-    "labels": (10.0, 100.0, "linear"),
-}
-"""Initial ranges of axes on any model; other axes take the bounds of their parameter."""
+    non_monotone: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()

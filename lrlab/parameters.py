@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from lrlab.aliases import removed
+from lrlab.aliases import METRICS, removed
 
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
@@ -75,7 +75,7 @@ class Parameter:
     """The declaration of one number or choice: its meaning for users and the values that are accepted.
 
     `low` and `high` are inclusive. `name`, `kind` and `default` come from the annotated field or argument.
-    added: whether trials were stored before there was this parameter; at its default it then tells no trials apart.
+    added: whether it comes after the parameters of derived classes.
     """
 
     meaning: str
@@ -112,6 +112,8 @@ class Parameter:
         parsed = self._parse(value)
         if parsed is None:
             raise InputError(self.name, self.expected, value, self._remedy())
+        if self.choices and parsed not in self.choices:
+            parsed = METRICS.get(str(parsed), parsed)
         if self.choices and parsed not in self.choices:
             raise InputError(self.name, self.expected, value, nearest(str(value), self.choices) or self._remedy())
         if self.kind in (int, float) and not self.low <= float(parsed) <= self.high:
@@ -177,7 +179,7 @@ def nearest(word: str, words: Mapping[str, object] | tuple[str, ...]) -> str:
 def declared(owner: Owner) -> Mapping[str, Parameter]:
     """Return the parameters declared by a spec class (its fields) or a solver (its keyword options), in order.
 
-    Parameters that were added later come last, also if they come from a base class.
+    `added` ones come last, also if they come from a base class.
     """
     hints = get_type_hints(owner, include_extras=True)
     if is_dataclass(owner):
@@ -197,12 +199,10 @@ def declared(owner: Owner) -> Mapping[str, Parameter]:
     return MappingProxyType(dict(sorted(declarations.items(), key=lambda item: item[1].added)))
 
 
-def settle(owner: Owner, given: Mapping[str, object]) -> dict[str, Value]:
-    """Return every declared value, checked: the given one, or the default; InputError for unknown names."""
-    known = declared(owner)
+def settle(known: Mapping[str, Parameter], given: Mapping[str, object], what: str = "parameter") -> dict[str, Value]:
+    """Return the value of each parameter, checked: the given one, or the default; InputError for unknown names."""
     for name in given:
-        if name not in known:
-            require_known(name, known, what="parameter")
+        require_known(name, known, what)
     return {name: p.check(given[name]) if name in given else p.default for name, p in known.items()}
 
 

@@ -24,7 +24,7 @@ UNPUBLISHED = "Not published."
 
 
 def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Iterable[str] = ()) -> tuple[str, ...]:
-    """Add your solvers and models to the catalogue of this process, and return their names.
+    """Add your solvers and models to the catalog of this process, and return their names.
 
     plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
     options, rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
@@ -66,7 +66,7 @@ def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry
 
 
 def named(solver: AnySolver, model: str) -> str:
-    """Return the name of a solver; a function that the catalogue does not have for a model is registered.
+    """Return the name of a solver; a function that the catalog does not have for a model is registered.
 
     InputError if it is none of these; CatalogError if it cannot be registered.
     """

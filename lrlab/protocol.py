@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
 from html import escape
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
@@ -31,17 +30,13 @@ class Interrupted(Exception):
     stop: "Stop"
 
 
-def stream(place: int) -> cached_property[SeedSequence]:
-    """Return the attribute that is the child of a seed at a place, made when it is needed."""
-    return cached_property(lambda streams: SeedSequence(streams.seed, spawn_key=(place,)))
-
-
-@dataclass(frozen=True)
-class Streams:
+class Streams(NamedTuple):
     """Independent seed streams of one spec, so that two solvers see the same data."""
 
-    seed: int
-    truth, data, noise, solver = map(stream, range(4))
+    truth: SeedSequence
+    data: SeedSequence
+    noise: SeedSequence
+    solver: SeedSequence
 
 
 def child(stream: SeedSequence, index: int) -> np.random.Generator:
@@ -117,8 +112,9 @@ class Spec(ABC):
     data_metrics: ClassVar[Mapping[str, Any]] = {}
     """Metrics of your data, by name, which replace the metrics of the family; empty for simulated data."""
 
-    undetermined: ClassVar[Literal["nothing", "phase", "scale"]] = "nothing"
-    """The part of a vector that measurements cannot determine: nothing, its phase (or sign), or its scale and phase."""
+    undetermined: ClassVar[Literal["nothing", "phase", "scale", "columns"]] = "nothing"
+    """The part of an estimate that measurements cannot determine: nothing, the phase (or sign) of a vector, its scale
+    and phase, or the lengths of the columns of a matrix."""
 
     view_words: ClassVar[str] = "The ground truth and the estimates as images."
     """The caption of the pictures of `view`."""
@@ -147,7 +143,7 @@ class Spec(ABC):
 
     def __post_init__(self) -> None:
         """Check every field against its declaration, then the fields against each other."""
-        for name, value in settle(type(self), self.values()).items():
+        for name, value in settle(declared(type(self)), self.values()).items():
             object.__setattr__(self, name, value)
         self.check()
 
@@ -185,10 +181,10 @@ class Spec(ABC):
 
     def streams(self) -> Streams:
         """Return the seed streams for truth, data, noise and solver."""
-        return Streams(self.seed)
+        return Streams(*SeedSequence(self.seed).spawn(4))
 
     @property
-    def drawn(self) -> bool:
+    def synthetic(self) -> bool:
         """Whether data are simulated from a known truth, as theory requires."""
         return True
 
@@ -226,11 +222,6 @@ class Spec(ABC):
         return 1
 
     @property
-    def first_solvers(self) -> tuple[str, ...]:
-        """Solvers to try first on this problem, ahead of the family's choice."""
-        return ()
-
-    @property
     def side(self) -> int:
         """Side of a recovered image in pixels, else 0."""
         return 0
@@ -238,10 +229,6 @@ class Spec(ABC):
     def view(self, estimate: Any) -> View | None:
         """Return an estimate as a picture (None: the truth); None if it is plotted as numbers."""
         return None
-
-    def comparable(self, estimate: Any) -> Any:
-        """Return an estimate with its undetermined part, such as its scale, set as in the truth."""
-        return estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +309,3 @@ class Limits(NamedTuple):
         int, Parameter(meaning="most iterations; some solvers: 1,000 by default", low=1, high=1_000_000, scale="log")
     ] = 200
     max_seconds: Annotated[float, SOLVER_TIME] = 60.0
-
-
-def limits(given: Mapping[str, object]) -> Limits:
-    """Return checked limits from values or texts by name."""
-    return Limits(**settle(Limits, given))  # type: ignore[arg-type]

@@ -7,22 +7,21 @@ import math
 import os
 from typing import NamedTuple
 
-from lrlab.parameters import InputError
+from lrlab.parameters import Parameter
 
 
 class Setting(NamedTuple):
-    """A number: its meaning, and its value on a laptop and in a class."""
+    """A number: its meaning, its value on a laptop and in a class, and its least value."""
 
     meaning: str
     laptop: float
     classroom: float
     low: float = 1.0
-    expected: str = "a number of at least 1"
 
 
 PROFILES = ("laptop", "classroom")
 SETTINGS = {
-    "LRLAB_SWEEP_HOURS": Setting("hours that a sweep may take", 24.0, 1.0, 0.0, "a number of hours above 0"),
+    "LRLAB_SWEEP_HOURS": Setting("hours that a sweep may take", 24.0, 1.0, low=1e-12),
     "LRLAB_SPARE_WORKERS": Setting("workers beyond the cores, for what must not wait", 2, 4),
     "LRLAB_BROWSER_RUNS": Setting("runs and sweeps under way that one browser may have", 10, 3),
     "LRLAB_SERVER_RUNS": Setting("runs and sweeps under way that all browsers together may have", 100, 100),
@@ -40,22 +39,17 @@ TEXTS = {
 
 
 def number(name: str) -> float:
-    """Return the value of a setting; InputError if it is set to anything but a number in its range."""
-    setting = SETTINGS[name]
-    usual = setting.classroom if profile() == "classroom" else setting.laptop
-    given = os.environ.get(name, "")
-    try:
-        value = float(given) if given else usual
-    except ValueError:
-        value = math.nan
-    if not (value >= setting.low and value > 0.0):
-        raise InputError(name, setting.expected, given, "set it to a number, or unset it")
-    return value
+    """Return the value of a setting, inf for no limit; InputError if it is not a number in its range."""
+    setting, given = SETTINGS[name], os.environ.get(name, "").strip().lower()
+    if not given:
+        return setting.classroom if profile() == "classroom" else setting.laptop
+    if given == "inf":
+        return math.inf
+    parameter = Parameter(name=name, meaning=setting.meaning, low=setting.low, default=setting.laptop)
+    return float(parameter.check(given))
 
 
 def profile() -> str:
     """Return "laptop" or "classroom"."""
-    chosen = os.environ.get("LRLAB_PROFILE", PROFILES[0])
-    if chosen not in PROFILES:
-        raise InputError("LRLAB_PROFILE", f"one of {', '.join(PROFILES)}", chosen, "set it to one of them, or unset it")
-    return chosen
+    parameter = Parameter(name="LRLAB_PROFILE", meaning="a profile", kind=str, choices=PROFILES, default=PROFILES[0])
+    return str(parameter.check(os.environ.get("LRLAB_PROFILE") or PROFILES[0]))

@@ -1,4 +1,4 @@
-"""How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalogue made of both."""
+"""How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalog made of both."""
 
 import ast
 import inspect
@@ -12,21 +12,11 @@ from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
-from lrlab.parameters import Parameter, Value, declared, display_name, require_known
-from lrlab.protocol import Limits, Solver, limits
+from lrlab.parameters import Parameter, Value, declared, display_name, require_known, settle
+from lrlab.protocol import Limits, Solver
 
 Options = Mapping[str, Value]
 Run = TypeVar("Run", bound=Callable[..., Any])
-
-
-def all_of(*checks: Callable[[Any, Options], None]) -> Callable[[Any, Options], None]:
-    """Return a check that makes several, one after the other."""
-
-    def refuse(spec: Any, options: Options) -> None:
-        for check in checks:
-            check(spec, options)
-
-    return refuse
 
 
 def nothing_known(*of: object) -> dict[str, Any]:
@@ -34,7 +24,7 @@ def nothing_known(*of: object) -> dict[str, Any]:
     return {}
 
 
-def not_drawn(*of: object) -> None:
+def not_sampled(*of: object) -> None:
     """Return None: nobody knows the law of this solver at a finite size."""
 
 
@@ -95,7 +85,7 @@ def words(text: str) -> Words:
 
 @dataclass(frozen=True, kw_only=True)
 class SolverEntry:
-    """A solver on the catalogue: the generator function, and what `solver` and the docstring declare of it.
+    """A solver on the catalog: the generator function, and what `solver` and the docstring declare of it.
 
     run: the generator function; its annotated keywords are the options.
     name, title, summary, update, reference: by default of the function and its docstring (see `Words`).
@@ -107,9 +97,9 @@ class SolverEntry:
     matrix(spec, options): numbers in the matrices that it forms, if these can outgrow the data, such as p^2.
     max_iter: default limit of iterations.
     refuse(spec, options): raises InputError before a run if it cannot work.
-    predict(spec, options): exact theory in the limit of large problems, as `limit_...` numbers; empty if there is none.
-    draw(spec, options, count): overlaps (count,) of the estimates on draws of problems of this size, from their exact
-    law, or None. draw_seconds(spec, options): about the time of one of them.
+    predict(spec, options): exact asymptotic theory, as `limit_...` numbers; empty if there is none.
+    sample(spec, options, count): overlaps (count,) of the estimates on synthetic problems of this size, by their exact
+    law, or None. sample_seconds(spec, options): about the time of one of them.
     attains: whether theory predicts that it reaches the limit of polynomial-time methods, and so shares their lines.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
     fixed: options of an alias that nobody can change.
@@ -131,8 +121,8 @@ class SolverEntry:
     max_iter: int = Limits().max_iter
     refuse: Callable[[Any, Options], None] = lambda spec, options: None
     predict: Callable[[Any, Options], dict[str, float]] = nothing_known
-    draw: Callable[[Any, Options, int], Array | None] = not_drawn
-    draw_seconds: Callable[[Any, Options], float] = lambda spec, options: math.inf
+    sample: Callable[[Any, Options, int], Array | None] = not_sampled
+    sample_seconds: Callable[[Any, Options], float] = lambda spec, options: math.inf
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
     fixed: tuple[tuple[str, Value], ...] = ()
@@ -195,14 +185,9 @@ class SolverEntry:
 
         Raises InputError for a name that is neither an option nor a limit, and for a value that is not accepted.
         """
-        for name in settings:
-            self.require_setting(name)
-        options = self.options
-        values = tuple(
-            (name, p.check(settings[name]) if name in settings else p.default) for name, p in options.items()
-        )
-        ending = {name: value for name, value in settings.items() if name not in options}
-        return Settings(values, limits({"max_iter": self.max_iter, **ending}))
+        values: Any = settle(self.settings, {"max_iter": self.max_iter, **settings}, f"setting of {self.name}")
+        limits = Limits(*(values.pop(name) for name in Limits._fields))
+        return Settings(tuple(values.items()), limits)
 
 
 def solver(

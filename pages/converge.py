@@ -28,7 +28,7 @@ def runs() -> None:
         run_controls.pin_button(results_view.pinnable)
         run_controls.buttons(link, settings.jobs)
         room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
-        with st.popover("Measure and axes"):
+        with st.popover("Metric and axes"):
             curves = settings.choose_curves()
     live.follow("converge", settings.draw, results_view.view(curves))
     settings.follow_sliders()

@@ -1,17 +1,20 @@
 """Learn: lessons with a live figure and a question at every step."""
 
 from lrlab import lessons
-from lrlab.ui.lessons import lesson_view, place
+from lrlab.ui.lessons import drawing_view, lesson_view, place
 from lrlab.ui.shared import page
 from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("learn")
 name = place.chosen(link)
-if name:
+if name == place.DRAW.address["lesson"]:
+    drawing_view.show(link)
+elif name:
     page.heading(lessons.load(name).title)
     lesson_view.show(link, lessons.load(name))
 else:
     page.heading("Learn", "Short lessons with live figures: predict first, then look.")
     place.show_cards(link)
+if name not in lessons.lessons():
     link.accept(["step", "answer", "teacher", "lecture"])
 link.write()

@@ -7,8 +7,8 @@ from lrlab.ui.widgets.permalink import Permalink
 link = Permalink("own_data")
 page.heading(
     "Your data",
-    "Drop a file: lrlab recognizes what it holds, runs solvers, and scores them on held-out data. Files stay in this "
-    "session, on the machine that serves the page.",
+    "Drop a file: lrlab recognizes its content, runs solvers, and evaluates them on held-out data. Files stay in "
+    "this session, on the machine that serves the page.",
 )
 view.show(link, source.choose(link))
 link.write()

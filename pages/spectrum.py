@@ -50,7 +50,10 @@ else:
         ready, moment = isinstance(plan, SpectrumPlan), "auto"
         with page.row():
             page.heading("Eigengaps")
-            live.buttons("spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan)
+            wanted = ready and link.take_opened()
+            live.buttons(
+                "spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan, wanted=wanted
+            )
             if is_pairwise(model):
                 meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from lrlab.ui.shared import live, page
-from lrlab.ui.sweep import crosshair, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view
+from lrlab.ui.shared import live, page, progress
+from lrlab.ui.sweep import crosshair, past_sweeps, sweep_controls, sweep_offers, sweep_run, sweep_view, winners_view
 from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("transition", {})
@@ -15,10 +15,13 @@ sweep_run.start("transition", sweep)
 with page.row():
     page.heading("Phase transitions")
     sweep_run.buttons("transition", sweep)
+    winners_view.button("transition", sweep)
     with st.popover("Display"):
         view = sweep_view.choices(link, sweep)
-        crosshair.wanted(link)
-sweep_run.show_progress("transition", sweep)
+        crosshair.wanted(link, view)
+view = winners_view.allowed(link, sweep, view)
+running = live.current("transition")
+progress.show(running, "transition", changed=running is not None and running.sweep != sweep)
 shown = sweep_run.results("transition", sweep)
 crossed = shown is not None and crosshair.place("transition", shown.sweep)
 left, right = st.columns([3, 2], gap="medium") if crossed else (st.container(), st.container())

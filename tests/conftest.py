@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 # linear algebra would compete with them and take twice the time.
 os.environ.update({name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")})
 
+# Examples have no time limit, because a slow machine would exceed it. The suite tries the same ones, soak new ones.
+SOAK = {"LRLAB_FUZZ", "LRLAB_RANDOM_SPECS"} & os.environ.keys()
+hypothesis.settings.register_profile(
+    "lrlab", deadline=None, suppress_health_check=list(hypothesis.HealthCheck), derandomize=not SOAK, database=None
+)
+hypothesis.settings.load_profile("lrlab")
 
 LONGEST = "test_journeys.py"
 """The file whose tests take a fifth of the time of all."""
@@ -44,13 +51,13 @@ def _catalogue_as_before() -> Iterator[None]:
 
 TOGETHER = (
     # They show the same runs, which one process computes once.
-    ("lessons/test_lessons.py", "ui/test_learn_page.py"),
+    ("lessons/test_lessons.py", "lessons/test_answers_shown.py", "ui/test_learn_page.py"),
     # They read the syntax trees of the same files.
     ("tests/test_layers.py", "tests/test_dependencies.py"),
     # Loading the app for the first time takes ten seconds per server and browser.
     (
         "ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_foreign_text.py",
-        "ui/test_widget_browser.py", "live/test_frames.py", "load/test_class.py",
+        "live/test_frames.py", "ui/test_class_load.py",
     ),
 )  # fmt: skip
 """Files that one process runs."""
@@ -93,7 +100,7 @@ def engine() -> "Iterator[Engine]":
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     """Start the app on a free port, and return its address."""
-    from tests.load.server import serve
+    from tests.server import serve
 
     with serve() as server:
         yield server.address

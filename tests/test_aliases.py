@@ -7,7 +7,7 @@ from lrlab import aliases, catalog
 from lrlab.__main__ import main
 from lrlab.aliases import REMOVED
 from lrlab.engine.results import LocalResults
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, Parameter
 from lrlab.sweeps.toml import parse
 from tests.ui.driving import accepted, errors, opened
 
@@ -35,6 +35,7 @@ def test_shell_and_sweep_files_say_it_too(capsys):
         parse(SWEEP)
 
 
+@pytest.mark.slow
 def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(monkeypatch):
     monkeypatch.setitem(aliases.SOLVERS, "all-pairs", ("pairwise-moment", {"pairs": "all"}))
     spec = lrlab.spec("one-bit-sensing", n=200, p=5)
@@ -47,6 +48,18 @@ def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(
         lrlab.solve(spec, "all-pairs", pairs="consecutive")
     at = accepted("converge", solvers="all-pairs,pairwise-moment")
     assert {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
+
+
+def test_old_names_of_metrics_mean_those_of_today_in_files_figures_and_choices():
+    text = SWEEP.replace("rank-one-sensing", "one-bit-sensing").replace('"gauss-newton", "precgd"', '"pairwise-moment"')
+    text = text.replace("[axes]\nm =", 'trials = 2\nsuccess = { metric = "share_of_best", above = 0.5 }\n[axes]\nn =')
+    sweep = parse(text)
+    assert sweep.success is not None and sweep.success.metric == "fraction_of_best"
+    small = lrlab.spec("rank-one-sensing", d1=6, d2=6, rank=1)
+    table = lrlab.sweep(small, axes={"m": [20, 40]}, solvers=["gauss-newton"], trials=2, start=LocalResults)
+    assert lrlab.map(table, show="share").to_json() == lrlab.map(table, show="success_rate").to_json()
+    shown = Parameter(meaning="the value", name="show", kind=str, choices=("error", "success_rate"))
+    assert shown.check("share") == "success_rate"
 
 
 @pytest.mark.parametrize("page", ["converge", "transition"])

@@ -59,11 +59,12 @@ ITERATIONS, AGAIN = 40, 12
 def accepted(model, name):
     spec = catalog.spec(model, seed=5, **sizes(model, SIZES))
     try:
-        return make_job(spec, name, max_iter=ITERATIONS, max_seconds=60)
+        return make_job(spec, name, max_iter=ITERATIONS, max_seconds=600)
     except InputError as refusal:
         pytest.skip(f"refused: {refusal}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "name"), CLAIMS)
 def test_a_run_of_any_solver_keeps_all_promises(model, name, monkeypatch):
     job = accepted(model, name)
@@ -177,6 +178,20 @@ def arrays(problem):
 
 def copies(estimate):
     return [part.copy() for part in parts(estimate)]
+
+
+@pytest.mark.parametrize("model", list(catalog.MODELS))
+def test_a_seed_alone_determines_the_data_which_are_read_only(model):
+    spec, data = catalog.spec(model, **sizes(model, SIZES)), []
+    for one in (spec, spec, spec.replace(seed=1)):
+        problem = one.build()
+        problem.load(everything=True)
+        data.append(arrays(problem))
+    first, again, other = data
+    assert all((first[name] == again[name]).all() for name in first)
+    given = {"X", "A", "y", "b"} & first.keys()
+    assert given and not any(np.array_equal(first[name], other[name]) for name in given)
+    assert not any(first[name].flags.writeable for name in given | ({"0.truth"} & first.keys()))
 
 
 @pytest.mark.parametrize("model", list(catalog.MODELS))

@@ -16,7 +16,7 @@ from tests.test_layers import syntax
 
 ROOT = Path(__file__).parents[1]
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-TESTS = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")]
+TESTS = [path for folder in ("tests/**", "benchmarks", "benchmarks/load") for path in ROOT.glob(f"{folder}/*.py")]
 DOCS = [ROOT / "docs" / "conf.py", *(ROOT / "docs" / "extension").glob("*.py")]
 BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
 MODULES = {
@@ -57,6 +57,7 @@ def required(*files: str) -> set[str]:
     return {MODULES.get(name, name) for name in names} | extras
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "requirements"),
     [

@@ -26,6 +26,7 @@ def test_tables_list_models_and_solvers_with_what_they_need():
         lrlab.solvers("multilable")
 
 
+@pytest.mark.slow
 def test_packages_are_tables_from_the_first_line_of_a_script_on():
     lines = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True, check=True).stdout.split()
     assert int(lines[0]) > 3 and int(lines[1]) == len(lrlab.models()) and lines[2:] == ["lrlab.models.axes", "True"]

@@ -43,6 +43,7 @@ def imported(path: Path) -> set[str]:
     return names & FILES.keys()
 
 
+@pytest.mark.slow
 def test_imports_point_down_only():
     linter = Path(sys.executable).with_name("lint-imports")
     result = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
@@ -105,6 +106,7 @@ def test_every_setting_has_one_meaning_and_a_valid_default(model):
     assert all(p.meaning and p.check(p.default) == p.default for owner in owners for p in declared(owner).values())
 
 
+@pytest.mark.slow
 def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
     heavy = "pandas", "plotly", "sklearn", "distributed", "asyncio", "scipy.stats", "scipy.optimize", "streamlit"
     script = f"import sys, lrlab; lrlab.solve; print(*[name for name in {heavy} if name in sys.modules])"
@@ -112,6 +114,7 @@ def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
     assert result.stdout.split() == []
 
 
+@pytest.mark.slow
 def test_a_page_is_drawn_without_the_libraries_of_runs_and_tables():
     heavy = "pandas", "sklearn", "distributed", "scipy.stats"
     script = f"exec(open('pages/converge.py').read()); import sys; print([m for m in {heavy} if m in sys.modules])"

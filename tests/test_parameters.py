@@ -45,12 +45,12 @@ def test_a_signature_and_a_dataclass_declare_alike():
     [
         ({}, (5, 1.0, True, "spectral")),
         ({"rank": "7", "step": "1e-3", "exact": "no", "start": "random"}, (7, 1e-3, False, "random")),
-        ({"rank": 8.0, "step": 2}, (8, 2.0, True, "spectral")),
-        ({"rank": "1e1"}, (10, 1.0, True, "spectral")),
+        ({"rank": 1.0, "step": 2}, (1, 2.0, True, "spectral")),
+        ({"rank": "3e1"}, (30, 1.0, True, "spectral")),
     ],
 )
 def test_values_and_texts_are_read(given_values, expected):
-    settled = settle(example, given_values)
+    settled = settle(declared(example), given_values)
     assert tuple(settled.values()) == expected
     assert [type(v) for v in settled.values()] == [int, float, bool, str]
 
@@ -58,8 +58,8 @@ def test_values_and_texts_are_read(given_values, expected):
 @pytest.mark.parametrize(
     ("given_values", "sentence"),
     [
-        ({"rank": 40}, "rank must be a whole number in 1..30, got 40: lower rank to 30 or less"),
-        ({"rank": -1}, "rank must be a whole number in 1..30, got -1: raise rank to 1 or more"),
+        ({"rank": 31}, "rank must be a whole number in 1..30, got 31: lower rank to 30 or less"),
+        ({"rank": 0}, "rank must be a whole number in 1..30, got 0: raise rank to 1 or more"),
         ({"rank": 2.5}, "rank must be a whole number in 1..30, got 2.5: give rank such a value, for example 5"),
         ({"rank": "many"}, "rank must be a whole number in 1..30, got many: give rank such a value, for example 5"),
         ({"rank": True}, "rank must be a whole number in 1..30, got True: give rank such a value, for example 5"),
@@ -72,15 +72,8 @@ def test_values_and_texts_are_read(given_values, expected):
 )
 def test_bad_values_get_one_sentence(given_values, sentence):
     with pytest.raises(InputError) as caught:
-        settle(example, given_values)
+        settle(declared(example), given_values)
     assert str(caught.value) == sentence
-
-
-@pytest.mark.parametrize("beyond", [0, "31"])
-def test_the_ends_of_a_range_belong_to_it_and_nothing_beyond(beyond):
-    assert [settle(example, {"rank": end})["rank"] for end in (1, "30")] == [1, 30]
-    with pytest.raises(InputError, match=r"rank must be a whole number in 1\.\.30"):
-        settle(example, {"rank": beyond})
 
 
 def test_an_error_survives_pickling():
@@ -88,10 +81,11 @@ def test_an_error_survives_pickling():
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
+@pytest.mark.slow
 @given(st.one_of(st.text(), st.integers(), st.floats(), st.binary(), st.none(), st.lists(st.integers())))
 def test_any_value_is_settled_or_refused_in_one_line(value):
     for name in declared(example):
         try:
-            settle(example, {name: value})
+            settle(declared(example), {name: value})
         except InputError as error:
             assert "\n" not in str(error) and str(error).startswith(f"{name} must be ")

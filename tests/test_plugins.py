@@ -136,6 +136,7 @@ def test_a_name_of_the_package_is_not_replaced():
     assert catalog.solver("sir").run is not sir
 
 
+@pytest.mark.slow
 def test_a_failure_is_its_sentence_here_and_a_row_of_a_sweep_on_workers(engine, own):
     with pytest.raises(RuntimeError, match="no such luck") as error:
         lrlab.solve(SPEC, "own-failure")
@@ -185,6 +186,7 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
 BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
+    "closes.py": ("raise GeneratorExit", r"closes.py: does not import \(GeneratorExit"),
     "none.py": (
         f"{FILE}ENTRY = 3",
         "none.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver",

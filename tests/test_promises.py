@@ -87,7 +87,9 @@ def few_objects():
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_objects")
-@pytest.mark.parametrize("of", a_third(range(len(ENTRIES))), ids=[f"{model}-{entry.name}" for model, entry in ENTRIES])
+@pytest.mark.parametrize(
+    "of", a_third(range(len(ENTRIES)), parts=6), ids=[f"{model}-{entry.name}" for model, entry in ENTRIES]
+)
 def test_a_job_needs_the_memory_that_is_claimed_at_two_sizes(of):
     model, entry = ENTRIES[of]
     svm = (model, entry.name) == SVM

@@ -61,6 +61,7 @@ def pieces(surface: str, path: Path) -> Iterator[str]:
         yield re.sub(r"```.*?```", "", text, flags=re.S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surface", TEXTS)
 def test_contorted_constructions_are_rare(surface):
     paths = {path for glob in TEXTS[surface] for path in ROOT.glob(glob) if not {"_build", "generated"} & {*path.parts}}

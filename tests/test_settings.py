@@ -17,13 +17,15 @@ def test_a_profile_sets_what_is_not_set_by_itself(monkeypatch):
     assert settings.number("LRLAB_SWEEP_HOURS") == 1
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "3.5")
     assert settings.number("LRLAB_SWEEP_HOURS") == 3.5
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "inf")
+    assert settings.number("LRLAB_SWEEP_HOURS") == float("inf")
 
 
 @pytest.mark.parametrize("bad", ["many", "nan", "0", "-1"])
 @pytest.mark.parametrize("name", list(settings.SETTINGS))
 def test_a_wrong_value_is_one_sentence(monkeypatch, name, bad):
     monkeypatch.setenv(name, bad)
-    with pytest.raises(InputError, match=f"{name} must be a number of .*unset it"):
+    with pytest.raises(InputError, match=f"{name} must be a number in .*, got {bad}: "):
         settings.number(name)
 
 

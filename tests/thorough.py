@@ -11,13 +11,13 @@ os.environ.setdefault("LRLAB_TEST_SEED", time.strftime("%j"))
 """Set once, for all processes that share the tests."""
 
 
-def a_third(values: Sequence[Any]) -> list[Any]:
+def a_third(values: Sequence[Any], parts: int = 3) -> list[Any]:
     """Return parameters of a test; a tuple holds several parameters.
 
-    All but the third that LRLAB_TEST_SEED chooses are for soak.
+    All but the third that LRLAB_TEST_SEED chooses are for soak; with `parts`, all but that fraction.
     """
-    chosen, sets = int(os.environ["LRLAB_TEST_SEED"]) % 3, [v if isinstance(v, tuple) else (v,) for v in values]
-    marks = [() if k % 3 == chosen else pytest.mark.soak for k in range(len(sets))]
+    chosen, sets = int(os.environ["LRLAB_TEST_SEED"]) % parts, [v if isinstance(v, tuple) else (v,) for v in values]
+    marks = [() if k % parts == chosen else pytest.mark.soak for k in range(len(sets))]
     return [pytest.param(*one, marks=mark) for one, mark in zip(sets, marks, strict=True)]
 
 

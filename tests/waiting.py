@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PATIENCE = 120.0
+PATIENCE = 240.0
+"""The longest wait of a test, in seconds: a machine may be twenty times slower than a laptop."""
 
 
 def aside(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:

@@ -12,7 +12,7 @@ from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.solvers.methods.message_passing import State, iterations
-from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.solvers.single_index.class_moments import pair_moments
 
 TITLE = "single-index models"
 POOL = 8
@@ -49,7 +49,7 @@ def moments(n: int, p: int, pairs: str) -> Loop:
         for X, _ in data.blocks():
             total = dsyrk(1.0, X[: len(X) // halved].T, beta=1.0, c=total, lower=1, overwrite_c=1)
 
-    title = f"`pairwise-moment`, pairs `{pairs}`, n={n:,} p={p}, data drawn before"
+    title = f"`pairwise-moment`, pairs `{pairs}`, n={n:,} p={p}, data simulated before"
     rows = n / halved
     return Loop(title, lambda: pair_moments(data, pairs), floor, f"dsyrk of {rows:,.0f} rows", rows * p**2, 8.0 * n * p)
 

@@ -15,7 +15,7 @@ from lrlab.arrays import Array
 from lrlab.data import reading as tables
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import settle
+from lrlab.parameters import declared, settle
 from lrlab.presets.published import FOLDER, located
 
 TITLE = "many labels"
@@ -33,7 +33,7 @@ def build(seed: int) -> MultilabelProblem:
 def leml(problem: MultilabelProblem) -> LowRank:
     """leml-squared with its defaults, after five iterations."""
     run = catalog.solver("leml-squared", "multilabel").run
-    *_, last = itertools.islice(run(problem, rng=np.random.default_rng(0), **settle(run, {})), ITERATIONS)
+    *_, last = itertools.islice(run(problem, rng=np.random.default_rng(0), **settle(declared(run), {})), ITERATIONS)
     return last.estimate
 
 

@@ -77,7 +77,7 @@ def pymanopt_network(problem: LowRankProblem) -> LowRank:
 
 
 def pymanopt_sensing(problem: LowRankProblem) -> LowRank:
-    """Conjugate gradients on the matrices of fixed rank, until the misfit is 1e-9 of the answers."""
+    """Conjugate gradients on the matrices of fixed rank, until the residual norm is 1e-9 of the measurements."""
     import pymanopt
     from pymanopt.manifolds import FixedRankEmbedded
     from pymanopt.optimizers import ConjugateGradient
@@ -107,7 +107,7 @@ def pymanopt_sensing(problem: LowRankProblem) -> LowRank:
 
 
 def roughly(problem: LowRankProblem) -> LowRank:
-    """gauss-newton until the misfit is 1e-9 of the answers."""
+    """gauss-newton until the residual norm is 1e-9 of the measurements."""
     solver, target = catalog.solver("gauss-newton"), 1e-18 * float(problem.b @ problem.b) / 2
     options = dict(solver.settle({}).options)
     iterates = solver.run(problem, rng=np.random.default_rng(problem.spec.streams().solver), **options)
@@ -136,7 +136,7 @@ def sensing(m: int) -> Contest:
     spec = catalog.spec("rank-one-sensing", d1=50, d2=50, rank=5, m=m)
     mine = (
         ours("gauss-newton"),
-        Entrant("gauss-newton to misfit 1e-9", roughly),
+        Entrant("gauss-newton to residual 1e-9", roughly),
         ours("altmin", max_iter=600),
     )
     return Contest(f"rank-one sensing 50 x 50 r=5 m={m}", loaded(spec), error, mine, (SENSING,), "5 x pymanopt CG")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.frame import Contest, Entrant, loaded, ours
-from lrlab import catalog, metrics
+from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.models.single_index import SingleIndexProblem
 
@@ -61,7 +61,7 @@ def torch_phase(problem: SingleIndexProblem) -> Array:
 
 def error(problem: SingleIndexProblem, estimate: Array) -> float:
     """Return the sign-free distance of unit vectors."""
-    return metrics.aligned_scores(metrics.align(estimate, problem.truth), problem.truth)["error"]
+    return problem.quick_score(estimate)["error"]
 
 
 PROBIT = Entrant("statsmodels Probit", statsmodels_probit, "statsmodels.api")

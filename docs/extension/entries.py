@@ -1,4 +1,4 @@
-"""Pages of solvers and models, of what the catalogue says of them; the figure of each is made by the code above it."""
+"""Makes the pages of solvers and models from the catalog; the code above each figure draws it."""
 
 import inspect
 import json

@@ -4,7 +4,7 @@ A sparse row omits the first value of each attribute: 0 for numbers and for {0,1
 Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
-import io
+import csv
 import re
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csc_array
 
+from lrlab.data.dataset import LabelChoice
 from lrlab.data.files import GROWTH, Source, number, printable
-from lrlab.data.labels import LabelChoice
-from lrlab.data.tables import require_names
+from lrlab.data.tables import Dialect, require_names
 
 QUOTED = re.compile(r"""\\(.)|(?<![^\s,{])'((?:[^'\\]|\\.)*+)'|(?<![^\s,{])"((?:[^"\\]|\\.)*+)\"""", re.DOTALL)
 OPEN = re.compile(r"""(?<![^\s,{])['"]""")
@@ -39,13 +39,10 @@ class Attribute(NamedTuple):
         """The expected values in words."""
         return printable(f"{'one of its listed values' if self.codes else 'a number'} for attribute {self.name[:60]}")
 
-    def coded(self, word: str) -> float:
-        """Return a number, or the place of a listed value; ValueError for another word."""
+    def coded(self, word: str) -> float | None:
+        """Return a number, or the place of a listed value; nan for `?`, None for another word."""
         word = word.strip().translate(SHOWN)
-        value = np.nan if word == "?" else self.codes.get(word) if self.codes else number(word)
-        if value is None:
-            raise ValueError(self.need)
-        return value
+        return np.nan if word == "?" else self.codes.get(word) if self.codes else number(word)
 
     def decoded(self, codes: pd.Series) -> pd.Series:
         """Return a column of codes as numbers, or as categories."""
@@ -64,7 +61,7 @@ def read_arff(source: Source) -> tuple[pd.DataFrame, LabelChoice | None]:
 
     Columns of listed values are categories, or numbers if there are two numbers. A sparse file has sparse columns.
     """
-    whole = source.lines()
+    whole, _ = source.lines()
     source.require_few(sum(line.lstrip()[:10].lower() == "@attribute" for line in whole), "attributes")
     lines = {k: line for k, text in enumerate(whole, 1) if (line := text.strip()) and line[0] != "%"}
     start = next((k for k, line in lines.items() if line.lower().startswith("@data")), 0)
@@ -124,25 +121,23 @@ def _dense(source: Source, attributes: list[Attribute], rows: dict[int, str]) ->
         if texts[-1].count(",") != width - 1:
             remedy = "give one value for each attribute, and write all rows in one form"
             raise source.refuse(k, f"{width} values separated by commas", row, remedy)
-    text, words = io.StringIO("\n".join(texts)), {k: str for k, one in enumerate(attributes) if one.codes}
-    look = {"header": None, "skipinitialspace": True, "keep_default_na": False, "quoting": 3, "low_memory": False}
-    frame = pd.read_csv(text, names=range(width), na_values=["?"], dtype=words, **look)
+    words = {k: str for k, one in enumerate(attributes) if one.codes}
+    look = {"keep_default_na": False, "quoting": csv.QUOTE_NONE, "low_memory": False}
+    frame = Dialect().parsed(texts, width, na_values=["?"], dtype=words, **look)
     for k, one in enumerate(attributes):
         if pd.api.types.is_numeric_dtype(frame[k]):
             frame[k] = frame[k].astype(np.float64)
             continue
         for place, word in frame[k].drop_duplicates().dropna().items():
-            try:
-                one.coded(word)
-            except ValueError:
-                raise source.refuse(list(rows)[place], one.need, word.translate(SHOWN), REMEDY) from None
+            if one.coded(word) is None:
+                raise source.refuse(list(rows)[place], one.need, word.translate(SHOWN), REMEDY)
         frame[k] = frame[k].map(one.coded, na_action="ignore").astype(np.float64)
     return frame
 
 
 def _sparse(source: Source, attributes: list[Attribute], rows: dict[int, str]) -> pd.DataFrame:
     """Return the codes of rows `{index value, ...}`: whatever a row omits has code 0."""
-    width, entries = len(attributes), list[tuple[int, int, float]]()
+    width, entries = len(attributes), list[tuple[int, int, float | None]]()
     source.require_columns(width)
     for i, (k, row) in enumerate(rows.items()):
         pairs = [pair.split() for pair in row[1:-1].split(",")] if row[1:-1].strip() else []
@@ -150,9 +145,9 @@ def _sparse(source: Source, attributes: list[Attribute], rows: dict[int, str]) -
         if row[0] + row[-1] != "{}" or len(set(places)) < len(places) or max(places, default=0) >= width:
             need = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
             raise source.refuse(k, need, row, REMEDY)
-        try:
-            entries += [(i, at, attributes[at].coded(pair[1])) for at, pair in zip(places, pairs, strict=True)]
-        except ValueError as error:
-            raise source.refuse(k, str(error), row, REMEDY) from None
+        values = [attributes[at].coded(pair[1]) for at, pair in zip(places, pairs, strict=True)]
+        if None in values:
+            raise source.refuse(k, attributes[places[values.index(None)]].need, row, REMEDY)
+        entries += [(i, at, value) for at, value in zip(places, values, strict=True)]
     of, at, codes = (np.array(part) for part in zip(*entries, strict=True)) if entries else np.zeros((3, 0), dtype=int)
     return pd.DataFrame.sparse.from_spmatrix(csc_array((codes, (of, at)), shape=(len(rows), width)))

@@ -1,10 +1,10 @@
 """Checks your data, and makes arrays of numbers of them."""
 
 import re
-from numbers import Number
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Vector
@@ -27,16 +27,14 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         if isinstance(value, np.ma.MaskedArray):
             value = np.ma.filled(value.astype(np.result_type(value.dtype, np.float64)), np.nan)
         array = np.asarray(value.toarray() if issparse(value) else value)
-        if np.iscomplexobj(array) and not complex_too:
-            raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")
         array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, casting="unsafe")
-    except InputError:
-        raise
     except (TypeError, ValueError) as error:
         # numpy's message ends with the first word in quotes.
         word = re.search("'.*'", str(error))
         got = word[0] if word else str(error).partition("\n")[0]
         raise InputError(name, f"{what} of numbers", got, "leave words out, or code them") from None
+    if np.iscomplexobj(array) and not complex_too:
+        raise InputError(name, "real", "complex numbers", "give its real part, or real and imaginary parts")
     if array.ndim == 2 and dimensions == 1 and 1 in array.shape:
         array = array.ravel()
     if array.ndim != dimensions or not array.size:
@@ -45,7 +43,7 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
     wrong = ~(np.abs(array) <= LARGEST) & ~(np.isnan(array) if gaps else np.zeros(array.shape, dtype=bool))
     if wrong.any():
         place = ", ".join(str(int(index) + 1) for index in np.argwhere(wrong)[0])
-        got = f"{array[wrong][0]} at place {place}"
+        got = f"{array[wrong][0]} at position {place}"
         need = f"of finite numbers, at most {LARGEST:g} in size"
         raise InputError(name, need, got, "fill it in, or leave the row out")
     if 0.0 < (largest := np.nanmax(np.abs(array), initial=0.0)) < 1 / LARGEST:
@@ -82,16 +80,13 @@ def two_values(values: Vector) -> Vector:
 
 def words_or_numbers(y: Any) -> Vector:
     """Return responses (n,), all words or all numbers."""
-    flat = np.asarray(y, dtype=object).ravel()
-    words = np.array([isinstance(value, str) for value in flat], dtype=bool)
-    for place in np.flatnonzero(~words) if words.any() else ():
-        # Missing words are None, nan, or pandas' NA, which has no number type.
-        if not isinstance(flat[place], Number) or flat[place] != flat[place]:
-            got = f"{flat[place]} at place {place + 1}"
-            raise InputError("y", "a word in each row", got, "fill it in, or leave the row out")
-    if flat.size and words.all():
-        return flat.astype(str)
-    return numbers("y", y, 1)
+    values = pd.Series(np.asarray(y, dtype=object).ravel(), dtype=object)
+    if pd.api.types.infer_dtype(values) != "string":
+        return numbers("y", y, 1)
+    if (missing := values.isna()).any():
+        got = f"{values[missing].iloc[0]} in row {missing.idxmax() + 1}"
+        raise InputError("y", "a word in each row", got, "fill it in, or leave the row out")
+    return values.to_numpy(str)
 
 
 def require_none(Z: Any, what: str) -> None:
@@ -118,7 +113,6 @@ def model_of(y: Any, X: Any, Z: Any) -> str:
     if X is not None:
         values = words_or_numbers(y)
         if values.dtype.kind == "U" or len(np.unique(values)) <= 2:
-            two_values(values)
             return "flipped-logistic"
     remedy = "polynomial-network for y = x^T L x, phase-retrieval for y = |<a, x>|"
     raise InputError("model", "named for numbers y and one table X", "nothing", remedy)

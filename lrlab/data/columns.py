@@ -15,40 +15,22 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array, Matrix, Vector
 from lrlab.data.arrays import numbers
 from lrlab.data.files import printable
-from lrlab.parameters import InputError, nearest, require_known
+from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, PATTERNS, TRIPLES, Hints
+from lrlab.parameters import InputError, nearest
 
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
-VALUES = ("rating", "ratings", "value", "score", "stars")
-ROWS, COLUMNS = (
+ROLES = (
     ("user", "userid", "customer", "customerid", "row", "rowid"),
     ("item", "itemid", "movie", "movieid", "column", "product", "productid"),
+    ("rating", "ratings", "value", "score", "stars"),
+    ("timestamp", "time", "date", "datetime"),
 )
-TIMES = ("timestamp", "time", "date", "datetime")
+"""Names of the columns of a matrix's rows, of its columns, of values and of times."""
 COUNTERS = ("", "index", "id", "unnamed0")
-KINDS = _, MATRIX, TRIPLES, _, _ = ("responses", "matrix", "triples", "patterns", "labels")
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""
 MOST_WORDS = 10
 """Most words of a feature; each word becomes a column of 0 and 1."""
-
-
-class Hints(NamedTuple):
-    """Your statements on a file, which replace guesses.
-
-    kind: one of KINDS. y, Z: columns by names, numbers from 1, or ranges such as 5-9, separated by commas. missing: a
-    mark of missing values, or "none". duplicates: last or mean, for several values of one entry. model: the model of
-    the responses.
-    """
-
-    kind: str = ""
-    y: str = ""
-    Z: str = ""
-    missing: str = ""
-    duplicates: str = ""
-    model: str = ""
-
-
-NOTHING = Hints()
 
 
 class Given(NamedTuple):
@@ -78,26 +60,24 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
 
     form: words on the form of the file.
     """
-    if hints.kind:
-        require_known(hints.kind, KINDS, what="kind")
-    if hints.duplicates not in ("", "last", "mean"):
-        raise InputError("duplicates", "last or mean", hints.duplicates, "take last, or leave it out to refuse them")
-    roles = triple_columns(whole, hints)
-    frame, rows = (whole, ()) if roles else without_row_names(whole, hints)
-    target = next((name for name in frame.columns if plain(name) in TARGETS), "")
-    said = hints.kind or hints.y or hints.Z or hints.model or target
-    gaps = frame.isna().to_numpy().any() and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
-    if roles:
-        given = _triples(frame, roles, hints)
-    elif hints.kind == MATRIX or (gaps and not said):
-        given = _matrix(frame, rows, hints)
+    if hints.kind == PATTERNS:
+        raise InputError("kind", "other than patterns for a table", "a table", "save patterns and masks as an .npz")
+    if roles := triple_columns(whole, hints):
+        given = _triples(whole, roles, hints)
     else:
-        given = _responses(frame, chosen("y", hints.y or target or frame.columns[-1], list(frame.columns), 1)[0], hints)
-        first = whole.columns[0]
-        given = given._replace(
-            words=given.words + f", row names {quoted(first) if first else ''}".rstrip() * bool(rows)
-        )
-    return given._replace(words=given.words + f" ({form})" * bool(form))
+        frame, rows = without_row_names(whole, hints)
+        target = next((name for name in frame.columns if plain(name) in TARGETS), "")
+        said = hints.kind or hints.y or hints.Z or hints.model or target
+        gaps = frame.isna().to_numpy().any() and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
+        modeled = hints.model == COMPLETION and not (hints.y or hints.Z or hints.kind)
+        if hints.kind == MATRIX or modeled or (gaps and not said):
+            given = _matrix(frame, rows, hints)
+        else:
+            given = _responses(frame, hints.y or target or frame.columns[-1], hints)
+        if rows:
+            title = whole.columns[0]
+            given = given._replace(words=f"{given.words}, row names {quoted(title) if title else ''}".rstrip())
+    return given._replace(words=f"{given.words} ({form})") if form else given
 
 
 def without_row_names(
@@ -116,16 +96,14 @@ def without_row_names(
 def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, str] | None:
     """Return the columns of row, column, value and time ("" if absent), or None for another kind of table."""
     names = list(frame.columns)
-    if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", "inductive-completion"):
+    if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", COMPLETION):
         return None
-    roles = {plain(name): name for name in names}
-    row, column, value, time = (
-        next((roles[name] for name in known if name in roles), "") for known in (ROWS, COLUMNS, VALUES, TIMES)
-    )
-    named = bool(row and column)
-    if not named and not (hints.kind == TRIPLES and len(names) > 1 or len(names) in (3, 4) and _are_triples(frame)):
-        return None
-    row, column = (row, column) if named else names[:2]
+    titles = {plain(name): name for name in names}
+    row, column, value, time = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
+    if not (row and column):
+        if not (hints.kind == TRIPLES and len(names) > 1) and not (len(names) in (3, 4) and _are_triples(frame)):
+            return None
+        row, column = names[:2]
     value = value or next((name for name in names if name not in (row, column, time)), "")
     if not value:
         third = f"the third column is called {printable(time)}" if time else "there are two columns"
@@ -136,99 +114,95 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
 
 def _are_triples(frame: pd.DataFrame) -> bool:
     """Return whether the first two columns hold repeated rows and columns of a matrix, in different pairs."""
-    sides, third = [frame.iloc[:, k] for k in (0, 1)], frame.iloc[:, 2]
-    if not pd.api.types.is_numeric_dtype(third) or frame.iloc[:, :3].isna().any(axis=None):
+    pairs = frame.iloc[:, :2]
+    sides = [side for _, side in pairs.items()]
+    if not pd.api.types.is_numeric_dtype(frame.iloc[:, 2]) or frame.iloc[:, :3].isna().any(axis=None):
         return False
-    words = [not pd.api.types.is_numeric_dtype(side) for side in sides]
-    whole = [pd.api.types.is_integer_dtype(side) and side.min() >= 0 for side in sides]
-    if not all(map(max, words, whole)) or not all(side.nunique() < len(side) for side in sides):
+    if not all(side.nunique() < len(side) for side in sides):
         return False
-    pairs = len(frame.iloc[:, :2].drop_duplicates())
-    return all(words) or (len(frame) >= 20 and pairs > 0.9 * len(frame) and max(side.max() for side in sides) > 5)
+    if not any(map(pd.api.types.is_numeric_dtype, sides)):
+        return True
+    whole = all(map(pd.api.types.is_integer_dtype, sides)) and 0 <= pairs.min(axis=None) and 5 < pairs.max(axis=None)
+    return bool(whole and len(frame) >= 20 and pairs.duplicated().mean() < 0.1)
 
 
-def _responses(frame: pd.DataFrame, at: int, hints: Hints) -> Given:
-    """Return one column as responses and the others as features."""
+def _responses(frame: pd.DataFrame, target: str, hints: Hints) -> Given:
+    """Return the target column as responses and the others as features."""
     names = list(frame.columns)
+    [at] = chosen("y", target, names, 1)
     right = chosen("Z", hints.Z, names) if hints.Z else []
-    left = [place for place in range(len(names)) if place != at and place not in right]
     response = frame.iloc[:, at]
-    if not left:
-        remedy = "add features, or separate the fields by commas"
-        raise InputError("columns", "a response and at least one feature", "none", remedy)
     if response.isna().any():
         got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
-        raise InputError(f"column {names[at]}", "known in all rows", got, "leave the row out, or say kind=matrix")
-    X, columns, notes = features(frame.iloc[:, left], hints)
-    Z = features(frame.iloc[:, right], hints)[0] if right else None
+        remedy = "name another column by y, leave the row out, or say kind=matrix"
+        raise InputError(f"response column {printable(names[at])[:60]}", "known in all rows", got, remedy)
+    for name, column in frame.drop(columns=names[at]).select_dtypes("number").items():
+        ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
+    left = [place for place in range(len(names)) if place not in (at, *right)]
+    X, columns, notes = features(frame.iloc[:, left])
     if not columns:
-        raise InputError("columns", "a response and at least one feature", "none", "add numbers, or words that repeat")
-    y: Vector = response.to_numpy() if pd.api.types.is_numeric_dtype(response) else response.astype(str).to_numpy(str)
-    if response.dtype == bool:
-        y = y.astype(np.float64)
+        remedy = "add numbers or words that repeat, or separate the fields by commas"
+        raise InputError("columns", "a response and at least one feature", "none", remedy)
+    Z = features(frame.iloc[:, right])[0] if right else None
+    numeric, model = pd.api.types.is_numeric_dtype(response), hints.model
+    y: Vector = response.to_numpy(np.float64) if numeric else response.astype(str).to_numpy(str)
     kinds = np.unique(y)
-    form = f"binary {kinds[0]:g}/{kinds[1]:g}" if len(kinds) == 2 and y.dtype.kind != "U" else ""
-    form = form or (f"{len(kinds)} words: {', '.join(map(str, kinds[:3]))}" if y.dtype.kind == "U" else "real")
-    model = hints.model
-    if not model and form == "real":
-        model = "rank-one-sensing" if right else "polynomial-network"
+    if not numeric:
+        form = f"{len(kinds)} words: {', '.join(map(str, kinds[:3]))}"
+    elif len(kinds) == 2:
+        form = f"binary {kinds[0]:g}/{kinds[1]:g}"
+    else:
+        form, model = "real", model or ("rank-one-sensing" if right else "polynomial-network")
     second = f", second vectors {span([names[place] for place in right])}" if right else ""
-    words = (
-        f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}, response {quoted(names[at])} ({form})"
-    )
-    words += "".join(f". {note.rstrip('.')}" for note in notes)
+    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}"
+    words += f", response {quoted(names[at])} ({form})" + "".join(f". {note.rstrip('.')}" for note in notes)
     # A form has a constant and linear terms unless you name the model.
-    return Given(y, X, Z, columns, (), words, model, {} if hints.model or model == hints.model else {"constant": True})
+    options = {"constant": True} if model != hints.model else {}
+    return Given(y, X, Z, columns, (), words, model, options)
 
 
 def features(
-    frame: pd.DataFrame,
-    hints: Hints | None = None,
-    *,
-    known: Sequence[str] = (),
-    most: int = MOST_WORDS,
-    drop_first: bool = True,
+    frame: pd.DataFrame, *, known: Sequence[str] = (), most: int = MOST_WORDS, drop_first: bool = True
 ) -> tuple[Matrix, tuple[str, ...], list[str]]:
     """Return features as a table, sparse if columns are, their names, and notes on columns that lrlab leaves out.
 
     Each word of a column becomes a feature 0 or 1. lrlab leaves out columns of words that are nearly unique per row.
     known: names of the features of the training data, whose columns and words count. most: most words of a column.
-    drop_first: omit the first word. hints: your statements on missing values; None asks nothing.
+    drop_first: omit the first word.
     """
-    used, firsts, out, others = dict[str, Any](), list[str](), list[str](), dict.fromkeys(known)
-    stems = {name[:place] for name in others for place, mark in enumerate(name) if mark == "="}
+    used, firsts, notes = dict[str, Any](), list[str](), list[str]()
+    # The features and columns of the training data, with the words of each column.
+    trained = {one: list[str]() for one in known}
+    for one in known:
+        for mark in re.finditer("=", one):
+            trained.setdefault(one[: mark.start()], []).append(one[mark.end() :])
     for title, column in frame.items():
         name, listed = str(title), isinstance(column.dtype, pd.CategoricalDtype)
+        words = list(dict.fromkeys(trained.get(name, [])))
         numeric = not listed and (pd.api.types.is_numeric_dtype(column) or not column.notna().any())
-        unique = not numeric and max(10, len(column) / 2) < column.nunique()
-        if (unique and name not in stems) or (others and name not in others and name not in stems):
-            out.append(name)
+        unique = not (numeric or words) and max(10, len(column) / 2) < column.nunique()
+        if unique or (known and name not in trained):
+            why = "the training rows lack it." if known else "it is nearly unique per row."
+            notes.append(f"lrlab leaves out column {printable(name)[:60]}: {why}")
             continue
-        if hints and numeric:
-            ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
         if (missing := ~np.isfinite(column.to_numpy(np.float64)) if numeric else column.isna().to_numpy()).any():
             at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
             got = f"{column.iloc[at]} in row {at + 1}"
             raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
         used[name] = column
-        if numeric and name not in stems:
+        if numeric and not words:
             continue
-        words = [one.removeprefix(f"{name}=") for one in others if one.startswith(f"{name}=")]
         words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
         if len(words) > most or not all(isinstance(value, str) for value in column):
             got, remedy = f"{len(words)} words such as {words[0]}", "leave the column out, or code its words"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
         used[name] = pd.Series(pd.Categorical(column.where(column.isin(words)), words), index=column.index)
         # Two listed values of ARFF are one feature.
-        firsts += [f"{name}={words[0]}"] if not others and (drop_first or (listed and len(words) == 2)) else []
-    why = "the training rows lack it." if others else "it is nearly unique per row."
-    notes = [f"lrlab leaves out column {printable(name)[:60]}: {why}" for name in out]
+        firsts += [f"{name}={words[0]}"] if not known and (drop_first or (listed and len(words) == 2)) else []
+    if not used:
+        return np.zeros((len(frame), 0)), (), notes
     sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes)
-    dummies = (
-        pd.get_dummies(pd.DataFrame(used), prefix_sep="=", dtype=np.float64, sparse=sparse)
-        if used
-        else frame.iloc[:, :0]
-    )
+    dummies = pd.get_dummies(pd.DataFrame(used), prefix_sep="=", dtype=np.float64, sparse=sparse)
     table = dummies.drop(columns=firsts)
     return csr_array(table.sparse.to_coo()) if sparse else table.to_numpy(np.float64), tuple(table.columns), notes
 
@@ -236,9 +210,9 @@ def features(
 def _matrix(frame: pd.DataFrame, rows: tuple[str, ...], hints: Hints) -> Given:
     table = numbers("the matrix", frame, 2, gaps=True)
     ask_sentinel("the matrix", table, hints)
-    (n1, n2), known, named = table.shape, np.isfinite(table).mean(), ", row names" if rows else ""
-    words = f"a {n1:,} x {n2:,} matrix with {known:.1%} of its entries known{named}"
-    return Given(table, names=tuple(frame.columns), rows=rows, words=words, model="inductive-completion")
+    (n1, n2), known = table.shape, np.isfinite(table).mean()
+    words = f"a {n1:,} x {n2:,} matrix with {known:.1%} of its entries known"
+    return Given(table, names=tuple(frame.columns), rows=rows, words=words, model=COMPLETION)
 
 
 def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
@@ -248,51 +222,42 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
         raise InputError(f"column {missing}", "named in each row", "nothing", "name it")
     frame = frame.dropna(subset=[value])
     ask_sentinel(f"column {value}", numbers(f"column {value}", frame[value], 1), hints)
-    twice = frame.duplicated([row, column])
-    if twice.any() and not hints.duplicates:
-        got = f"{frame[row][twice].iloc[0]}, {frame[column][twice].iloc[0]} twice"
-        raise InputError("ratings", "one value per row and column", got, "keep the last or their mean by duplicates")
+    twice, said = frame.duplicated([row, column]), ""
     if twice.any():
+        if not hints.duplicates:
+            got = f"{frame[row][twice].iloc[0]}, {frame[column][twice].iloc[0]} twice"
+            raise InputError(
+                "ratings", "one value per row and column", got, "keep the last or their mean by duplicates"
+            )
+        newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
+        said = f", {twice.sum():,} duplicates: their {hints.duplicates}{newest}"
         ordered = frame.sort_values(time, kind="stable") if time else frame
         frame = ordered.groupby([row, column], sort=False)[value].agg(hints.duplicates).reset_index()
-    sides = [pd.factorize(frame[name].astype(str)) for name in (row, column)]
-    (rows, row_names), (columns, names) = sides
+    (rows, row_names), (columns, names) = (pd.factorize(frame[name].astype(str)) for name in (row, column))
     both = f"{quoted(row)} x {quoted(column)}"
-    words = f"{len(frame):,} entries {quoted(value)} of a {len(row_names):,} x {len(names):,} matrix ({both})"
-    if twice.any():
-        newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
-        words += f", {twice.sum():,} duplicates: their {hints.duplicates}{newest}"
-    values = frame[value].to_numpy(np.float64)
-    return Given((rows, columns, values), None, None, tuple(names), tuple(row_names), words, "inductive-completion")
+    words = f"{len(frame):,} entries {quoted(value)} of a {len(row_names):,} x {len(names):,} matrix ({both}){said}"
+    entries = rows, columns, frame[value].to_numpy(np.float64)
+    return Given(entries, names=tuple(names), rows=tuple(row_names), words=words, model=COMPLETION)
 
 
 def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
-    """Raise InputError for a value that may stand for a missing one, unless hints name missing values."""
-    if hints.missing or (value := sentinel(values)) is None:
-        return
-    fraction = float(np.mean(values[np.isfinite(values)] == value))
-    raise InputError(
-        what,
-        "free of values that stand for missing ones",
-        f"{value:.12g} in {fraction:.0%} of the entries, far from all others",
-        f"say missing={value:.12g} if they are missing, or missing=none",
-    )
+    """Raise InputError for a value that may stand for a missing one, unless hints name missing values.
 
-
-def sentinel(values: Array) -> float | None:
-    """Return a value in over a tenth of the entries that is far from all others, the only one below 0, or no rating."""
+    More than a tenth of the entries have it, and it is far from all others, the only one below 0, or below ratings.
+    """
     known = values[np.isfinite(values)]
-    for value in (known.max(), known.min()) if len(known) else ():
-        others = np.unique(known[known != value])
-        if np.mean(known == value) <= 0.1 or len(others) < 3:
+    for value in (known.max(), known.min()) if len(known) and not hints.missing else ():
+        others, fraction = np.unique(known[known != value]), float(np.mean(known == value))
+        if fraction <= 0.1 or len(others) < 3:
             continue
         gap = others[0] - value if value < others[0] else value - others[-1]
         counts = np.unique(known, return_counts=True)[1]
-        grid = value == 0 and tuple(others) in SCALES and counts[0] == counts.max()
+        below_ratings = value == 0 and tuple(others) in SCALES and counts[0] == counts.max()
         alone = value < 0 <= others[0] and value == round(value) and (known == value).sum() > 2
-        if gap > (others[-1] - others[0]) or grid or alone:
-            return float(value)
-    return None
+        if gap > others[-1] - others[0] or below_ratings or alone:
+            got = f"{value:.12g} in {fraction:.0%} of the entries, far from all others"
+            remedy = f"say missing={value:.12g} if they are missing, or missing=none"
+            raise InputError(what, "free of values that stand for missing ones", got, remedy)
 
 
 def quoted(name: str) -> str:

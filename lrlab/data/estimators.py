@@ -41,13 +41,20 @@ class SolverEstimator(BaseEstimator):
     max_seconds: float = 3600.0
     settings: Mapping[str, Value] | None = None
 
+    def __sklearn_tags__(self) -> Any:
+        """Return tags for what `checks` allow: nan in features, and sparse features."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = "ensure_all_finite" in self.checks
+        tags.input_tags.sparse = "accept_sparse" in self.checks
+        return tags
+
     def checked(self, X: Any, *y: Any, **checks: Any) -> Any:
         """Check rows X (n, d) and y for a fit, and return them; all of them have at least two rows and columns."""
         least = {"ensure_min_samples": 2, "ensure_min_features": 2}
         return validate_data(self, X, *y, **least, **self.checks, **checks)
 
     def rows(self, X: Any) -> Any:
-        """Check new rows for a fitted estimator, and return them."""
+        """Check new samples for a fitted estimator, and return them."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **self.checks)
 
@@ -143,8 +150,8 @@ class FormRegressor(RegressorMixin, SolverEstimator):
 class BilinearRegressor(FormRegressor):
     """y = x^T W z with W of low rank: the first `first` columns of a row are x, the others z (None: half and half).
 
-    rank: the rank of W, None to choose it on held-out rows. constant: add an entry 1 to x and z, which makes a constant
-    and linear terms part of W. Other parameters: see `SolverEstimator`.
+    rank: the rank of W, None to choose it on held-out samples. constant: add an entry 1 to x and z, which makes
+    a constant and linear terms part of W. Other parameters: see `SolverEstimator`.
     """
 
     measured = "rank-one-sensing"
@@ -163,7 +170,7 @@ class BilinearRegressor(FormRegressor):
 class QuadraticNetworkRegressor(FormRegressor):
     """y = x^T L x with L symmetric and of low rank: a network with one hidden layer of squares.
 
-    rank: number of hidden units, None to choose it on held-out rows. constant: add an entry 1 to x, which makes a
+    rank: number of hidden units, None to choose it on held-out samples. constant: add an entry 1 to x, which makes a
     constant and linear terms part of L. Other parameters: see `SolverEstimator`. U of `matrix_` has the units.
     """
 
@@ -185,12 +192,6 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
 
     rank: int | None = None
     scaling: str = "columns"
-
-    def __sklearn_tags__(self) -> Any:
-        """Return tags that allow nan."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to a table X (n, d) with nan for missing entries."""
@@ -231,10 +232,10 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
     Labels are a table (n, L) of 0 and 1, dense or sparse, nan if unknown, or one class per row (n,). Each class then
     becomes a label, and the highest score decides.
 
-    solver: empty for the better one of leml and binary-relevance on held-out rows, or binary-relevance for classes.
+    solver: empty for the better one of leml and binary-relevance on held-out samples, or binary-relevance for classes.
     rank: 0 for half of the largest possible one, at most 100. regularization: None for the solver's default.
-    iterations: an alias of max_iter. tune_by: a metric that chooses other settings on held-out rows. Other parameters:
-    see `SolverEstimator`. For probabilities, wrap the estimator in scikit-learn's CalibratedClassifierCV.
+    iterations: an alias of max_iter. tune_by: a metric that chooses other settings on held-out samples. Other
+    parameters: see `SolverEstimator`. For probabilities, wrap the estimator in scikit-learn's CalibratedClassifierCV.
     """
 
     measured = "multilabel"
@@ -248,9 +249,9 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
     tune_by: str = ""
 
     def __sklearn_tags__(self) -> Any:
-        """Return tags for sparse features and several labels per row."""
+        """Return tags for several labels per row."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.classifier_tags.multi_label = True
+        tags.classifier_tags.multi_label = True
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -258,8 +259,6 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
         names = getattr(y, "columns", None)
         labels = {"accept_sparse": "csr", "dtype": None, "ensure_2d": False, "ensure_all_finite": "allow-nan"}
         X, y = validate_data(self, X, y, validate_separately=(self.checks, labels))
-        if X.shape[0] != y.shape[0]:
-            raise InputError("y", f"of as many rows as X, {X.shape[0]}", y.shape[0], "give each row its labels")
         self.single_ = y.ndim == 1 or y.shape[1] == 1
         options: dict[str, Any] = {"rank": self.rank or None, "max_iter": self.iterations or self.max_iter}
         if self.single_:

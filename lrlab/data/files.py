@@ -1,19 +1,26 @@
-"""Opens files for all readers: their text within a memory limit, and errors that name the line."""
+"""Opens files for all readers within a memory limit: text, and numpy's .npz without pickles. Errors name the line."""
 
 import bz2
+import codecs
 import gzip
+import io
 import math
 import re
+import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BufferedIOBase, BufferedReader
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from lrlab.arrays import Vector
 from lrlab.parameters import InputError
 
 File = str | PathLike[str]
+Names = tuple[str, ...]
 LIMIT_BYTES = 4 * 2**30
 """Default limit on the memory that reading a file may take."""
 GROWTH = 20
@@ -28,7 +35,10 @@ UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b
 OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
 OTHERS |= dict.fromkeys(UNPACKERS, "twice packed")
 """Packings that lrlab does not open, by the first bytes of a file."""
-YES, NO, UNKNOWN = ("true", "yes", "t", "y"), ("false", "no", "f", "n"), ("?", "", "nan", "na")
+PLAIN, NUMBERS = "fiubU", "fiubcU"
+"""Kinds of numpy's types: names with real numbers, and also complex ones."""
+MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
+"""Most arrays of an archive, and the length of its end that names them: reading 60,000 names takes seconds."""
 
 
 class Source(NamedTuple):
@@ -53,11 +63,11 @@ class Source(NamedTuple):
         """Return a whole text file, unpacked; InputError if it would exceed the limit."""
         size, most = self.size(), self.limit_bytes // GROWTH
         try:
-            with self.path.open("rb") as packed:
-                opener = next((one for mark, one in UNPACKERS.items() if packed.peek(8).startswith(mark)), None)
+            with self.path.open("rb") as file:
+                opener = next((one for mark, one in UNPACKERS.items() if file.peek(8).startswith(mark)), None)
                 most = min(most, max(RATIO_FROM, MAX_RATIO * size)) if opener else most
-                large = size > most
-                content = b"" if large else opener(packed).read(most + 1) if opener else packed.read()
+                # A read allocates what it asks for.
+                content = opener(file).read(most + 1) if opener else file.read(min(size, most) + 1)
         except (EOFError, zlib.error, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise self.unreadable(error) from None
@@ -65,31 +75,30 @@ class Source(NamedTuple):
         if kind := next((name for mark, name in OTHERS.items() if content.startswith(mark)), ""):
             got = f"{self.path.name}, a {kind} file"
             raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
-        if large or len(content) > most:
+        if len(content) > most:
             expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
             remedy = "unpack it first, split it, or raise limit_bytes if this machine has the memory"
             raise InputError("file", expected, f"{self.path.name}, which is larger", remedy)
         return content
 
-    def text(self) -> tuple[str, str]:
-        """Return the text of a file, and its encoding unless it is UTF-8 or UTF-16."""
-        raw = self.content()
-        wide = raw.startswith((b"\xff\xfe", b"\xfe\xff"))
+    def lines(self) -> tuple[list[str], str]:
+        """Return the lines of a file, with the line endings of any system, and its encoding if it is an older one."""
+        raw, faults = self.content(), list[UnicodeDecodeError]()
+        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         if not wide and b"\0" in raw:
             line = raw[: raw.index(b"\0")].count(b"\n") + 1
             raise self.refuse(line, "no NUL bytes", "one", "save the file as UTF-8 text")
-        try:
-            return raw.decode("utf-16" if wide else "utf-8-sig"), ""
-        except UnicodeDecodeError as error:
+        encodings = {"utf-16": ""} if wide else {"utf-8-sig": "", "cp1252": "Windows-1252"}
+        for encoding, name in encodings.items():
             try:
-                return raw.decode("utf-16" if wide else "cp1252"), "Windows-1252"
-            except UnicodeDecodeError:
-                line, need = raw[: error.start].count(b"\n") + 1, "UTF-16 text" if wide else "UTF-8 text"
-                raise self.refuse(line, need, raw[error.start :][:20], "save the file as UTF-8") from None
-
-    def lines(self) -> list[str]:
-        """Return the lines of a file."""
-        return split_lines(self.text()[0])
+                # Other line breaks, such as Unicode's, belong to a field.
+                return re.split(r"\r\n|\n|\r", raw.decode(encoding)), name
+            except UnicodeDecodeError as error:
+                faults.append(error)
+        # A good letter of UTF-8 may be a fault of Windows-1252.
+        broken, at = faults[0].object, faults[0].start
+        need = f"UTF-{16 if wide else 8} text"
+        raise self.refuse(broken[:at].count(b"\n") + 1, need, broken[at:][:20], "save the file as UTF-8")
 
     def require_few(self, count: int, what: str, most: int = MAX_COLUMNS) -> None:
         """Raise InputError for too many columns or names."""
@@ -131,11 +140,6 @@ def data_suffix(path: Path) -> str:
     return Path(path.stem).suffix.lower() if suffix in (".gz", ".bz2") else suffix
 
 
-def split_lines(text: str) -> list[str]:
-    """Return the lines of a text with the line endings of any system."""
-    return re.split(r"\r\n|\n|\r", text)
-
-
 def printable(text: str) -> str:
     """Return text that any terminal and page can show, with replacement characters for all others."""
     return "".join(c if c.isprintable() else " " if c.isspace() else "\N{REPLACEMENT CHARACTER}" for c in text).strip()
@@ -155,12 +159,51 @@ def number(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def label_value(text: str) -> float | None:
-    """Return 1 for a positive label, 0 for a negative one, nan for an unknown one, None for anything else."""
-    word = text.strip().lower()
-    if word in UNKNOWN:
-        return math.nan
-    value = number(word)
-    if value in (1, 0, -1):
-        return float(value > 0)
-    return 1.0 if word in YES else 0.0 if word in NO else None
+def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAIN) -> dict[str, Vector]:
+    """Return the wanted arrays of an archive; InputError unless they are plain, of these kinds, and fit memory."""
+    size = source.size()
+    try:
+        with source.path.open("rb") as stream:
+            stream.seek(max(0, size - DIRECTORY_BYTES))
+            source.require_few(stream.read().count(b"PK\x01\x02"), "arrays", MOST_MEMBERS)
+        with zipfile.ZipFile(source.path) as archive:
+            infos = [info for info in archive.infolist() if wanted(info.filename.removesuffix(".npy"))]
+            # Memory for the arrays as stored, as read, and as float64.
+            source.require_room(sum(10 * info.file_size for info in infos), "arrays")
+            arrays = {info.filename.removesuffix(".npy"): _formed(archive.read(info), kinds) for info in infos}
+        if len(arrays) < len(infos):
+            raise ValueError("an array twice")
+        return arrays
+    except InputError:
+        raise
+    except Exception as error:
+        # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
+        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
+        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+
+
+def _formed(content: bytes, kinds: str) -> Vector:
+    """Return the array in the content of a file; ValueError unless its header states the size that it has."""
+    stream, version = io.BytesIO(content), np.lib.format.read_magic(io.BytesIO(content))
+    stream.seek(np.lib.format.MAGIC_LEN)
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    shape, _, dtype = readers[version](stream)
+    if dtype.kind not in kinds or min(shape, default=0) < 0:
+        raise ValueError(f"{dtype} is not a type of numbers or names")
+    if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError(f"entries do not fit {len(content)} bytes")
+    stream.seek(0)
+    array: Vector = np.lib.format.read_array(stream, allow_pickle=False)
+    if dtype.kind == "U":
+        # numpy takes any number for a character; UTF-8 does not.
+        "".join(array.ravel().tolist()).encode()
+    return array
+
+
+def names_of(arrays: Mapping[str, Vector], name: str) -> Names | None:
+    """Return a list of names, or None if the archive has none of that kind."""
+    if name not in arrays:
+        return None
+    if arrays[name].dtype.kind != "U" or arrays[name].ndim != 1:
+        raise InputError("file", f"an .npz whose {name} is a list of text", arrays[name].dtype, "save a list of names")
+    return tuple(arrays[name].tolist())

@@ -9,9 +9,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Mask, frozen
+from lrlab.arrays import Array, Mask
 from lrlab.data.arrays import measured, numbers, require_none
 from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.models.low_rank_problem import LowRankProblem
@@ -52,13 +53,9 @@ def with_constant(X: Array, constant: bool) -> Array:
 
 @dataclass(frozen=True, kw_only=True)
 class LowRankSpec(DataSpec):
-    """Your measurements of a low-rank matrix; `fewest`: the least number of entries in a row or column."""
+    """Your measurements of a low-rank matrix."""
 
     data_metrics = METRICS
-
-    fewest: Annotated[
-        int, Parameter(meaning="entries of the row or column that has fewest", low=0, high=2**31, hidden=True)
-    ] = 2**31
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return a sentence on the rank that held-out measurements chose."""
@@ -66,9 +63,10 @@ class LowRankSpec(DataSpec):
             return ""
         return f"lrlab chose rank {scores['guessed_rank']:g}: it best predicts a held-out tenth of the given numbers."
 
-    @property
-    def undecided(self) -> str:  # noqa: D102
-        return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} degrees of freedom"
+    def lacking(self, rank: int) -> str:  # noqa: D102
+        unknowns = self.unknowns(rank)  # type: ignore[attr-defined]
+        few = self.measurements < unknowns
+        return f"{self.measurements:,} measurements for {unknowns:,} degrees of freedom" if few else ""
 
 
 class LowRankData(DataProblem, LowRankProblem):
@@ -109,11 +107,6 @@ class LowRankData(DataProblem, LowRankProblem):
             scores["held_out_misfit"] = relative(self.operator_held(estimate), self.values[self.out] / self.unit)
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
 
-    def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether measurements are fewer than degrees of freedom, in all or in one row or column."""
-        spec, rank = self.spec, self.rank if "rank" in vars(self) else 1
-        return bool(spec.measurements < spec.unknowns(rank) or spec.fewest < rank)
-
 
 class FormProblem(LowRankData):
     """Measurements x^T W z, or x^T L x without Z, in whitened columns."""
@@ -151,13 +144,11 @@ class FormProblem(LowRankData):
 class FormSpec(LowRankSpec):
     """Rows X (m, d1), Z (m, d2) and numbers y (m,) = x^T W z; without Z, x^T L x."""
 
-    models = (RankOneSensing, PolynomialNetwork)
+    models, problem = (RankOneSensing, PolynomialNetwork), FormProblem
     free: ClassVar[tuple[str, ...]] = ("rank", "r", "rank_guess", "assumed_rank")
     sizes: ClassVar[tuple[str, ...]] = ("m", "d1", "d2", "p")
 
-    constant: Annotated[
-        bool, Parameter(meaning="column of ones, which makes a constant and linear terms part of W")
-    ] = False
+    constant: Annotated[bool, Parameter(meaning="column of ones, which adds a constant and linear terms")] = False
 
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:  # noqa: D102
@@ -167,9 +158,6 @@ class FormSpec(LowRankSpec):
             raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
         require_none(None if two else Z, "quadratic measurements")
         return measured(y, X=numbers("X", X, 2), **({"Z": numbers("Z", Z, 2)} if two else {}))
-
-    def build(self, checkpoint: Checkpoint = proceed) -> FormProblem:  # noqa: D102
-        return FormProblem(self, checkpoint)
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102

@@ -15,13 +15,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, issparse
 
-from lrlab import ranking
 from lrlab.arrays import Array, Matrix, Vector
 from lrlab.data.arrays import LARGEST
-from lrlab.data.dataset import SCALINGS, Dataset, Scaling
-from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source
-from lrlab.data.npz import names_of, read_arrays
-from lrlab.lowrank import LowRank
+from lrlab.data.dataset import Dataset, in_units
+from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source, names_of, read_arrays
+from lrlab.lowrank import LowRank, rows_of
 from lrlab.models.multilabel_problem import Predictor
 from lrlab.parameters import InputError
 from lrlab.solvers.multilabel.affine import Affine
@@ -32,19 +30,19 @@ from lrlab.solvers.multilabel.label_losses import Signed
 VERSION = 2
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)}
 """Classes of estimates that a file can name; lrlab constructs no other class from a file."""
-ESTIMATE = "estimate_"
-PARTS = ("lrlab_model", "kind", "sizes", "feature_names", "label_names", "scaling", "units")
+ESTIMATE, LISTS = "estimate_", ("feature_names", "label_names")
+PARTS = ("lrlab_model", "kind", "sizes", "scaling", "units", *LISTS)
 
 
 @dataclass(frozen=True, eq=False)
 class LabelModel:
-    """A predictor of labels for your rows (n, d): the estimate of a solver, and the scaling of features before it.
+    """A predictor of labels for your rows (n, d): the estimate of a solver, and the units of features before it.
 
-    columns: the columns of its training rows, a Dataset without rows.
+    columns: the columns of its training samples, a Dataset without rows.
     """
 
     estimate: Predictor = field(repr=False)
-    scaling: Scaling = field(repr=False)
+    units: Array = field(repr=False)
     columns: Dataset = field(repr=False)
 
     @property
@@ -54,7 +52,7 @@ class LabelModel:
 
     def scores(self, X: Matrix) -> Array:
         """Return the scores (n, L) of unscaled rows X (n, d)."""
-        return ranking.rows_of(self.estimate.scores(self.scaling.applied(X)), slice(None))
+        return rows_of(self.estimate.scores(in_units(X, self.units)), slice(None))
 
     def predict(self, X: Matrix, k: int) -> pd.DataFrame:
         """Return the k best labels of each row: `row`, `place` (both from 1), `label`, `score`, `predicted`."""
@@ -72,9 +70,9 @@ class LabelModel:
             raise InputError("estimate", f"one of {', '.join(KINDS)} to be saved", kind, "take another solver")
         return {
             **{"lrlab_model": np.array(VERSION), "kind": np.array(kind)},
-            **{"scaling": np.array(self.scaling.name), "units": self.scaling.units},
+            **{"scaling": np.array("deviations" if self.units.size else "none"), "units": self.units},
             "sizes": np.array([columns.d, columns.L, *columns.counts_from, issparse(columns.X)]),
-            **{name: array for name, array in columns.arrays().items() if name.endswith("_names")},
+            **{name: np.array(words) for name in LISTS if (words := getattr(columns, name)) is not None},
             **{ESTIMATE + name: part for name, part in self.estimate.arrays().items()},
         }
 
@@ -88,19 +86,21 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Lab
     """Read a model; one InputError for a foreign, newer or damaged file, or one larger than `limit_bytes`."""
     source = Source(Path(path), "model .npz", limit_bytes)
     arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
-    whole, remedy = "a file of this version that `fit --save` has written", "fit and save it again"
-    version = arrays.get("lrlab_model", np.zeros(0))
-    if version.shape != () or version != VERSION:
-        got = source.path.name if version.shape else f"version {version}"
-        raise InputError("model", whole, got, remedy)
+    remedy = "fit and save it again"
+    if str(arrays.get("scaling")) == "rows":
+        got = "scaling by rows, which lrlab no longer supports"
+        raise InputError("model", "of scaling none or deviations", got, remedy)
     try:
         return _restored(source, arrays)
     except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError) as error:
-        raise InputError("model", whole, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
+        need, got = "a file of this version that `fit --save` has written", f"{source.path.name} ({error})"
+        raise InputError("model", need, got, remedy) from None
 
 
 def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
     """Return the model of a file's arrays; ValueError or similar if they do not fit each other."""
+    if (version := str(arrays.get("lrlab_model", "unknown"))) != str(VERSION):
+        raise ValueError(f"version {version}")
     if arrays["sizes"].shape != (5,) or arrays["sizes"].dtype.kind not in "iub":
         raise ValueError("sizes that no model has")
     d, L, feature, label, is_sparse = (int(size) for size in arrays["sizes"])
@@ -114,15 +114,15 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
             raise ValueError(f"{name} of a shape {part.shape}")
         if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
             raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
+    scaling, units = str(arrays["scaling"]), arrays["units"]
+    if units.shape != {"none": (0,), "deviations": (d,)}.get(scaling) or not (units > 0).all():
+        raise ValueError(f"{units.size} units of scaling {scaling} for {d} features")
+    names, label_names = (names_of(arrays, name) for name in LISTS)
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
-    names, label_names = (names_of(arrays, name) for name in ("feature_names", "label_names"))
     columns = Dataset(X, csr_array((0, L)), None, names, label_names, (feature, label))
     estimate = KINDS[str(arrays["kind"])].restored(parts)
-    scaling = Scaling(str(arrays["scaling"]), arrays["units"])
-    if scaling.name not in SCALINGS[1:] or scaling.units.shape != ((d,) if scaling.name == "deviations" else (0,)):
-        raise ValueError(f"a scaling {scaling.name} of {scaling.units.shape} for {d} features")
     # Scoring one empty row fails unless all parts fit each other.
-    scores = ranking.rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
-    if scores.shape != (1, L) or not np.isfinite(scores).all() or not (scaling.units > 0).all():
+    scores = rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
+    if scores.shape != (1, L) or not np.isfinite(scores).all():
         raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
-    return LabelModel(estimate, scaling, columns)
+    return LabelModel(estimate, units, columns)

@@ -7,33 +7,23 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.fft
-from scipy.sparse.linalg import LinearOperator
+from scipy.sparse import eye_array
+from scipy.sparse.linalg import aslinearoperator
 
-from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.arrays import Array, Mask, Vector
 from lrlab.data.arrays import dimensions, measured, numbers, require_none
 from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
+from lrlab.linalg import frozen
 from lrlab.model_entry import Measure
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.coded import CodedFourier
-from lrlab.parameters import InputError, Parameter, Value
+from lrlab.parameters import InputError, Parameter, Value, choice
 from lrlab.protocol import Checkpoint, proceed
 
 METRICS = {
     "held_out_misfit": Measure("relative error of held-out magnitudes", "1 for a zero estimate"),
-    "misfit": Measure("misfit of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
+    "misfit": Measure("residual norm of magnitudes", "‖ |A x̂| − |A x| ‖ / ‖ |A x| ‖ on the given magnitudes"),
 }
-
-
-def some_pixels(whole: CodedFourier, known: Mask) -> LinearOperator:
-    """Return the rows of a masked Fourier transform at known pixels."""
-
-    def back(u: Vector) -> Vector:
-        full = np.zeros(known.size, dtype=np.complex128)
-        full[known.ravel()] = u.ravel()
-        return np.asarray(whole.rmatvec(full))
-
-    shape = (int(known.sum()), whole.shape[1])
-    return LinearOperator(shape, lambda x: (whole @ x.ravel())[known.ravel()], back, dtype=whole.dtype)
 
 
 class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
@@ -46,8 +36,8 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
     def __init__(self, spec: "MagnitudesSpec", checkpoint: Checkpoint = proceed) -> None:
         values = spec.values()
         self.spec, self.data, self.checkpoint, self.noise = spec, str(values["data"]), checkpoint, values["noise"]
-        self.out, self.truth, A, y = spec.held, None, spec.arrays["A"], spec.arrays["y"]
-        self.known = spec.arrays.get("known", np.ones(y.shape, dtype=bool))
+        self.out, self.truth = spec.held, None
+        A, y, self.known = (spec.arrays[name] for name in ("A", "y", "known"))
         if values["centered"] and A.ndim == 3:
             y, self.known = (scipy.fft.ifftshift(side, axes=(1, 2)) for side in (y, self.known))
         power = 2 if self.data == "intensity" else 1
@@ -66,7 +56,9 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
         if not self.image:
             return A, y
         known, operator = self.known[chosen], CodedFourier(A.astype(np.complex128), self.image)
-        return operator if known.all() else some_pixels(operator, known), y[known]
+        if not known.all():
+            operator = aslinearoperator(eye_array(known.size, format="csr")[known.ravel()]) @ operator
+        return operator, y[known]
 
     def held(self) -> tuple[Any, Array]:
         """Return A and the magnitudes of held-out rows."""
@@ -85,10 +77,6 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
         size = float(np.mean(magnitude**2)) or 1.0
         return Comparison.of("relative error", off**2 / size, np.ones(len(off)), root=True)
 
-    def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether measurements are too few to determine a signal."""
-        return bool(self.spec.measurements <= self.spec.degrees_of_freedom)
-
     def recovered(self, estimate: Vector) -> Vector:
         """Return the signal (p,), or the image, in your units, up to a phase."""
         return (estimate * self.unit).reshape(self.image or -1)
@@ -98,20 +86,12 @@ class MagnitudesProblem(DataProblem, PhaseRetrievalProblem):
 class MagnitudesSpec(DataSpec):
     """Your magnitudes or intensities."""
 
-    models = (PhaseRetrieval,)
+    models, problem = (PhaseRetrieval,), MagnitudesProblem
     free: ClassVar[tuple[str, ...]] = ("data", "noise")
     sizes: ClassVar[tuple[str, ...]] = ("m", "p", "field")
     data_metrics = METRICS
 
-    stacked: Annotated[bool, Parameter(meaning="patterns behind masks", hidden=True)] = False
-    unknown: Annotated[int, Parameter(meaning="number of ignored pixels", low=0, high=1e9, hidden=True)] = 0
-    norm: Annotated[
-        str,
-        Parameter(
-            meaning="normalization of the patterns' Fourier transforms, as numpy names it",
-            choices=("backward", "ortho"),
-        ),
-    ] = "backward"
+    norm: Annotated[str, choice("backward", "ortho", help="numpy's norm of the Fourier transforms")] = "backward"
     centered: Annotated[bool, Parameter(meaning="frequency 0 in the center of patterns")] = False
 
     @classmethod
@@ -127,42 +107,40 @@ class MagnitudesSpec(DataSpec):
             if not 2 <= h * w <= 10_000:
                 raise InputError("X", "masks of 2 to 10,000 pixels", f"{h} x {w}", "bin or cut the patterns")
             known = ~np.isnan(patterns)
-            return {"A": masks, "y": np.where(known, patterns, 0.0), **({} if known.all() else {"known": known})}
+            return {"A": masks, "y": np.where(known, patterns, 0.0), "known": known}
         arrays = measured(y, X=numbers("X", X, 2, complex_too=True))
         if arrays["X"].shape[1] < 2:
             raise InputError("X", "at least 2 columns", 1, "a single number is |y| / |a|")
-        return {"A": arrays["X"], "y": arrays["y"]}
+        return {"A": arrays["X"], "y": arrays["y"], "known": np.ones(len(arrays["y"]), dtype=bool)}
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """State the convention of patterns, and hint at intensities."""
-        words = f"lrlab ignores {self.unknown:,} unknown pixels. " if self.unknown else ""
-        if self.stacked:
+        unknown = np.count_nonzero(~self.arrays["known"])
+        words = f"lrlab ignores {unknown:,} unknown pixels. " if unknown else ""
+        if self.arrays["A"].ndim == 3:
             origin = "in the center" if self.centered else "at the first pixel"
             words += f"lrlab reads patterns as |fft2(mask x image)|, norm {self.norm}, frequency 0 {origin}. "
         if self.values()["data"] == "magnitude" and scores.get("misfit", 0.0) > 0.05:
             words += "No signal fits these magnitudes well. If they are intensities, set data=intensity. "
         return words.strip()
 
+    def lacking(self, rank: int) -> str:  # noqa: D102
+        few = self.measurements <= self.degrees_of_freedom
+        return f"{self.measurements:,} measurements for {self.degrees_of_freedom:,} degrees of freedom" if few else ""
+
     @property
     def data_bytes(self) -> int:
         """Memory of the data; patterns behind masks need no matrix."""
-        return 5 * self.given_bytes if self.stacked else super().data_bytes
-
-    def build(self, checkpoint: Checkpoint = proceed) -> MagnitudesProblem:  # noqa: D102
-        return MagnitudesProblem(self, checkpoint)
+        return 5 * self.packed.nbytes if self.arrays["A"].ndim == 3 else super().data_bytes
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
-        A, y = arrays["A"], arrays["y"]
-        known = arrays.get("known", np.ones(y.shape, dtype=bool))
+        A, y, known = (arrays[name] for name in ("A", "y", "known"))
         if y.min() < 0:
             raise InputError("y", "magnitudes or intensities, none below 0", float(y.min()), "set noise below 0 to 0")
         if not known[given].any():
             raise InputError("y", "known at some pixels", "nan alone", "give the patterns")
         if not y[given].any() or not A[given].any():
             raise InputError("y", "other than 0 somewhere, and A too", "zeros alone", "give the measurements")
-        return {
-            **{"m": int(known[given].sum()), "p": math.prod(A.shape[1:])},
-            "field": "complex" if np.iscomplexobj(A) or A.ndim == 3 else "real",
-            **{"stacked": A.ndim == 3, "unknown": int((~known).sum())},
-        }
+        field = "complex" if np.iscomplexobj(A) or A.ndim == 3 else "real"
+        return {"m": int(known[given].sum()), "p": math.prod(A.shape[1:]), "field": field}

@@ -1,8 +1,8 @@
 """Your matrix with missing entries: W, or X W Z^T with features, plus biases of rows and columns."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -11,10 +11,11 @@ from scipy.sparse import coo_array, csr_array, issparse
 from scipy.sparse.linalg import lsqr
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Mask, Vector, frozen
+from lrlab.arrays import Array, Mask, Vector
 from lrlab.data.arrays import numbers, rows_of
 from lrlab.data.forms import LowRankData, LowRankSpec, whitening
 from lrlab.data.spec import Arrays, Comparison
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.models.completion import InductiveCompletion
 from lrlab.operators.entries import Entries
@@ -30,45 +31,35 @@ class MatrixProblem(LowRankData):
     """Given entries of a matrix, minus their mean and the biases of rows and columns if requested."""
 
     operator: Entries
+    mean: float
+    biases: Array
+    scales: Array
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
         super().__init__(spec, checkpoint)
         self.bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in "XZ"]
         self.sides = [T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", self.bases, strict=True)]
 
-    @cached_property
-    def line(self) -> tuple[float, Array, Array]:
-        """The mean of the given entries, and the biases of rows (n1,) and columns (n2,), or zeros.
-
-        Biases solve ridge regression of the centered entries with penalty 1.
-        """
-        n1, n2 = self.spec.table
-        if not self.spec.biases:
-            return 0.0, np.zeros(n1), np.zeros(n2)
-        rows, columns, y = (self.arrays[name][~self.out] for name in ("rows", "columns", "y"))
-        mean, two, ones = float(y.mean()), np.repeat(np.arange(len(y)), 2), np.ones(2 * len(y))
-        design = csr_array((ones, (two, np.column_stack([rows, n1 + columns]).ravel())), shape=(len(y), n1 + n2))
-        biases = lsqr(design, y - mean, damp=1.0, atol=1e-10, btol=1e-10)[0]
-        return mean, biases[:n1], biases[n1:]
-
-    @cached_property
-    def scales(self) -> Array:
-        """The divisors of columns (n2,): their root mean squares if these differ by FAR_APART, else 1."""
-        n2, given = self.spec.table[1], ~self.out
-        squares = np.bincount(self.arrays["columns"][given], self.centered[given] ** 2, n2)
-        sizes = np.sqrt(squares / np.maximum(np.bincount(self.arrays["columns"][given], minlength=n2), 1))
-        far = "Z" not in self.arrays and sizes.max() > FAR_APART * min(sizes[sizes > 0], default=np.inf)
-        return np.where(sizes > 0, sizes, 1.0) if far else np.ones(n2)
-
-    @cached_property
-    def centered(self) -> Array:
-        """The entries (measured,) minus mean and biases."""
-        mean, a, c = self.line
-        return self.arrays["y"] - mean - a[self.arrays["rows"]] - c[self.arrays["columns"]]
-
     def target(self) -> Array:
-        """Return the entries (measured,) minus mean and biases, divided by the scales of their columns."""
-        return self.centered / self.scales[self.arrays["columns"]]
+        """Return the entries (measured,) minus mean and biases, divided by the scales of their columns (n2,).
+
+        Biases of rows and columns (n1 + n2,) solve ridge regression of the centered entries with penalty 1. Scales are
+        root mean squares of the given entries in a column if these differ by FAR_APART between columns, else 1.
+        """
+        (n1, n2), given = self.spec.table, ~self.out
+        rows, columns, y = (self.arrays[name] for name in ("rows", "columns", "y"))
+        self.mean, self.biases = 0.0, np.zeros(n1 + n2)
+        if self.spec.biases:
+            self.mean, m = float(y[given].mean()), int(given.sum())
+            places = np.repeat(np.arange(m), 2), np.column_stack([rows, n1 + columns])[given].ravel()
+            design = csr_array((np.ones(2 * m), places), shape=(m, n1 + n2))
+            self.biases = lsqr(design, y[given] - self.mean, damp=1.0, atol=1e-10, btol=1e-10)[0]
+        centered = y - self.mean - self.biases[rows] - self.biases[n1 + columns]
+        squares = np.bincount(columns[given], centered[given] ** 2, n2)
+        sizes = np.sqrt(squares / np.maximum(np.bincount(columns[given], minlength=n2), 1))
+        far = "Z" not in self.arrays and sizes.max() > FAR_APART * min(sizes[sizes > 0], default=np.inf)
+        self.scales = np.where(sizes > 0, sizes, 1.0) if far else np.ones(n2)
+        return np.asarray(centered / self.scales[columns])
 
     def operator_of(self, chosen: Mask) -> Entries:  # noqa: D102
         (n1, n2), (X, Z) = self.spec.table, self.sides
@@ -115,28 +106,22 @@ class MatrixProblem(LowRankData):
 
     def fitted(self, W: LowRank) -> Array:
         """Return mean, biases and X W Z^T (n1, n2)."""
-        sides = (self.arrays[k] if k in self.arrays else None for k in "XZ")
-        left, right = (F if X is None else X @ F for F, X in zip((W.left, W.V), sides, strict=True))
-        mean, a, c = self.line
-        return np.asarray(mean + a[:, None] + c + left @ right.T)
+        left, right = (self.arrays[k] @ F if k in self.arrays else F for k, F in zip("XZ", (W.left, W.V), strict=True))
+        of_rows, of_columns = np.split(self.biases, [len(left)])
+        return np.asarray(self.mean + of_rows[:, None] + of_columns + left @ right.T)
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixSpec(LowRankSpec):
-    """A matrix (n1, n2) with some known entries; lrlab whitens features of rows and columns for solvers.
+    """A matrix (n1, n2) with some known entries; lrlab whitens features of rows and columns for solvers."""
 
-    fewest: least number of entries in a row or column that has entries and no features.
-    """
-
-    models = (InductiveCompletion,)
+    models, problem = (InductiveCompletion,), MatrixProblem
     free: ClassVar[tuple[str, ...]] = ("rank", "rank_guess", "assumed_rank")
     sizes: ClassVar[tuple[str, ...]] = ("n1", "n2", "d1", "d2")
+    # Data have exact `counts`.
+    bare_sides = ()
 
     biases: Annotated[bool, Parameter(meaning="a bias per row and per column, in addition to a common mean")] = False
-
-    empty: Annotated[
-        int, Parameter(meaning="rows and columns without given entries and features", low=0, high=2**31, hidden=True)
-    ] = 0
 
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
@@ -166,27 +151,26 @@ class MatrixSpec(LowRankSpec):
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return the choice of the rank, and the number of rows and columns without data."""
-        nothing = f"{self.empty:,} rows or columns have neither entries nor features: they stay nan."
-        return " ".join(filter(None, [super().judgement(scores), nothing if self.empty else ""]))
+        empty = int((self.counts == 0).sum())
+        nothing = f"{empty:,} rows or columns have neither entries nor features: they stay nan."
+        return " ".join(filter(None, [super().judgement(scores), nothing if empty else ""]))
+
+    @property
+    def counts(self) -> Vector:
+        """Numbers of given entries of all rows and columns without features."""
+        sides = zip(SIDES, self.arrays["size"], strict=True)
+        bare = [np.bincount(self.arrays[of][~self.held], minlength=n) for (k, of), n in sides if k not in self.arrays]
+        return np.concatenate([[], *bare])
 
     @property
     def measurements(self) -> int:
         """Number of given entries."""
         return int((~self.held).sum())
 
-    @property
-    def bare_sides(self) -> tuple[tuple[int, int], ...]:
-        """Empty: data have an exact count, `fewest`."""
-        return ()
-
-    @property
-    def undecided(self) -> str:  # noqa: D102
-        if self.measurements < self.degrees_of_freedom:
-            return super().undecided
-        return f"a row or column has {self.fewest} given entries, fewer than the rank"
-
-    def build(self, checkpoint: Checkpoint = proceed) -> MatrixProblem:  # noqa: D102
-        return MatrixProblem(self, checkpoint)
+    def lacking(self, rank: int) -> str:  # noqa: D102
+        fewest = min(self.counts[self.counts > 0], default=math.inf)
+        few = f"a row or column has {fewest:g} given entries, fewer than the rank" if fewest < rank else ""
+        return super().lacking(rank) or few
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
@@ -194,14 +178,10 @@ class MatrixSpec(LowRankSpec):
         if min(n1, n2) < 2:
             raise InputError("y", "a matrix of at least 2 rows and 2 columns", f"{n1} x {n2}", "give the whole matrix")
         widths = [whitening(arrays[k]).shape[1] if k in arrays else n for k, n in (("X", n1), ("Z", n2))]
-        bare = [(of, n) for (k, of), n in zip(SIDES, (n1, n2), strict=True) if k not in arrays]
-        counts = [np.bincount(arrays[of][given], minlength=n) for of, n in bare]
         return {
             **{"n1": n1, "n2": n2, "d1": widths[0], "d2": widths[1]},
             "observed": max(1e-4, int(given.sum()) / (n1 * n2)),
             "features": "correlated" if "X" in arrays or "Z" in arrays else "canonical",
-            "fewest": min((int(count[count > 0].min()) for count in counts), default=2**31),
-            "empty": sum(int((count == 0).sum()) for count in counts),
         }
 
 
@@ -232,6 +212,6 @@ def _whole(name: str, value: Any) -> Vector:
     places = numbers(name, value, 1)
     wrong = (places < 0) | (places != np.round(places)) | (places >= 2**31)
     if wrong.any():
-        got = f"{places[wrong][0]:g} at place {np.flatnonzero(wrong)[0] + 1}"
+        got = f"{places[wrong][0]:g} at position {np.flatnonzero(wrong)[0] + 1}"
         raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
     return places.astype(np.int64)

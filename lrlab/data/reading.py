@@ -14,21 +14,10 @@ from scipy.sparse import csr_array
 
 from lrlab.data.arff import read_arff
 from lrlab.data.arrays import numbers
-from lrlab.data.columns import (
-    MATRIX,
-    NOTHING,
-    Given,
-    Hints,
-    ask_sentinel,
-    features,
-    side_features,
-    understood,
-    without_row_names,
-)
-from lrlab.data.dataset import Dataset, dataset_of, matching
-from lrlab.data.files import LIMIT_BYTES, File, Source, data_suffix, label_value, printable
-from lrlab.data.labels import FORMS, LabelChoice, Labels, choose_labels
-from lrlab.data.npz import NUMBERS, names_of, read_arrays
+from lrlab.data.columns import Given, ask_sentinel, features, side_features, understood, without_row_names
+from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
+from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
+from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints
 from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame
 from lrlab.parameters import InputError
@@ -41,6 +30,9 @@ NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "
 """Roles of the arrays of an npz."""
 PLACES = ("rows", "columns")
 LISTS = ("feature_names", "label_names")
+MARKS = dict.fromkeys(("true", "yes", "t", "y"), 1.0) | dict.fromkeys(("false", "no", "f", "n"), 0.0)
+MARKS |= dict.fromkeys(("?", "", "nan", "na", "none", "<na>"), np.nan)
+"""Words for positive, negative and unknown labels, besides the numbers 1, 0 and -1."""
 MOST_WORDS = 1000
 """Most different words in a column of features next to labels."""
 
@@ -74,7 +66,7 @@ def read_given(
     for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
         if file is None:
             continue
-        if given.model != "inductive-completion" or not members:
+        if given.model != COMPLETION or not members:
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
         values = side_features(read_frame(opened(file, limit_bytes))[0], members, f"{what}-features")
@@ -97,11 +89,13 @@ def _of_arrays(source: Source, hints: Hints) -> Given:
     if y.ndim > 1 and y.dtype.kind in "fiu":
         y = by_role["y"] = y.astype(np.float64)
         if hints.missing not in ("", "none"):
-            y[y == float(hints.missing)] = np.nan
+            if (missing := number(hints.missing)) is None:
+                raise InputError("missing", "a number for an .npz", hints.missing, "name the number, or say none")
+            y[y == missing] = np.nan
         ask_sentinel("y", y.ravel(), hints)
     if sides:
         by_role["y"] = (arrays["rows"], arrays["columns"], y)
-    return Given(**by_role, words=f"arrays {words}", model="inductive-completion" if hints.kind == MATRIX else "")
+    return Given(**by_role, words=f"arrays {words}", model=COMPLETION if hints.kind == MATRIX else "")
 
 
 def read(
@@ -125,63 +119,60 @@ def read(
         raise InputError("base", "0 or 1, the first index of the file", base, "leave it out: lrlab looks at the files")
     source = opened(path, limit_bytes)
     choice = choose_labels(labels, limit_bytes)
-    if like and like.label_names and (choice or unlabelled) and source.kind != ".npz":
+    if like and like.label_names and source.kind != ".npz":
         choice = LabelChoice(like.label_names)
-    choice = (choice or LabelChoice())._replace(optional=True) if unlabelled else choice
     if source.kind == "svmlight":
         other = None if beside is None else opened(beside, limit_bytes)
         data = read_svmlight(source, choice, like, other, base)
     elif source.kind == ".npz":
-        data = _labelled_arrays(source, choice)
+        data = _labelled_arrays(source, choice, unlabelled)
     else:
         frame, stated = read_arff(source) if source.kind == "ARFF" else (read_frame(source)[0], None)
-        chosen = choice if choice and (choice.names or choice.count) else stated or (choice if unlabelled else None)
-        data = _labelled(source, frame, chosen and chosen._replace(optional=unlabelled), like)
+        data = _labelled(frame, choice or stated, like, unlabelled)
     if unlabelled and like and not data.L:
         unknown = csr_array((data.n, like.L))
         data = replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)
     return matching(data, like) if like else data
 
 
-def _labelled(source: Source, frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | None) -> Dataset:
+def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | None, unlabelled: bool) -> Dataset:
     """Return the rows of a table with labels 1 or 0 (true, false); an empty one is unknown."""
-    if choice is None:
+    if choice is None and not unlabelled:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels")
+    choice = choice or LabelChoice()
     if str(frame.columns[0]) not in choice.names:
         frame = without_row_names(frame, words=False)[0]
     titles = list(map(str, frame.columns))
-    places = choice.places(titles)
+    places = choice.places(titles, optional=unlabelled)
     rest = frame.iloc[:, np.setdiff1d(np.arange(len(titles)), places)]
     marks = np.column_stack([label_marks(titles[k], frame.iloc[:, k]) for k in places] or [np.ones((len(frame), 0))])
-    if places and not choice.optional and np.isnan(marks).all():
+    if places and not unlabelled and np.isnan(marks).all():
         raise InputError("labels", "known in some row", "nothing", "remove trailing separators, or name other columns")
     known = (like.feature_names if like else None) or ()
     X, names, notes = features(rest, known=known, most=MOST_WORDS, drop_first=False)
     if not names:
         raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")
-    return dataset_of(X, marks, names, tuple(titles[place] for place in places)).noted(notes)
+    return dataset_of(X, marks, names, tuple(titles[place] for place in places), tuple(notes))
 
 
 def label_marks(title: str, column: pd.Series) -> np.ndarray:
-    """Return a column of labels as 1, 0, and nan for unknown ones."""
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(np.float64)
-        strange = values[~(np.isnan(values) | np.isin(values, (-1, 0, 1)))][:1].tolist()
-        marks = np.where(np.isnan(values), np.nan, values > 0)
-    else:
-        kinds = {value: label_value("" if pd.isna(value) else str(value)) for value in column.unique()}
-        strange = [value for value, mark in kinds.items() if mark is None]
-        marks = column.astype(object).map(kinds).to_numpy(np.float64)
-    if strange:
-        need = "1, 0 or nothing in all rows"
-        raise InputError(f"label {title[:60]}", need, strange[0], "check which columns are labels")
-    return marks
+    """Return a column of labels as 1, 0 or -1, and nan for unknown ones."""
+    places, values = pd.factorize(column, use_na_sentinel=False)
+    marks = list[float]()
+    for value in values:
+        word = str(value).strip().lower()
+        mark = MARKS.get(word, number(word))
+        if mark is None or (mark not in (1, 0, -1) and word not in MARKS):
+            need = "1, 0 or nothing in all rows"
+            raise InputError(f"label {title[:60]}", need, value, "check which columns are labels")
+        marks.append(mark)
+    return np.array(marks)[places]
 
 
-def _labelled_arrays(source: Source, choice: LabelChoice | None) -> Dataset:
+def _labelled_arrays(source: Source, choice: LabelChoice | None, unlabelled: bool) -> Dataset:
     """Return the rows of an npz: X (n, d), Y (n, L), 1, 0, -1 or nan if unknown, and optionally names of columns."""
     arrays = read_arrays(source, {"X", "Y", *LISTS}.__contains__)
-    if "X" not in arrays or ("Y" not in arrays and not (choice and choice.optional)):
+    if "X" not in arrays or not (unlabelled or "Y" in arrays):
         missing = "Y" if "X" in arrays else "X"
         raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
     X, (names, label_names) = numbers("X", arrays["X"], 2), (names_of(arrays, name) for name in LISTS)

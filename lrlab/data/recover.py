@@ -1,18 +1,29 @@
-"""lrlab.recover: any solver on your measurements, matrix or labels."""
+"""Any solver on your measurements, matrix or labels: `lrlab.recover` on arrays, `lrlab.fit` on a file."""
 
-from dataclasses import replace
-from typing import Any
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from lrlab import catalog
+from lrlab.arrays import Vector
 from lrlab.data.arrays import model_of
-from lrlab.data.dataset import Dataset
+from lrlab.data.columns import Given
+from lrlab.data.dataset import Dataset, Labels
+from lrlab.data.files import LIMIT_BYTES, File
 from lrlab.data.forms import FormSpec
+from lrlab.data.hints import NOTHING, Hints
 from lrlab.data.label_task import LabelsSpec
 from lrlab.data.magnitudes import MagnitudesSpec
 from lrlab.data.matrix import MatrixSpec
+from lrlab.data.reading import opened, read, read_given
 from lrlab.data.responses import ResponsesSpec
-from lrlab.data.spec import DataSpec, Packed, held, spec_class
-from lrlab.data.tuning import FIRST, METRIC, Candidate, tuned
+from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class
+from lrlab.data.tuning import label_job
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle
@@ -23,6 +34,8 @@ from lrlab.runs.trace import Trace
 
 KINDS: tuple[type[DataSpec], ...] = (ResponsesSpec, FormSpec, MatrixSpec, MagnitudesSpec, LabelsSpec)
 """Kinds of your data."""
+OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
+"""The most important parameters of a spec of your data."""
 
 
 def recover(
@@ -39,7 +52,7 @@ def recover(
     - phase-retrieval: y (m,) = |A x| and X = A (m, p), or patterns y (count, h, w) = |fft2(mask x image)| and masks X
       with the same shape; norm and centered set another convention, and the fit ignores nan pixels
     - multilabel: labels y (n, L) of 0 and 1, nan if unknown, and features X (n, d); without a solver, leml and
-      binary-relevance compete on held-out rows; tune_by: a metric that chooses settings there
+      binary-relevance compete on held-out samples; tune_by: a metric that chooses settings there
 
     You need no model if y is a matrix with missing entries, has two values or holds patterns, or if you give Z.
     Without `rank` (`r` of polynomial-network), held-out measurements choose it. options: options of the solver and its
@@ -71,34 +84,15 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     made = kind_of(model)
     labels = issubclass(made, LabelsSpec)
     tune_by = str(options.pop("tune_by", "")) if labels else ""
-    chosen, known = solver or made.default_solver(X, Z), choices(made)
+    chosen, known = solver or made.default_solver(X, Z), made.choices()
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
     spec = data_spec(y, X, Z, model=model, solver=chosen, **options)
     settings = {name: value for name, value in options.items() if name not in known}
     if labels and isinstance(chosen, str):
-        return label_job(spec, str(solver), dict(settings), tune_by, "rank" in options)
+        return label_job(spec, str(solver), settings, tune_by, int(spec.values()["rank"]) if "rank" in options else 0)
     return make_job(spec, chosen, **settings)
-
-
-def label_job(spec: Any, solver: str, settings: dict[str, Any], tune_by: str, ranked: bool) -> Job:
-    """Return the job on labels; held-out rows choose the solver or settings that you do not give."""
-    if solver and not tune_by:
-        # Metrics on new rows are often best after 2 to 5 iterations.
-        return make_job(spec, solver, **{"max_iter": 5, **settings})
-    limits = {name: settings.pop(name) for name in ("tol", "max_iter", "max_seconds") if name in settings}
-    for name in (solver,) if solver else FIRST:
-        # This raises errors in the settings before any run.
-        make_job(spec, name, **settings)
-    most, rank = int(limits.get("max_iter", 0)), spec.rank if ranked else 0
-    given = Candidate(solver, tuple(settings.items()), rank, spec.scaling, most)
-    found = tuned(spec.tables()[0], given, intercept=spec.intercept, metric=tune_by, seed=spec.seed)
-    own = "".join(f", {name} {value:.3g}" for name, value in found.options if isinstance(value, float))
-    score = f"{tune_by or METRIC} {found.score:.4g} on held-out rows"
-    words = f"{score} chose {found.solver}, {found.iterations} iterations{own}."
-    spec = spec.replace(scaling=found.scaling, chosen=words, **({"rank": found.rank} if found.rank else {}))
-    return make_job(spec, found.solver, **{**dict(found.options), **limits, "max_iter": found.iterations})
 
 
 def data_spec(
@@ -106,13 +100,13 @@ def data_spec(
 ) -> DataSpec:
     """Return the spec of data, for a solver if you name one; ignores options that the spec does not have."""
     made = kind_of(model)
-    arrays = made.arrays_of(y, X, Z)
+    arrays, known = made.arrays_of(y, X, Z), made.choices()
     options = made.completed(arrays, solver or made.default_solver(X, Z), options)
-    options = {name: value for name, value in options.items() if name in choices(made)}
-    settings, count = settle(made, options), len(arrays["y"])
+    options = {name: value for name, value in options.items() if name in known}
+    settings, count = settle(declared(made), options), len(arrays["y"])
     given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
     sizes = made.shape_of(arrays, given, settings)
-    ranks = {"r", "rank"} & set(choices(made)) - set(sizes)
+    ranks = {"r", "rank"} & set(known) - set(sizes)
     if ranks and not ranks & set(options):
         sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
     values: dict[str, Any] = {**sizes, **options, "file": Packed.of(arrays), "measured": count}
@@ -135,11 +129,124 @@ def data_models() -> tuple[str, ...]:
     return tuple(name for name, spec in catalog.MODELS.items() if issubclass(spec, bases))
 
 
-def choices(made: type[DataSpec]) -> dict[str, Parameter]:
-    """Return the parameters of a spec that you can set."""
-    of_kind = {name for name, p in declared(made.kind).items() if not p.hidden}
-    return {
-        name: p
-        for name, p in declared(made).items()
-        if (name in of_kind or name in made.free) and name not in made.sizes
-    }
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Data and their model: the reading in words, settings, runs, and their results."""
+
+    given: Given
+    model: str
+
+    def source(self) -> str:
+        """Return a line that describes the data, and the model."""
+        return f"{self.given.words}; model {self.model}."
+
+    def settings(self) -> list[Parameter]:
+        """Return the most important parameters for these data."""
+        known = kind_of(self.model).choices()
+        return [known[name] for name in OFFERED if name in known]
+
+    def plan(self, solvers: Sequence[AnySolver] = ("",), **options: object) -> list[Job]:
+        """Return the job of each solver, "" for the default one."""
+        y, X, Z = self.given[:3]
+        options = {**self.given.options, **options}
+        return [job_of(y, X, Z, model=self.model, solver=solver, **options) for solver in solvers]
+
+    def default_solver(self) -> str:
+        """Return the default solver."""
+        return kind_of(self.model).default_solver(*self.given[1:3])
+
+    def parts(self, trace: Trace) -> Mapping[str, Vector]:
+        """Return pictures of the estimate by title."""
+        pictures: Mapping[str, Vector] = trace.problem.parts(trace)
+        return pictures
+
+    def table(self, trace: Trace) -> pd.DataFrame:
+        """Return the estimate as a table, with the names of the data."""
+        return trace.problem.table(trace, self.given.names, self.given.rows)
+
+    def packed(self, trace: Trace) -> bytes:
+        """Return the estimate as the content of an npz: for labels a model that predicts labels of new samples."""
+        names = {"names": np.array(self.given.names), "rows": np.array(self.given.rows)}
+        arrays = {**({} if self.model == Multilabel.model else names), **trace.problem.saved(trace)}
+        np.savez_compressed(memory := io.BytesIO(), allow_pickle=False, **arrays)
+        return memory.getvalue()
+
+
+def task_of(given: Given, model: str = "") -> Task:
+    """Return the task of data, by the given model or by their form."""
+    chosen = model or given.model or model_of(given.y, given.X, given.Z)
+    kind_of(chosen)
+    return Task(given if chosen == given.model else given._replace(options={}), chosen)
+
+
+def read_task(
+    path: File,
+    hints: Hints = NOTHING,
+    *,
+    test: File | None = None,
+    labels: Labels = None,
+    rows: File | None = None,
+    columns: File | None = None,
+    base: int | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> Task:
+    """Return the task of a file: labels if its format, `labels` or the model state it, else by its columns.
+
+    test: rows to score labels on, instead of held-out samples. labels, base: see `read`. rows, columns: files with
+    features of the rows and columns of a matrix.
+    """
+    of_labels = labels is not None or test or hints.model == Multilabel.model or hints.kind == "labels"
+    if not of_labels and opened(path, limit_bytes).kind not in ("ARFF", "svmlight"):
+        if base is not None:
+            raise InputError("base", "left out unless rows have labels", base, "name the label columns")
+        return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
+    given = read(path, labels, beside=test, base=base, limit_bytes=limit_bytes)
+    fresh = test and read(test, labels, like=given, limit_bytes=limit_bytes)
+    known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
+    rest = f", {fresh.n:,} rows to test on" if fresh else ""
+    notes = "".join(f" {note}" for note in (*given.notes, *(fresh.notes if fresh else ())))
+    words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}{notes}"
+    return Task(Given((given, fresh) if fresh else given, words=words), Multilabel.model)
+
+
+class Fit(NamedTuple):
+    """A run on a file: its task and its trace."""
+
+    task: Task
+    trace: Trace
+
+    @property
+    def compared(self) -> Comparison | None:
+        """The metric on held-out data and on a baseline, None without held-out data."""
+        held_out = self.trace.job.spec.held.any() and self.trace.estimate is not None  # type: ignore[attr-defined]
+        return self.trace.problem.compared(self.trace.estimate) if held_out else None
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The estimate as a table."""
+        return self.task.table(self.trace)
+
+    def save(self, path: File) -> None:
+        """Write the estimate: a table as CSV, or all of it as npz."""
+        if Path(path).suffix == ".csv":
+            rows = self.task.given.rows
+            self.table.to_csv(path, index=bool(rows) and len(self.table) == len(rows))
+        else:
+            Path(path).write_bytes(self.task.packed(self.trace))
+
+    def summary(self) -> dict[str, Any]:
+        """Return the run as plain values."""
+        compared = self.compared
+        held_out = {} if compared is None else {"held_out": compared._asdict()}
+        return {"understood": self.task.source(), **self.trace.summary(), **held_out}
+
+
+def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
+    """Read a file, recognize its contents, and run a solver. options: of `read_task`, the solver and its spec.
+
+    The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
+    """
+    names = ("test", "labels", "rows", "columns", "base", "limit_bytes")
+    task = read_task(path, hints, **{name: options.pop(name) for name in names if name in options})
+    [job] = task.plan([solver], **options)
+    return Fit(task, in_units(solve.run(job)))

@@ -7,18 +7,20 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.linalg import null_space
 from scipy.optimize import linprog
 
-from lrlab.arrays import Array, Intervals, Mask, Vector, frozen
+from lrlab.arrays import Array, Intervals, Mask, Vector
 from lrlab.data.arrays import numbers, require_none, rows_of, two_values, words_or_numbers
 from lrlab.data.forms import DEPENDENT, whitening
 from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataProblem, DataSpec
-from lrlab.linalg import unit, varying
+from lrlab.linalg import frozen, unit, varying
+from lrlab.losses import LOGISTIC
 from lrlab.model_entry import Measure
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, Parameter, Value
+from lrlab.parameters import InputError, Value, choice
 from lrlab.protocol import Checkpoint, Problem, proceed
-from lrlab.solvers.single_index.index_link import IndexLink, losses
+from lrlab.solvers.single_index.index_links import IndexLink
 
 METRICS = {
     "held_out_log_loss": Measure("log loss of held-out responses", "nats per response, under the estimated link"),
@@ -73,10 +75,6 @@ class ResponsesProblem(DataProblem, Problem):
         self.checkpoint(0.0)
         yield self.X, self.y
 
-    def first_answers(self, most: int) -> Array:
-        """Return the first responses."""
-        return self.y[:most]
-
     def link_at(self, estimate: Array) -> IndexLink:
         """Return the estimated link along a direction."""
         return self._link(np.ascontiguousarray(estimate, dtype=float).tobytes())
@@ -84,10 +82,10 @@ class ResponsesProblem(DataProblem, Problem):
     def score(self, estimate: Array) -> dict[str, float]:
         """Return log losses of the given and of the held-out responses, under the link fitted to the given ones."""
         link = self.link_at(estimate)
-        scores = {"log_loss": float(losses(link.log_odds(self.X), self.y).mean())}
+        scores = {"log_loss": float(LOGISTIC.value(self.y * link.log_odds(self.X)).mean())}
         if len(self.y_held):
             eta = link.log_odds(self.X_held)
-            scores["held_out_log_loss"] = float(losses(eta, self.y_held).mean())
+            scores["held_out_log_loss"] = float(LOGISTIC.value(self.y_held * eta).mean())
             scores["held_out_accuracy"] = float(np.mean((eta > 0) == (self.y_held > 0)))
         return scores
 
@@ -125,7 +123,7 @@ class ResponsesProblem(DataProblem, Problem):
         """Return the log loss of held-out responses, with their frequency as the baseline."""
         fraction = np.clip(np.mean(self.y > 0), 1e-6, 1 - 1e-6)
         base = np.where(self.y_held > 0, -np.log(fraction), -np.log1p(-fraction))
-        return Comparison.of("log loss", losses(self.predict(b, self.rows_held), self.y_held), base)
+        return Comparison.of("log loss", LOGISTIC.value(self.y_held * self.predict(b, self.rows_held)), base)
 
     def link_along(self, b: Array) -> IndexLink:
         """Return the link along a direction (columns,) in your units."""
@@ -140,11 +138,9 @@ class ResponsesProblem(DataProblem, Problem):
 
         The table omits constant columns.
         """
-        direction, *others = self.saved(trace).items()
-        sizes = {"direction": direction[1], **dict(others)}
-        named = names or tuple(str(place + 1) for place in range(len(sizes["direction"])))
-        used = np.isfinite(sizes["standardized"])
-        return pd.DataFrame({"column": named, **sizes})[used].reset_index(drop=True)
+        frame = pd.DataFrame(self.saved(trace)).rename(columns={"estimate": "direction"})
+        frame.insert(0, "column", names or [str(place + 1) for place in range(len(frame))])
+        return frame[np.isfinite(frame["standardized"])].reset_index(drop=True)
 
     def saved(self, trace: Any) -> dict[str, Vector]:
         """Return the direction and its intervals."""
@@ -157,25 +153,17 @@ class ResponsesProblem(DataProblem, Problem):
         return self.link_along(b).log_odds(X)
 
 
-def scaled(X: Array) -> Array:
-    """Return the columns of X that vary, centered and with standard deviation 1."""
-    X = X[:, varying(X)]
-    return np.asarray((X - X.mean(axis=0)) / X.std(axis=0))
-
-
 def dependent(X: Array) -> Mask:
     """Return which columns (columns,) of X are exact combinations of others and a constant."""
-    rows, apart = scaled(X), np.zeros(X.shape[1], dtype=bool)
-    if rows.size:
-        _, s, Vt = np.linalg.svd(np.linalg.qr(rows, mode="r") if len(rows) > rows.shape[1] else rows)
-        rank = int((s > DEPENDENT * s[0]).sum())
-        apart[varying(X)] = np.linalg.norm(Vt[rank:], axis=0) > np.sqrt(DEPENDENT)
+    R = np.linalg.qr(Frame.of(X, "columns").applied(X), mode="r")
+    apart = np.zeros(X.shape[1], dtype=bool)
+    apart[varying(X)] = np.linalg.norm(null_space(R, rcond=DEPENDENT), axis=1) > np.sqrt(DEPENDENT)
     return apart
 
 
 def separated(X: Array, y: Array) -> bool:
     """Return whether a hyperplane a + X b = 0 separates the signs of y (n,), at least in part, by a linear program."""
-    rows = scaled(X)
+    rows = Frame.of(X, "columns").applied(X)
     if not 0 < rows.size <= MOST_SEPARATED:
         return False
     signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
@@ -188,19 +176,15 @@ def separated(X: Array, y: Array) -> bool:
 class ResponsesSpec(DataSpec):
     """Your one-bit responses, for the recovery of a direction in centered and scaled columns."""
 
-    models = (SingleIndexSpec,)
+    models, problem = (SingleIndexSpec,), ResponsesProblem
     free: ClassVar[tuple[str, ...]] = ("sparsity", "noise", "flip", "intercept", "threshold", "link")
     sizes: ClassVar[tuple[str, ...]] = ("n", "p")
-    data_metrics = METRICS
+    data_metrics, usual = METRICS, REFINEMENT
     # Predictions hold for simulated designs.
     theory_holds = False
 
     scaling: Annotated[
-        str,
-        Parameter(
-            meaning="columns: centered and divided by their standard deviations, whitened, or unchanged",
-            choices=("columns", "whitened", "none"),
-        ),
+        str, choice("columns", "whitened", "none", help="scaled to standard deviation 1, whitened, or unchanged")
     ] = "columns"
 
     @classmethod
@@ -210,10 +194,6 @@ class ResponsesSpec(DataSpec):
         values, X = words_or_numbers(y), numbers("X", X, 2)
         rows_of(values, X=X)
         return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
-
-    @classmethod
-    def default_solver(cls, X: Any = None, Z: Any = None) -> str:  # noqa: D102
-        return REFINEMENT
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
@@ -226,9 +206,6 @@ class ResponsesSpec(DataSpec):
         dense = not any(options.get(name) for name in ("sparsity", "kept"))
         whitened = solver == REFINEMENT and dense and (1 - HELD_OUT) * n > 2 * p
         return {**({"scaling": "whitened"} if whitened else {}), **options}
-
-    def build(self, checkpoint: Checkpoint = proceed) -> ResponsesProblem:  # noqa: D102
-        return ResponsesProblem(self, checkpoint)
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102

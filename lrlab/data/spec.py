@@ -5,11 +5,12 @@ work as on simulated problems. Held-out measurements replace the ground truth in
 """
 
 import hashlib
+import pickle
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -17,12 +18,14 @@ import pandas as pd
 from lrlab.arrays import Mask, Vector
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
-from lrlab.parameters import Parameter, Value, declared
-from lrlab.protocol import Spec, Stop
+from lrlab.parameters import InputError, Parameter, Value, declared, number
+from lrlab.protocol import Checkpoint, Spec, Stop, proceed
 
 HELD_OUT = 0.2
 """Default fraction of held-out measurements."""
-Arrays = Mapping[str, Vector]
+MOST_RANKS = 100
+"""Number of ranks that a sentence on too few data considers."""
+Arrays = Mapping[str, Any]
 
 
 class Comparison(NamedTuple):
@@ -48,24 +51,18 @@ class Comparison(NamedTuple):
 
 
 class Packed(str):
-    """Arrays by name that travel with a spec; as text, their digest, which compares specs."""
+    """Arrays by name that travel with a spec, and their size; as text, their digest, which compares specs."""
 
-    arrays: dict[str, Vector]
+    arrays: dict[str, Any]
+    nbytes: int
 
     @classmethod
     def of(cls, arrays: Arrays) -> Self:
         """Return arrays with their digest."""
-        digest = hashlib.sha256()
-        for name, array in sorted(arrays.items()):
-            digest.update(f"{name} {array.dtype} {array.shape} ".encode())
-            digest.update(np.ascontiguousarray(array).tobytes())
-        packed = cls(digest.hexdigest())
-        packed.arrays = dict(arrays)
+        content = pickle.dumps(dict(arrays))
+        packed = cls(hashlib.sha256(content).hexdigest())
+        packed.arrays, packed.nbytes = dict(arrays), len(content)
         return packed
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arrays."""
-        return Packed.of, (self.arrays,)
 
 
 def relative(fitted: Vector, y: Vector) -> float:
@@ -76,9 +73,15 @@ def relative(fitted: Vector, y: Vector) -> float:
 class DataProblem:
     """Estimates on your data as pictures, tables and files; each kind of data overrides what differs."""
 
+    spec: Any
+
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
         """Return False, for lack of a ground truth."""
         return False
+
+    def another_fits(self, row: Mapping[str, float]) -> bool:
+        """Return whether the data do not determine an estimate of this rank; problems of labels have no spec."""
+        return self.spec is not None and bool(self.spec.lacking(vars(self).get("rank", 1)))
 
     def parts(self, trace: Any) -> Mapping[str, Vector]:
         """Return pictures of the estimate by title: units of a form, an image, or the entries of a signal."""
@@ -116,7 +119,8 @@ class DataSpec(Spec):
     """Your measurements. Sizes count what solvers get; `measured` also counts held-out measurements.
 
     models: bases of the models' specs. free: the model's parameters that apply to data; the others describe
-    simulations. sizes: the parameters that give sizes. kind: the subclass that a class of specs derives from.
+    simulations. sizes: the parameters that give sizes. kind: the subclass that a class of specs derives from. problem:
+    the class of its problems. usual: the default solver.
     """
 
     models: ClassVar[tuple[type[Any], ...]] = ()
@@ -124,32 +128,41 @@ class DataSpec(Spec):
     sizes: ClassVar[tuple[str, ...]] = ()
     data_metrics: ClassVar[Mapping[str, Measure]] = {}
     kind: ClassVar[type["DataSpec"]]
+    problem: ClassVar[Any]
+    usual: ClassVar[str] = "gauss-newton"
 
     file: Annotated[str, Parameter(meaning="the measurements, by their digest", hidden=True)] = ""
-    measured: Annotated[int, Parameter(meaning="number of all measurements", low=0, high=1e9, hidden=True)] = 0
-    held_out: Annotated[
-        float, Parameter(meaning="fraction of measurements that lrlab holds out to score estimates", low=0, high=0.9)
-    ] = HELD_OUT
+    measured: Annotated[int, number(0, 1e9, "number of all measurements", hidden=True)] = 0
+    held_out: Annotated[float, number(0, 0.9, "fraction of held-out measurements, which evaluate estimates")] = HELD_OUT
 
-    drawn, remark, first_solvers = False, "", ()
+    synthetic, remark = False, ""
+
+    def check(self) -> None:
+        """Raise InputError for a spec without data, or with parameters that contradict each other."""
+        if not isinstance(self.file, Packed):
+            raise InputError("file", "data that lrlab has read", self.file or "nothing", "call lrlab.recover on arrays")
+        super().check()
 
     def judgement(self, scores: Mapping[str, float]) -> str:  # noqa: D102
         return ""
 
-    @property
-    def arrays(self) -> dict[str, Vector]:
-        """The given arrays by name."""
-        return self.file.arrays if isinstance(self.file, Packed) else {}
+    def build(self, checkpoint: Checkpoint = proceed) -> Any:  # noqa: D102
+        return self.problem(self, checkpoint)
 
     @property
-    def given_bytes(self) -> int:
-        """Memory of the given arrays."""
-        return sum(array.nbytes for array in self.arrays.values())
+    def packed(self) -> Packed:
+        """The given arrays and their size."""
+        return cast("Packed", self.file)
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The given arrays by name."""
+        return self.packed.arrays
 
     @property
     def data_bytes(self) -> int:
         """Memory of the data as the model holds it, and of the given arrays."""
-        return int(super().data_bytes) + self.given_bytes  # type: ignore[safe-super]
+        return int(super().data_bytes) + self.packed.nbytes  # type: ignore[safe-super]
 
     @property
     def held(self) -> Mask:
@@ -157,10 +170,15 @@ class DataSpec(Spec):
         out: Mask | None = self.arrays.get("out")
         return held(self.measured, self.held_out, self.seed) if out is None else out
 
+    @classmethod
+    def choices(cls) -> dict[str, Parameter]:
+        """Return the parameters that you can set."""
+        named = {*cls.free, *(name for name, p in declared(cls.kind).items() if not p.hidden)}.difference(cls.sizes)
+        return {name: p for name, p in declared(cls).items() if name in named}
+
     def public_values(self) -> dict[str, Value]:
         """Return the values that describe the data."""
-        of_kind = (name for name, p in declared(self.kind).items() if not p.hidden)
-        named = {*self.free, *self.sizes, *of_kind}
+        named = {*self.sizes, *self.choices()}
         return {name: value for name, value in self.values().items() if name in named}
 
     @classmethod
@@ -171,7 +189,7 @@ class DataSpec(Spec):
     @classmethod
     def default_solver(cls, X: Any = None, Z: Any = None) -> str:
         """Return the default solver for arrays X and Z."""
-        return "gauss-newton"
+        return cls.usual
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
@@ -187,12 +205,14 @@ class DataSpec(Spec):
         """Return the sentence for NOT_UNIQUE without a ground truth; nothing for other stops."""
         if stop is not Stop.NOT_UNIQUE:
             return ""
-        return f"Not unique: {self.undecided}. Add data, features of a matrix, or take a smaller rank."
+        # If held-out measurements choose the rank, `true_rank` is the smallest choice.
+        reasons = filter(None, map(self.lacking, range(self.true_rank, self.true_rank + MOST_RANKS)))
+        reason = next(reasons, "the measurements do not determine the estimate")
+        return f"Not unique: {reason}. Add data, features of a matrix, or take a smaller rank."
 
-    @property
-    def undecided(self) -> str:
-        """The reason why the data do not determine the estimate, as part of a sentence."""
-        return "the measurements do not determine the estimate"
+    def lacking(self, rank: int) -> str:
+        """Return why the data do not determine an estimate of a rank, as part of a sentence; nothing if they do."""
+        return ""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the model's class and the values; the reader makes the class of the spec again."""

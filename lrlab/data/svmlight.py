@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab.arrays import Indices
-from lrlab.data.dataset import Dataset, pattern
+from lrlab.data.dataset import Dataset, LabelChoice
 from lrlab.data.files import Source
-from lrlab.data.labels import LabelChoice
+from lrlab.models.multilabel_problem import pattern
 from lrlab.parameters import InputError
 
 FORM = "`labels,labels index:value index:value ...` in increasing order of index"
@@ -31,20 +30,19 @@ PAIRS = re.compile(r"[\d,]*+(\s++\d++:\S*+)++\s*+(#.*)?|", re.ASCII)
 
 
 class Rows(NamedTuple):
-    """The rows of a file: X (n, d) by the file's indices, all labels with their rows, and the sizes that it states."""
+    """Features X and positive labels Y by the file's numbers, CSR, and the sizes that the file states."""
 
     X: csr_array
-    labels: Indices
-    owners: Indices
+    Y: csr_array
     sizes: tuple[int, ...] = ()
 
     @property
-    def lowest(self) -> tuple[int, int]:
+    def lowest(self) -> tuple[int, ...]:
         """The first numbers of features and of labels: 0, or 1 if no 0 occurs."""
-        return (0, 0) if self.sizes else (int(self.X.indices.min(initial=1)), int(self.labels.min(initial=1)))
+        return (0, 0) if self.sizes else tuple(int(table.indices.min(initial=1)) for table in self[:2])
 
 
-def parsed(rows: list[str]) -> tuple[csr_array, list[tuple[float, ...]]]:
+def parsed(rows: list[str]) -> tuple[csr_array, csr_array]:
     """Return features and labels of rows; ValueError or OverflowError for a wrong row."""
     # Importing scikit-learn takes a second, which other formats do not need.
     from sklearn.datasets import load_svmlight_file
@@ -56,7 +54,10 @@ def parsed(rows: list[str]) -> tuple[csr_array, list[tuple[float, ...]]]:
         raise ValueError("rows or values that cannot be read")
     if len(flat) and not ((flat >= 0) & (flat < END) & (flat == np.round(flat))).all():
         raise ValueError("labels that are not whole numbers from 0")
-    return csr_array(X), labels
+    X.eliminate_zeros()
+    owners = np.repeat(np.arange(len(rows)), [len(row) for row in labels])
+    places, shape = (owners, flat.astype(np.int64)), (len(rows), int(flat.max(initial=-1)) + 1)
+    return csr_array(X), pattern(csr_array((np.ones(len(flat)), places), shape=shape))
 
 
 def wrong(rows: list[str]) -> bool:
@@ -69,7 +70,7 @@ def wrong(rows: list[str]) -> bool:
 
 def read_lines(source: Source) -> Rows:
     """Return the rows of a file."""
-    lines = [line.partition("#")[0].strip() for line in source.lines()]
+    lines = [line.partition("#")[0].strip() for line in source.lines()[0]]
     stated = SIZES.fullmatch(lines[0])
     sizes = tuple(map(int, stated.groups())) if stated else ()
     if sizes:
@@ -85,15 +86,12 @@ def read_lines(source: Source) -> Rows:
     if not rows:
         raise source.refuse(1, "at least one row", "", "add the rows")
     try:
-        X, labels = parsed(rows)
+        return Rows(*parsed(rows), sizes)
     except (ValueError, OverflowError):
         bad = bisect_left(range(len(rows) - 1), True, key=lambda k: wrong(rows[: k + 1]))
         large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
         need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
         raise source.refuse(numbers[bad] + 1, need, got, "write labels as whole numbers from 0, then pairs") from None
-    X.eliminate_zeros()
-    flat = np.array([label for row in labels for label in row], dtype=np.int64)
-    return Rows(X, flat, np.repeat(np.arange(len(labels)), [len(row) for row in labels]), sizes)
 
 
 def read_svmlight(
@@ -109,29 +107,28 @@ def read_svmlight(
     said = (len(choice.names) or choice.count) if choice else 0
     if said and rows.sizes and said != rows.sizes[2]:
         raise InputError("labels", f"{rows.sizes[2]} labels, as the file says", said, "name all labels, or none")
-    n, stored = rows.X.shape[0], rows.X.shape[1] if rows.X.nnz else 0
-    _, d, L = rows.sizes or (n, stored - bases[0], said or int(rows.labels.max(initial=-1)) + 1 - bases[1])
-    d, L = (like.d, like.L) if like else (d, L)
+    # A feature may be 0 in all rows. A matrix without values is one column wide.
+    ends = [rows.X.shape[1] if rows.X.nnz else 0, rows.Y.shape[1]]
+    d, L = (like.d, like.L) if like else rows.sizes[1:] or (ends[0] - bases[0], said or ends[1] - bases[1])
     if d < 1 or L < 1:
         raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write {FORM}")
-    if rows.sizes and stored > d:
-        raise source.refuse(1, f"indices below {d}", str(stored - 1), "correct the number of features")
-    low, high = int(rows.labels.min(initial=bases[1])), int(rows.labels.max(initial=bases[1]))
-    if low < bases[1] or high >= bases[1] + L or rows.X.indices.min(initial=bases[0]) < bases[0]:
+    if rows.sizes and ends[0] > d:
+        raise source.refuse(1, f"indices below {d}", str(ends[0] - 1), "correct the number of features")
+    lows = [int(table.indices.min(initial=first)) for table, first in zip(rows[:2], bases, strict=True)]
+    if lows[0] < bases[0] or lows[1] < bases[1] or ends[1] > bases[1] + L:
         need = f"labels that count from {bases[1]} to {bases[1] + L - 1}, and indices from {bases[0]}"
-        got = f"labels {low} to {high}, indices from {rows.X.indices.min(initial=bases[0])}"
+        got = f"labels {lows[1]} to {ends[1] - 1}, indices from {lows[0]}"
         raise InputError("file", need, got, "give both files at once, or say base=0 or base=1")
     source.require_columns(d + L)
-    X = csr_array(rows.X[:, bases[0] : bases[0] + d])
-    X.resize(n, d)
-    Y = pattern((rows.owners, rows.labels - bases[1]), (n, L))
-    data = Dataset(X, Y, label_names=(choice and choice.names) or None, counts_from=bases)
+    X, Y = (table[:, first : first + size] for table, first, size in zip(rows[:2], bases, (d, L), strict=True))
+    X.resize(X.shape[0], d)
+    Y.resize(Y.shape[0], L)
     extra = len(np.unique(rows.X.indices[rows.X.indices >= bases[0] + d]))
-    note = f"lrlab leaves out {extra} features of {source.path.name} that no training row has."
-    return data.noted([note] if extra else [])
+    notes = (f"lrlab leaves out {extra} features of {source.path.name} that no training row has.",) if extra else ()
+    return Dataset(X, Y, None, None, (choice and choice.names) or None, bases, notes)
 
 
 def is_svmlight(source: Source) -> bool:
     """Return whether the first line has pairs of index and value, or states sizes above such a line."""
-    first, second, *_ = [*source.lines()[:2], "", ""]
+    first, second, *_ = [*source.lines()[0][:2], "", ""]
     return PAIRS.fullmatch(second if SIZES.fullmatch(first) else first) is not None

@@ -7,13 +7,14 @@ a row that it cannot read.
 import datetime
 import io
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lrlab.data.files import GROWTH, Source, number, split_lines
+from lrlab.data.files import GROWTH, Source, number
 from lrlab.parameters import InputError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
@@ -73,8 +74,8 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     """
     if source.kind == "parquet":
         return _parquet(source), ""
-    text, encoding = source.text()
-    numbers, lines = _rows(text)
+    whole, encoding = source.lines()
+    numbers, lines = _rows(whole)
     dialect = sniffed(lines)
     widths = [len(dialect.fields(line)) for line in lines]
     # Lines of one field above a table describe it.
@@ -104,13 +105,13 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
 
 
-def _rows(text: str) -> tuple[list[int], list[str]]:
+def _rows(whole: Sequence[str]) -> tuple[list[int], list[str]]:
     """Return the numbers of lines and the lines, without blank lines and comments (#).
 
     The last comment before the first row is a heading if it has as many words as that row, as in numpy's files.
     """
     numbers, lines, comment = list[int](), list[str](), ""
-    for number_, line in enumerate(split_lines(text), 1):
+    for number_, line in enumerate(whole, 1):
         if line.lstrip().startswith("#") and not line.lstrip().startswith("#N/A"):
             comment = line.lstrip(" #") if not lines else comment
         elif line.strip(" ,;|\t"):
@@ -176,9 +177,8 @@ def require_names(source: Source, line: int, names: Sequence[str]) -> None:
     if "" in names[1:]:
         need = f"a name for column {names.index('', 1) + 1}, which has values,"
         raise source.refuse(line, need, "nothing", "name all columns, or remove lines above their names")
-    seen = set[str]()
-    if twice := next((name for name in names if name in seen or seen.add(name)), None):  # type: ignore[func-returns-value]
-        raise source.refuse(line, "names that differ", twice, "rename one of the two columns")
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise source.refuse(line, "names that differ", twice[0], "rename one of the two columns")
 
 
 def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> list[str]:
@@ -199,7 +199,8 @@ def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dial
         elif values.notna().mean() > 0.5:
             place = words.index[int(np.argmin(values.notna().to_numpy()))]
             need = f"a number in column {str(name)[:60]}, as in most rows,"
-            raise source.refuse(numbers[place], need, words[place], "correct it, or write words in all rows")
+            remedy = f"correct it, say missing={words[place][:20]} if it is missing, or write words in all rows"
+            raise source.refuse(numbers[place], need, words[place], remedy)
     return list(said)
 
 

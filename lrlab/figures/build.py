@@ -50,22 +50,21 @@ def merged(into: Any, values: Mapping[str, Any]) -> Any:
 
 
 class Figure:
-    """A figure: traces in `data`, and `layout`. Axes of `grid` subplots are numbered row by row, from the top left."""
+    """A figure: traces in `data`, and `layout`. Subplots of a `grid` are numbered row by row, from 0."""
 
     def __init__(self, *traces: Node) -> None:
-        self.data, self.layout, self._columns = list(traces), Node(xaxis=Node(), yaxis=Node()), 1
+        self.data, self.layout = list(traces), Node(xaxis=Node(), yaxis=Node())
 
-    def add_trace(self, one: Node, row: int = 1, col: int = 1) -> "Figure":
-        """Add a trace to the subplot in a row and a column, from 1."""
-        number = self._number(row, col)
-        if number > 1 or self._columns > 1:
-            one |= {"xaxis": f"x{_suffix(number)}", "yaxis": f"y{_suffix(number)}"}
+    def add_trace(self, one: Node, subplot: int = 0) -> "Figure":
+        """Add a trace to a subplot."""
+        if subplot:
+            one |= {"xaxis": f"x{subplot + 1}", "yaxis": f"y{subplot + 1}"}
         self.data.append(one)
         return self
 
-    def add_scatter(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":
+    def add_scatter(self, subplot: int = 0, **values: Any) -> "Figure":
         """Add points or lines."""
-        return self.add_trace(trace("scatter", **values), row, col)
+        return self.add_trace(trace("scatter", **values), subplot)
 
     def add_bar(self, **values: Any) -> "Figure":
         """Add bars."""
@@ -73,37 +72,24 @@ class Figure:
 
     def add_vrect(self, **values: Any) -> "Figure":
         """Add an area between x0 and x1, over the whole height."""
-        return self._add_shape(type="rect", xref="x", yref="y domain", y0=0, y1=1, **values)
+        area = merged(Node(type="rect", xref="x", yref="y domain", y0=0, y1=1), values)
+        self.layout.setdefault("shapes", []).append(area)
+        return self
 
-    def add_hline(self, y: float, annotation_text: str = "", **values: Any) -> "Figure":
-        """Add a line at a height, over the whole width, with a text at its end."""
-        if annotation_text:
-            # On a logarithmic axis texts are placed by the logarithm, and lines by the value.
-            height = math.log10(y) if self.layout.get("yaxis", {}).get("type") == "log" else y
-            end: dict[str, Any] = {"x": 1, "xref": "x domain", "xanchor": "right", "y": height, "yanchor": "bottom"}
-            self.add_annotation(text=annotation_text, **end)
-        return self._add_shape(type="line", xref="x domain", yref="y", x0=0, x1=1, y0=y, y1=y, **values)
-
-    def add_annotation(self, row: int = 1, col: int = 1, **values: Any) -> "Figure":
+    def add_annotation(self, subplot: int = 0, **values: Any) -> "Figure":
         """Add a text without an arrow to a subplot, at x and y of its axes."""
-        suffix = _suffix(self._number(row, col))
+        suffix = _suffix(subplot)
         note = merged(Node(xref=f"x{suffix}", yref=f"y{suffix}", showarrow=False), values)
         self.layout.setdefault("annotations", []).append(note)
         return self
 
-    def update_annotations(self, **values: Any) -> "Figure":
-        """Change all texts."""
-        for note in self.layout.get("annotations", []):
-            merged(note, values)
-        return self
-
-    def update_xaxes(self, row: int = 0, col: int = 0, **values: Any) -> "Figure":
+    def update_xaxes(self, subplot: int | None = None, **values: Any) -> "Figure":
         """Change the x axis of a subplot, or of all."""
-        return self._update_axes("xaxis", row, col, values)
+        return self._update_axes("xaxis", subplot, values)
 
-    def update_yaxes(self, row: int = 0, col: int = 0, **values: Any) -> "Figure":
+    def update_yaxes(self, subplot: int | None = None, **values: Any) -> "Figure":
         """Change the y axis of a subplot, or of all."""
-        return self._update_axes("yaxis", row, col, values)
+        return self._update_axes("yaxis", subplot, values)
 
     def update_layout(self, **values: Any) -> "Figure":
         """Change the layout."""
@@ -133,17 +119,9 @@ class Figure:
         # A notebook shows plotly's own figure.
         return self.plotly()._repr_mimebundle_(*given, **named)
 
-    def _number(self, row: int, col: int) -> int:
-        return (row - 1) * self._columns + col
-
-    def _add_shape(self, **values: Any) -> "Figure":
-        self.layout.setdefault("shapes", []).append(merged(Node(), values))
-        return self
-
-    def _update_axes(self, kind: str, row: int, col: int, values: Mapping[str, Any]) -> "Figure":
-        chosen = kind + _suffix(self._number(row, col)) if row else ""
+    def _update_axes(self, kind: str, subplot: int | None, values: Mapping[str, Any]) -> "Figure":
         for name in [name for name in self.layout if name.startswith(kind)]:
-            if not row or name == chosen:
+            if subplot is None or name == kind + _suffix(subplot):
                 self.layout[name] = merged(self.layout[name], values)
         return self
 
@@ -151,10 +129,9 @@ class Figure:
 def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: float) -> Figure:
     """Return a figure of subplots with titles above them; the gaps across and down are fractions of the whole."""
     figure = Figure()
-    figure._columns = columns
     wide, high = (1.0 - across * (columns - 1)) / columns, (1.0 - down * (rows - 1)) / rows
     for k in range(rows * columns):
-        left, top, suffix = (k % columns) * (wide + across), 1.0 - (k // columns) * (high + down), _suffix(k + 1)
+        left, top, suffix = (k % columns) * (wide + across), 1.0 - (k // columns) * (high + down), _suffix(k)
         figure.layout[f"xaxis{suffix}"] = Node(anchor=f"y{suffix}", domain=[left, min(1.0, left + wide)])
         figure.layout[f"yaxis{suffix}"] = Node(anchor=f"x{suffix}", domain=[max(0.0, top - high), top])
         if k < len(titles) and titles[k]:
@@ -204,5 +181,5 @@ def _single(array: Any) -> Any:
     return array.astype(np.float32)
 
 
-def _suffix(number: int) -> str:
-    return str(number) if number > 1 else ""
+def _suffix(subplot: int) -> str:
+    return str(subplot + 1) if subplot else ""

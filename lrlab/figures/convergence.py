@@ -1,4 +1,4 @@
-"""Figures of a run: measures against iteration or time."""
+"""Figures of a run: metrics against iteration or time."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,13 @@ import numpy as np
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
-from lrlab.figures.recovery import MOST_POINTS, Recovery
-from lrlab.metrics import error_of
+from lrlab.figures.recovery import MOST_POINTS, MOVING_POINTS, Recovery
+from lrlab.linalg import errors_of
 from lrlab.model_entry import Measure
 from lrlab.models.index_family import FAMILY
 
-LIVE_POINTS, FIRST_POINTS = 400, 100
-"""Most points of a growing curve: about as many as it has pixels; the first ones all stay."""
+FIRST_POINTS = 100
+"""Points at the beginning of a curve that all stay."""
 EMPTY = 100.0
 """End of the axis of an empty figure."""
 TIMES = {"iteration": "iteration", "seconds": "solver time (s)"}
@@ -47,7 +47,7 @@ def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "pr
         return predictions[f"{prefix}_{measure}"]
     overlap = f"{prefix}_{measure.replace('error', 'overlap')}"
     if measure in ("error", "start_error") and overlap in predictions:
-        return error_of(predictions[overlap])
+        return float(errors_of(predictions[overlap]))
     return None
 
 
@@ -84,7 +84,7 @@ def curves(
     end at round numbers, so that they stand still while a run grows. growing: whether it still does.
     """
     figure = Figure()
-    rows = [thinned(run.rows, LIVE_POINTS if growing else MOST_POINTS) for run in runs]
+    rows = [thinned(run.rows, MOVING_POINTS if growing else MOST_POINTS) for run in runs]
     points = [[(r[time], r[measure]) for r in few if math.isfinite(r.get(measure, math.nan))] for few in rows]
     values = [value for few in points for _, value in few]
     # A logarithmic axis cannot show negative objectives; it leaves out a zero that is reached at the end.
@@ -97,7 +97,10 @@ def curves(
     _add_theory(figure, theory, (first, max(last, 2.0 * first)), log_y)
     for run in runs if measure in ("error", "overlap") and time == "iteration" else ():
         if run.expected:
-            _add_expected(figure, run, measure)
+            y = run.expected if measure == "overlap" else errors_of(np.asarray(run.expected))
+            hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
+            look: dict[str, Any] = {"legendgroup": "theory", "showlegend": False, "hover": hover}
+            theme.dashed(figure, np.arange(1, 1 + len(run.expected)), y, run.color, **look)
     if any(level.kind == "predicted" for level in theory):
         theme.dashed(figure, [None], [None], name="finite-size theory, 80% of trials", legendgroup="theory")
     if any(level.kind in ("limit", *LIMITS) for level in theory):
@@ -162,7 +165,7 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
 
 
 def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, float], log_y: bool) -> None:
-    """Add the levels: at this n and p dashed or dotted, with the band of its draws; for large sizes thin and dotted."""
+    """Add levels: dashed or dotted with their band at this n and p, thin and dotted for asymptotic limits."""
     for kind, run, value, low, high in theory:
         color, title = (run.color, run.title) if run else (theme.INK, "")
         level = [value, value]
@@ -189,11 +192,3 @@ def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, fl
         else:
             words = LIMITS.get(kind, f"asymptotic limit of {title}")
             theme.asymptote(figure, extent, level, color, words, legend=False)
-
-
-def _add_expected(figure: Figure, run: Recovery, measure: str) -> None:
-    """Add what theory says of each iterate."""
-    expected = run.expected if measure == "overlap" else [error_of(overlap) for overlap in run.expected]
-    hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
-    places = list(range(1, 1 + len(expected)))
-    theme.dashed(figure, places, expected, run.color, legendgroup="theory", showlegend=False, hover=hover)

@@ -1,14 +1,12 @@
 """Numbers in sentences: three digits, separated thousands, powers of ten for tiny numbers and millions."""
 
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-LEAST, MOST = 1e-3, 1e6
-"""Sizes between which no power of ten is written."""
 
 
 def rounded(number: float) -> str:
-    """Return a number as a sentence says it, with a minus sign that is none of a hyphen."""
+    """Return a number as text for a sentence, with a true minus sign."""
     size = abs(float(f"{number:.3g}"))
-    if not LEAST <= size < MOST and 0.0 < size < float("inf"):
+    if not 1e-3 <= size < 1e6 and 0.0 < size < float("inf"):
         mantissa, _, exponent = f"{number:.2e}".partition("e")
         text = f"{float(mantissa):g}·10{str(int(exponent)).translate(RAISED)}"
     else:

@@ -15,12 +15,10 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import Panel
 from lrlab.protocol import View
 
-LINE, BAR = 16, 34
-"""Pixels of a line of a title, and of a color bar below all maps."""
+LINE = 16
+"""Height of a line of a title, in pixels."""
 SIDE = 48
 """Most rows and columns of a matrix; a larger one shows an evenly spaced subset."""
-AT_ROUNDING = 1e-12
-"""Differences below this fraction of the largest entry are what rounding leaves of an exact recovery."""
 KINDS = len(theme.PALETTE)
 SCALES: dict[str, dict[str, Any]] = {
     "signed": {"colorscale": "RdBu_r"},
@@ -54,54 +52,50 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int, 
     missing = np.full(true.values.shape, np.nan)
     shown = [true.values, *(missing if run.estimate is None else view(run.estimate).values for run in runs)]
     reach = float(np.nanmax(np.abs(true.values)))
-    named = zip(["truth", *(run.title for run in runs)], shown, strict=True)
+    named = zip(["ground truth", *(run.title for run in runs)], shown, strict=True)
     maps = [heat(np.asarray(values), true.scale, reach, name) for name, values in named]
     columns = max(1, min(columns, len(maps)))
-    figure = tiles(maps, ["truth", *map(caption, runs)], columns, height=height)
+    figure = tiles(maps, ["ground truth", *map(caption, runs)], columns, height=height)
     ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}
     for k in range(len(maps)) if true.columns else ():
-        place: dict[str, Any] = {"row": k // columns + 1, "col": k % columns + 1}
         # Names do not fit between tiles.
-        if place["col"] == 1:
-            figure.update_yaxes(**ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows), **place)
+        if k % columns == 0:
+            figure.update_yaxes(k, **ticks, tickvals=[*range(len(true.rows))], ticktext=list(true.rows))
         if k + columns >= len(maps):
             names: dict[str, Any] = {"tickvals": [*range(len(true.columns))], "ticktext": list(true.columns)}
-            figure.update_xaxes(**ticks, tickangle=-60, **names, **place)
+            figure.update_xaxes(k, **ticks, tickangle=-60, **names)
     return figure
 
 
 def pictures(truth: Array, runs: Sequence[Recovery], *, columns: int = 4, height: int = 400) -> Figure:
-    """Return the true picture and each run's newest one, all in the gray levels of the truth.
+    """Return the true image and each run's newest one, all in the gray levels of the ground truth.
 
-    truth: unit vector of side * side gray levels. Estimates are unit vectors too, so that the scale of the truth,
-    black at 0 and white at its brightest pixel, is theirs; what lies outside is shown as black or white.
+    truth: unit vector of side * side gray levels. Estimates are unit vectors, too, and share its scale: black at 0 and
+    white at its brightest pixel. Values outside of it appear black or white.
     """
-
-    def view(estimate: Array | None) -> Any:
-        return View(gray(truth if estimate is None else estimate, truth), "bytes")
-
-    return views(view, runs, height=height, columns=columns)
+    return views(lambda b: View(gray(truth if b is None else b, truth), "bytes"), runs, height=height, columns=columns)
 
 
 def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> Figure:
-    """Return heat maps of the truth and of each run's estimate, in two columns, with one color bar below."""
+    """Return heat maps of the ground truth and of each run's estimate, in two columns, with one color bar below."""
     figure = views(lambda W: View(part(W or truth), "signed"), runs, height=height)
     scale = figure.data[0].zmax
     for one in figure.data:
         one |= {"coloraxis": "coloraxis"}
     bar = {"orientation": "h", "thickness": 9, "len": 0.8, "y": 0, "yref": "container", "yanchor": "bottom"}
     look = {"colorscale": "RdBu_r", "cmin": -scale, "cmax": scale, "colorbar": {**bar, "nticks": 5, "ticklen": 3}}
-    return figure.update_layout(coloraxis=look, margin_b=BAR)
+    return figure.update_layout(coloraxis=look, margin_b=34)
 
 
 def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
-    """Return heat maps of estimate less truth, one for each run, each on its own scale, which its title names."""
+    """Return a heat map of estimate minus ground truth per run, each on its own scale, which its title names."""
     true = part(truth)
     maps = [part(run.estimate) - true if run.estimate else np.full(true.shape, np.nan) for run in runs]
     reaches = [float(np.abs(z).max()) for z in maps]
     titles = []
     for run, reach in zip(runs, reaches, strict=True):
-        words = f"at rounding: {reach:.0e}" if reach < AT_ROUNDING * np.abs(true).max() else f"up to {reach:.1g}"
+        # What rounding leaves of an exact recovery.
+        words = f"at rounding: {reach:.0e}" if reach < 1e-12 * np.abs(true).max() else f"up to {reach:.1g}"
         titles.append(f"{short(run, 13)}<br>{words if run.estimate else 'waiting'}")
     shown = [heat(z, "signed", name=run.title) for z, run in zip(maps, runs, strict=True)]
     return tiles(shown, titles, min(4, len(maps)), height=height)
@@ -114,18 +108,17 @@ def part(W: LowRank) -> Array:
 
 
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int) -> Figure:
-    """Return heat maps of square cells in rows of `columns`, each below its title."""
+    """Return heat maps of square pixels in rows of `columns`, each below its title."""
     rows, head = math.ceil(len(maps) / columns), 8 + LINE * max(1 + title.count("<br>") for title in titles)
     figure = grid(rows, columns, titles, 0.02, head / (height - head) if rows > 1 else 0)
     for k, one in enumerate(maps):
-        place = {"row": k // columns + 1, "col": k % columns + 1}
-        figure.add_trace(one, **place)
+        figure.add_trace(one, k)
         high, wide = one.z.shape
         # Explicit ranges: by itself, plotly reverses some axes when estimates replace empty maps.
-        common: dict[str, Any] = {"visible": False, "constrain": "domain", **place}
-        figure.update_xaxes(range=[-0.5, wide - 0.5], **common)
+        common: dict[str, Any] = {"visible": False, "constrain": "domain"}
+        figure.update_xaxes(k, range=[-0.5, wide - 0.5], **common)
         anchor: dict[str, Any] = {"scaleanchor": f"x{k + 1}" if k else "x", "constraintoward": "top"}
-        figure.update_yaxes(range=[high - 0.5, -0.5], **anchor, **common)
+        figure.update_yaxes(k, range=[high - 0.5, -0.5], **anchor, **common)
     for note in figure.layout.get("annotations", ()):
         note["font"] = {"size": 12}
     return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
@@ -140,9 +133,9 @@ def gray(estimate: Array, truth: Array) -> Any:
 
 def caption(run: Recovery) -> str:
     """Return the title of a picture: the solver, and its error if it is known."""
-    row = run.rows[-1] if run.rows else {}
-    words = "" if row else "waiting"
-    return f"{short(run, 24)}<br>" + (f"error {row['error']:.3g}" if "error" in row else words)
+    last = run.rows[-1] if run.rows else {}
+    words = f"error {last['error']:.3g}" if "error" in last else "" if last else "waiting"
+    return f"{short(run, 24)}<br>{words}"
 
 
 def short(run: Recovery, width: int) -> str:
@@ -151,7 +144,7 @@ def short(run: Recovery, width: int) -> str:
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:
-    """Return the panels below one another; vectors stand to the left of the first matrix and above it."""
+    """Return panels in one column; vectors stand to the left of the first matrix and above it."""
     main = [panel for panel in panels if panel.place == "main"]
     titles, shown = [panel.title for panel in main], [panel.values for panel in main]
     vectors = {panel.place: panel for panel in panels if panel.place != "main"}

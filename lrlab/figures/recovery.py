@@ -1,4 +1,4 @@
-"""Figures of a run: the estimate against the truth, singular values, and animation frames over the iterates."""
+"""Figures of a run: the estimate against the ground truth, singular values, and animation frames over the iterates."""
 
 import math
 from bisect import bisect_right
@@ -16,10 +16,9 @@ from lrlab.lowrank import LowRank
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones appear as estimate against ground truth."""
-MOST_POINTS = 1500
+MOST_POINTS, MOVING_POINTS = 1500, 300
+"""Most points of a run at rest, and while a run grows or a slider is dragged."""
 MOST_FRAMES = 80
-ROUNDING = 1e-14
-"""Values below this fraction of the largest are rounding errors."""
 LEAST_RATIO = 10.0
 """Least ratio of the ends of the axis of singular values: equal ones lie on a line, not on their rounding errors."""
 
@@ -28,10 +27,10 @@ LEAST_RATIO = 10.0
 class Recovery:
     """One solver's run with its style.
 
-    title, color, dash, symbol: its style. rows: one an iterate: iteration, seconds and scores. predictions:
+    title, color, dash, symbol: its style. rows: one per iterate, with iteration, seconds and metrics. predictions:
     `predicted_...` and `best_...` numbers of theory. expected: overlaps that theory predicts for the first iterates.
-    history: stored (iteration, estimate), each still to be made `comparable` to the truth; estimate: the newest one,
-    which is, as the intervals of its entries are.
+    history: stored (iteration, estimate), before `comparable` aligns them with the ground truth. estimate, intervals:
+    the newest one and the intervals of its entries, aligned.
     """
 
     title: str
@@ -56,19 +55,24 @@ class Recovery:
 
 
 def recovery(
-    truth: Array, runs: Sequence[Recovery], *, symbol: str = "b", legend: bool = True, height: int = 400
+    truth: Array, runs: Sequence[Recovery], *, symbol: str = "b", height: int = 400, most: int = MOST_POINTS
 ) -> Figure:
-    """Return the estimates against the truth.
+    """Return the estimates against the ground truth.
 
     Up to 64 entries: ground truth as stems and estimates as markers, entry by entry, with 95% intervals if a solver has
-    them. Longer: estimate against ground truth; the diagonal is exact. symbol: of the signal.
+    them. Longer: estimate against ground truth for at most so many entries; the diagonal is exact. symbol: of the
+    signal.
     """
     figure, stems = Figure(), len(truth) <= STEMS
-    # Of a long vector an even subset by size.
-    order, few = np.argsort(-np.abs(truth)), min(len(truth), MOST_POINTS)
-    shown = np.sort(order[np.linspace(0, len(truth) - 1, few).astype(int)])
+    few = min(len(truth), most)
+    # The largest entries, which a sparse signal consists of, and an even subset of the others by size.
+    ranks = np.r_[: few // 2, np.linspace(few // 2, len(truth) - 1, few - few // 2).astype(int)]
+    shown = np.sort(np.argsort(-np.abs(truth))[ranks])
     if stems:
-        _add_stems(figure, truth, symbol)
+        j = np.arange(1, len(truth) + 1)
+        lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
+        theme.line(figure, np.repeat(j, 3), lines, width=1.2)
+        _add_dashes(figure, j, truth, f"ground truth {symbol}", 11)
     else:
         ends = [float(truth.min()), float(truth.max())]
         theme.line(figure, ends, ends, name="exact", dash="dot", width=1.6)
@@ -82,25 +86,17 @@ def recovery(
             name=run.title,
             marker=look,
             hovertemplate="%{x:.3g}: %{y:.3g}",
-            showlegend=run.estimate is not None,
             **(run.bars() if stems else {}),
         )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
     titles = titles if stems else (f"true entry  {entry}", f"estimated entry  {estimate}")
-    return theme.style(figure.update_layout(showlegend=legend), *titles, height=height)
+    return theme.style(figure.update_layout(showlegend=False), *titles, height=height)
 
 
 def offset(number: int, runs: int) -> float:
-    """Return the shift of the markers of a run: those of one entry stand side by side."""
+    """Return the horizontal shift of a run's markers: markers of one entry stand side by side."""
     return 0.0 if runs == 1 else 0.5 * (number / (runs - 1) - 0.5)
-
-
-def _add_stems(figure: Figure, truth: Array, symbol: str) -> None:
-    j = np.arange(1, len(truth) + 1)
-    lines = np.stack([truth, np.zeros_like(truth), np.full_like(truth, np.nan)], axis=1).ravel()
-    theme.line(figure, np.repeat(j, 3), lines, width=1.2)
-    _add_dashes(figure, j, truth, f"truth {symbol}", 11)
 
 
 def _add_dashes(figure: Figure, x: Any, y: Array, name: str, size: int) -> None:
@@ -111,9 +107,9 @@ def _add_dashes(figure: Figure, x: Any, y: Array, name: str, size: int) -> None:
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
-    """Return singular values on a log axis, with the ground truth's, if any, as dashes.
+    """Return singular values on a log axis, with the ones of the ground truth, if known, as dashes.
 
-    Of symmetric matrices the sizes of their eigenvalues; those that are negative have open markers.
+    For symmetric matrices: absolute eigenvalues; negative ones have open markers.
     """
     figure = Figure()
     true = np.empty(0) if truth is None else _by_size(truth.s)
@@ -122,14 +118,14 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     longest = max([len(true), 1, *map(len, values)])
     longest = min(longest, 4 * len(true) + 8) if len(true) else longest
     largest = max([float(np.abs(s).max(initial=0.0)) for s in (true, *values)])
-    _add_dashes(figure, np.arange(1, len(true) + 1), np.abs(true), "truth", 18)
+    _add_dashes(figure, np.arange(1, len(true) + 1), np.abs(true), "ground truth", 18)
     for k, (run, s) in enumerate(zip(runs, values, strict=True)):
         s = s[:longest]
         symbols = [run.symbol + ("-open" if value < 0 else "") for value in s]
         figure.add_scatter(
             x=np.arange(1, len(s) + 1) + offset(k, len(runs)),
             # Rounding errors do not count as values.
-            y=np.where(np.abs(s) > ROUNDING * largest, np.abs(s), np.nan),
+            y=np.where(np.abs(s) > 1e-14 * largest, np.abs(s), np.nan),
             mode="markers",
             name=run.title,
             customdata=s,
@@ -151,37 +147,29 @@ def _by_size(s: Array) -> Array:
     return s[np.argsort(-np.abs(s), kind="stable")]
 
 
-def frame_iterations(runs: Sequence[Recovery]) -> list[int]:
-    """Return the iterations of the frames: all that any run has stored, and its last, evenly thinned to 80."""
+def moments(runs: Sequence[Recovery], time: str = "iteration") -> dict[str, float]:
+    """Return the moment of each frame by its name, at most 80; time: the clock, "iteration" or "seconds".
+
+    Iterations: all that any run has stored, and its last. Seconds: even steps of a common clock.
+    """
+    if time == "seconds":
+        last = max((run.rows[-1]["seconds"] for run in runs if run.rows), default=0.0)
+        return {f"{now:.3g} s": now for now in np.linspace(0.0, last, MOST_FRAMES)[1:] if now > 0.0}
     stored = {iteration for run in runs for iteration, _ in run.history}
     # A long run stores every second, fourth, eighth ... iterate; the last iterate may not be among them.
-    iterations = sorted(stored | {int(run.rows[-1]["iteration"]) for run in runs if run.history and run.rows})
-    if len(iterations) > MOST_FRAMES:
-        iterations = [iterations[k] for k in np.linspace(0, len(iterations) - 1, MOST_FRAMES).round().astype(int)]
-    return iterations
+    known = sorted(stored | {int(run.rows[-1]["iteration"]) for run in runs if run.history and run.rows})
+    shown = np.linspace(0, len(known) - 1, min(len(known), MOST_FRAMES)).round().astype(int)
+    return {f"iteration {known[k]}": known[k] for k in shown}
 
 
-def moments(runs: Sequence[Recovery], time: str = "iteration") -> list[tuple[str, list[int]]]:
-    """Return the name of each frame, and the iteration of each run at it; time: the clock, "iteration" or "seconds"."""
-    if time == "iteration":
-        return [(f"iteration {k}", [k] * len(runs)) for k in frame_iterations(runs)]
-    last = max((run.rows[-1]["seconds"] for run in runs if run.rows), default=0.0)
-    # Even steps of time, the first and the last one among them: the solvers race.
-    clock = [*np.linspace(0.0, last, MOST_FRAMES)[1:]] if last > 0.0 else []
-    return [(f"{now:.3g} s", [_iteration_at(run, now) for run in runs]) for now in clock]
-
-
-def _iteration_at(run: Recovery, seconds: float) -> int:
-    return int(max((row["iteration"] for row in run.rows if row["seconds"] <= seconds), default=0))
-
-
-def run_at(run: Recovery, iteration: int) -> Recovery:
-    """Return a run as it was after an iteration; at its end with its last estimate and the intervals of its entries."""
-    if run.rows and iteration >= run.rows[-1]["iteration"]:
+def run_at(run: Recovery, now: float, time: str = "iteration") -> Recovery:
+    """Return a run as it was at a time of a clock; at its end the run itself, with the intervals of its entries."""
+    if run.rows and now >= run.rows[-1][time]:
         return run
+    rows = run.rows[: bisect_right(run.rows, now, key=itemgetter(time))]
+    iteration = rows[-1]["iteration"] if rows else 0
     count = bisect_right(run.history, iteration, key=itemgetter(0))
     estimate = run.comparable(run.history[count - 1][1]) if count else None
-    rows = run.rows[: bisect_right(run.rows, iteration, key=itemgetter("iteration"))]
     return replace(run, rows=rows, estimate=estimate, intervals=None)
 
 
@@ -190,8 +178,8 @@ def frames(
 ) -> list[Node]:
     """Return a frame for each of `moments`: the last traces, one per run, of the figure of the runs at that moment."""
     result = []
-    for name, at in moments(runs, time):
-        drawn = figure([run_at(run, k) for run, k in zip(runs, at, strict=True)])
+    for name, now in moments(runs, time).items():
+        drawn = figure([run_at(run, now, time) for run in runs])
         traces = range(len(drawn.data) - len(runs), len(drawn.data))
         frame = Node(name=name, data=[_changing(drawn.data[k]) for k in traces], traces=list(traces))
         if notes := drawn.layout.get("annotations"):

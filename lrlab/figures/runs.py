@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog
+from lrlab.aliases import METRICS
 from lrlab.arrays import Intervals
 from lrlab.catalog import family
 from lrlab.figures import convergence, theme
-from lrlab.figures.build import Figure
 from lrlab.figures.recovery import Recovery
-from lrlab.lowrank import LowRank
+from lrlab.lowrank import LowRank, columns_normalised
 from lrlab.model_entry import Measure, Outcome
 from lrlab.parameters import InputError, require_known
 from lrlab.protocol import Estimate, Spec, Stop
@@ -24,11 +24,6 @@ from lrlab.runs.job import Job
 
 if TYPE_CHECKING:
     from lrlab.runs.trace import Trace
-
-EXPECTED_ITERATIONS = 40
-"""Most iterations with a prediction for each."""
-TITLE_CHARACTERS = 100
-"""Most characters of a line above a figure in a notebook."""
 
 
 def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
@@ -44,10 +39,7 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
     first = {place: solver for solver, place in reversed(own.items())}
     free = (place for place in range(len(names) + len(theme.PALETTE)) if place not in first)
     places = {solver: own[solver] if first[own[solver]] == solver else next(free) for solver in shown}
-    order = [f"place {place}" for place in range(len(names) + len(theme.PALETTE))]
-    colors, dashes, symbols = (list(look(order).values()) for look in (theme.colors, theme.dashes, theme.symbols))
-    titles = {solver: catalog.solver(solver, model).title for solver in shown}
-    return {k: Recovery(titles[k], colors[at], dashes[at], symbols[at]) for k, at in places.items()}
+    return {name: Recovery(catalog.solver(name, model).title, *theme.look(place)) for name, place in places.items()}
 
 
 def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
@@ -59,7 +51,8 @@ def recoveries(spec: Spec, runs: Sequence[Any]) -> list[Recovery]:
             looks[run.job.solver],
             rows=run.trace.rows,
             predictions=theory.predictions(run.job),
-            expected=expected(run.job, min(run.trace.iterations, EXPECTED_ITERATIONS)),
+            # Predictions of the first iterations are quick.
+            expected=expected(run.job, min(run.trace.iterations, 40)),
             history=run.trace.history,
             estimate=None if run.trace.estimate is None else comparable(run.trace.estimate),
             intervals=turned(run.trace.intervals, run.trace.estimate, truth),
@@ -84,10 +77,9 @@ def truth_of(spec: Spec) -> Any:
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return the function that gives estimates the scale or sign of the ground truth if measurements leave it open."""
     if truth is None or isinstance(truth, LowRank):
-        return spec.comparable
+        return columns_normalised if spec.undetermined == "columns" else lambda estimate: estimate
 
     def comparable(estimate: Estimate) -> Estimate:
-        estimate = spec.comparable(estimate)
         inner, size = np.vdot(estimate, truth), np.linalg.norm(estimate)
         if spec.undetermined != "nothing" and inner:
             estimate = inner / abs(inner) * estimate
@@ -100,7 +92,7 @@ def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
 
 
 def turned(intervals: Intervals | None, estimate: Estimate, truth: Estimate) -> Intervals | None:
-    """Return the intervals of an estimate at unit length, with the sign that is nearer to the truth."""
+    """Return the intervals of an estimate at unit length, with the sign that is nearer to the ground truth."""
     if intervals is None or estimate is None or truth is None or estimate @ truth >= 0:
         return intervals
     return intervals._replace(low=-intervals.high, high=-intervals.low)
@@ -144,32 +136,24 @@ def compare(
     """Return the figure of a measure of several traces, as on the page *Run*: a figure of plotly.
 
     measure: one of the model's, by default its first. time: "iteration" or "seconds". Titles of traces of one solver
-    name the settings in which they differ. InputError if models differ, or have no such metric.
+    name their different settings. InputError if models differ, or have no such metric.
     """
-    return comparison(traces, measure, time, log_x=log_x, log_y=log_y).plotly()
-
-
-def comparison(
-    traces: "Sequence[Trace]", measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True
-) -> Figure:
-    """Return the same as a figure of the lab."""
     models = dict.fromkeys(trace.job.spec.model for trace in traces)
     if len(models) != 1:
         raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare traces of one model")
     measures = measures_of(traces[0].job.spec)
-    require_known(measure or next(iter(measures)), measures, what="measure")
+    measure = METRICS.get(measure, measure) or next(iter(measures))
+    require_known(measure, measures, what="metric")
     require_known(time, tuple(convergence.TIMES), what="time")
     drawn = [recoveries(trace.job.spec, [Run(trace.job, trace)])[0] for trace in traces]
-    titles = [look.title for look in drawn]
-    if len(set(titles)) < len(titles):
-        alike = [[t for t, other in zip(traces, titles, strict=True) if other == title] for title in titles]
-        words = [differences(trace, others) for trace, others in zip(traces, alike, strict=True)]
+    if len({trace.job.solver for trace in traces}) < len(traces):
+        words = [differences(one, [t for t in traces if t.job.solver == one.job.solver]) for one in traces]
         drawn = [
             replace(look, title=look.title + own, color=theme.PALETTE[k % len(theme.PALETTE)])
             for k, (look, own) in enumerate(zip(drawn, words, strict=True))
         ]
-    scales = {"log_x": log_x, "log_y": log_y}
-    return convergence.curves(drawn, measure or next(iter(measures)), time, measures=measures, hold=True, **scales)
+    look: dict[str, Any] = {"measures": measures, "log_x": log_x, "log_y": log_y, "hold": True}
+    return convergence.curves(drawn, measure, time, **look).plotly()
 
 
 def differences(trace: "Trace", others: "Sequence[Trace]") -> str:
@@ -184,22 +168,17 @@ def differences(trace: "Trace", others: "Sequence[Trace]") -> str:
 
 
 def verdict(trace: "Trace") -> str:
-    """Return the sentence that pages show above a run."""
+    """Return the sentence that pages show above a run; for your data its first metric."""
     spec, runs = trace.job.spec, [Run(trace.job, trace)]
-    if not spec.drawn:
-        return own_verdict(trace)
-    return family(spec.model).verdict(spec, outcomes(runs, recoveries(spec, runs)))
-
-
-def own_verdict(trace: "Trace") -> str:
-    """Return the first measure of a run on a person's own data, in words."""
+    if spec.synthetic:
+        return family(spec.model).verdict(spec, outcomes(runs, recoveries(spec, runs)))
     last = trace.rows[-1] if trace.rows else {}
-    known = next((name for name in trace.job.spec.data_metrics if name in last), "")
-    return f"{trace.job.spec.data_metrics[known].title}: {last[known]:.3g}." if known else "No estimate yet."
+    known = next((name for name in spec.data_metrics if name in last), "")
+    return f"{spec.data_metrics[known].title}: {last[known]:.3g}." if known else "No estimate yet."
 
 
 def measures_of(spec: Spec) -> Mapping[str, Measure]:
-    """Return the scores of a spec's problem: its family's, or the metrics of your data."""
+    """Return the metrics of a spec's problem: its family's, or the metrics of your data."""
     return spec.data_metrics or family(spec.model).measures
 
 
@@ -209,12 +188,12 @@ def mimebundle(trace: "Trace") -> dict[str, Any]:
     last = trace.rows[-1] if trace.rows else {}
     numbers = [f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name)]
     about = f"{trace.job.entry.title}: {', '.join([f'{trace.iterations} iterations', *numbers])}."
-    end = " ".join(part for part in (trace.ending, trace.note, trace.job.given) if part)
+    end = " ".join(part for part in (trace.ending, trace.note, trace.swing, trace.job.given) if part)
     words = " ".join([verdict(trace), about, end])
     if not trace.rows:
         return {"text/plain": words}
-    drawn = comparison([trace]).plotly()
-    lines = wrap(escape(words, quote=False), TITLE_CHARACTERS, break_on_hyphens=False)
+    drawn = compare([trace])
+    lines = wrap(escape(words, quote=False), 100, break_on_hyphens=False)
     place = {"x": 0, "xanchor": "left", "yref": "container", "y": 1, "yanchor": "top", "pad_t": 14}
     drawn.update_layout(title={"text": "<br>".join(lines), "font_size": 13, **place}, margin_t=24 + 18 * len(lines))
     drawn.layout.height += 18 * len(lines)

@@ -1,6 +1,6 @@
-"""Figures of spectra along an axis and of one draw: the pairwise moment and those of other starts, beside theory."""
+"""Figures of spectra along an axis and of one sample: simulations beside theory."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -9,91 +9,122 @@ from lrlab.arrays import Array
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 
-SERIES = (
-    ("top", "largest", "population_top", theme.PALETTE[0], "circle"),
-    ("second", "second", "population_rest", theme.PALETTE[1], "square"),
-)
-COLUMNS = ("at", "trials", "mean_top", "sd_top", "mean_second", "sd_second", "mean_overlap")
-MOMENT_SERIES = (
-    ("largest", "largest", theme.PALETTE[0], "circle", "largest"),
-    ("smallest", "k-th: the last signal value", theme.PALETTE[2], "diamond", "smallest"),
-    ("next", "next: the bulk", theme.PALETTE[1], "square", "edge"),
-)
-MOMENT_VALUES = ("largest", "smallest", "next", "gap", "overlap")
-MOMENT_COLUMNS = ("at", "trials", *(f"{kind}_{name}" for kind in ("mean", "sd") for name in MOMENT_VALUES))
-BINS = 40
-"""Of a histogram."""
+
+class Series(NamedTuple):
+    """A value of a spectrum: its name in columns of trials, its words, its theory's and infinite data's columns."""
+
+    name: str
+    words: str
+    theory: str
+    endless: str
+    color: str
+    symbol: str
 
 
-def dots(
-    figure: Figure, points: pd.DataFrame, name: str, words: str, color: str, symbol: str, *, legend: str = ""
-) -> None:
-    """Add the means of trials, from the columns at, trials, `mean_<name>`, with bars if there is an `sd_<name>`."""
-    mean, spread = f"mean_{name}", f"sd_{name}" if f"sd_{name}" in points else None
-    extent = "%{y:.4g} ± %{customdata[1]:.2g}" if spread else "%{y:.3f}"
-    figure.add_scatter(
-        x=points["at"],
-        y=points[mean],
-        mode="markers",
-        marker={"color": color, "symbol": symbol},
-        error_y={**theme.BARS, "array": points[spread]} if spread else None,
-        name=legend or words,
-        customdata=points[["trials", spread or mean]],
-        hovertemplate=f"{words}: {extent}, %{{customdata[0]}} trials<extra></extra>",
-    )
+PAIRWISE: tuple[Series, ...] = (
+    Series("top", "largest", "top", "population_top", theme.PALETTE[0], "circle"),
+    Series("second", "second", "second", "population_rest", theme.PALETTE[1], "square"),
+)
+STARTS: tuple[Series, ...] = (
+    Series("largest", "largest", "largest", "true_largest", theme.PALETTE[0], "circle"),
+    Series("smallest", "k-th: the last signal value", "smallest", "true_smallest", theme.PALETTE[2], "diamond"),
+    Series("next", "next: the bulk", "edge", "", theme.PALETTE[1], "square"),
+)
+"""Values of the pairwise moments of single-index models, and of the moments of spectral initializations."""
 
 
 def eigenvalues(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
 ) -> Figure:
-    """Return the two largest eigenvalues: dots with bars for the trials, dashed predictions, dotted population curves.
+    """Return the largest values of a moment: dots with bars for trials, dashed theory, dotted limits of infinite data.
 
-    points: rows of `spectra.pairwise.compare`; curve: rows of `predictions` on a fine grid; bands: rows of `bands`; one
-    moment a value.
+    points: rows of `compare` of `spectra.pairwise`, one moment per value, or of `spectra.moments`; or no rows. curve:
+    rows of `predictions` on a fine grid. bands: rows of `pairwise.bands`.
     """
     figure, at = Figure(), curve["at"]
-    for name, words, _, color, _ in SERIES:
-        _band(figure, bands, name, f"{words}, 90% of samples at this n and p", color)
-    for name, words, population, color, symbol in SERIES:
+    if pairs := "moment" in curve:
+        # With both moments, each covers its informative range.
+        own, several = PAIRWISE, curve["moment"].nunique() > 1
+        title = "eigenvalue of M/4,<br>of M'/4 where φ < 0" if several else f"eigenvalue of {curve['moment'].min()}/4"
+        endless = "infinite data, E[M]/4"
+    else:
+        own = STARTS[1:] if _equal(points, curve) else STARTS
+        title, endless = "singular value of the moment", "infinite data: the largest and the k-th"
+    for one in own:
+        _band(figure, bands, one.name, f"{one.words}, 90% of samples at this n and p", one.color)
+    for k, one in enumerate(own):
+        look: dict[str, Any] = {"showlegend": k == 0, "legendgroup": "infinite data"}
         # There is none for other designs than Gaussian.
-        if curve[population].notna().any():
-            look: dict[str, Any] = {
-                "name": "infinite data, E[M]/4",
-                "showlegend": name == "top",
-                "legendgroup": "population",
-            }
-            hover = f"{words} of E[M]/4: %{{y:.4g}}"
-            theme.line(figure, at, curve[population], hover=hover, dash="dot", width=1.6, **look)
-            predicted, hover = f"{words}, theory at this n/p", f"{words}, theory: %{{y:.4g}}"
-            theme.dashed(figure, at, curve[name], color, name=predicted, hover=hover)
-        words = f"{words}, simulated"
-        dots(figure, points, name, words, color, symbol, legend=f"{words} ({_counted('mean ± sd', points)})")
+        if one.endless and curve[one.endless].notna().any():
+            hover = f"{one.words} for infinite data: %{{y:.4g}}"
+            theme.line(figure, at, curve[one.endless], hover=hover, dash="dot", width=1.6, name=endless, **look)
+        if curve[one.theory].notna().any():
+            look, hover = {**look, "legendgroup": "theory"}, f"{one.words}, theory: %{{y:.4g}}"
+            theme.dashed(figure, at, curve[one.theory], one.color, name=_theory(curve), hover=hover, **look)
+        dots(figure, points, one.name, one.words, one.color, one.symbol, counted=pairs)
+    for one in own if "mean_clipped_largest" in points else ():
+        words = f"{one.words}, truncated responses"
+        dots(figure, points, f"clipped_{one.name}", words, one.color, f"{one.symbol}-open")
     _shade_recoverable(figure, curve)
-    # With both moments, each covers its informative range.
-    moments = set(curve["moment"])
-    title = "eigenvalue of M/4,<br>of M'/4 where φ < 0" if len(moments) > 1 else f"eigenvalue of {min(moments)}/4"
     return theme.style(figure, axis_title, title, height=480)
-
-
-def _counted(what: str, points: pd.DataFrame) -> str:
-    """Return the words with the number of trials behind the dots; before a run there are none."""
-    return "not run yet" if points.empty else f"{what} of {points['trials'].max()} trials"
 
 
 def overlaps(
     points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None = None, *, axis_title: str
 ) -> Figure:
-    """Return the squared overlap of the leading eigenvector with the truth: dots, and its prediction."""
-    figure, (color, symbol) = Figure(), SERIES[0][3:]
+    """Return the squared overlap of the leading vectors with the ground truth, see `eigenvalues`.
+
+    Of spectral initializations also the gap, as a fraction of the k-th value.
+    """
+    figure, color, symbol = Figure(), PAIRWISE[0].color, PAIRWISE[0].symbol
     _band(figure, bands, "overlap", "90% of samples at this n and p", color)
     if curve["overlap"].notna().any():
         hover = "asymptotic limit: %{y:.3f}"
-        theme.dashed(figure, curve["at"], curve["overlap"], color, name="theory at this n/p", hover=hover)
-    legend = f"simulated ({_counted('mean', points)})"
-    dots(figure, points, "overlap", "simulated", color, symbol, legend=legend)
+        theme.dashed(figure, curve["at"], curve["overlap"], color, name=_theory(curve), hover=hover)
+    dots(figure, points, "overlap", "overlap", color, symbol, counted=True)
+    if "mean_clipped_overlap" in points:
+        dots(figure, points, "clipped_overlap", "the same, truncated responses", color, f"{symbol}-open")
+    # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
+    if "mean_gap" in points and not (curve["edge"] <= 0).any():
+        mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
+        relative, bulk = points.assign(mean_gap=mean, sd_gap=sd), STARTS[2]
+        dots(figure, relative, "gap", "gap over the k-th value", bulk.color, bulk.symbol)
     _shade_recoverable(figure, curve)
     figure.update_yaxes(range=[-0.02, 1.02])
-    return theme.style(figure, axis_title, "squared overlap  ⟨b̂, b⟩²", height=480)
+    title = "squared overlap  ⟨b̂, b⟩²" if "moment" in curve else "fraction"
+    return theme.style(figure, axis_title, title, height=480)
+
+
+def dots(
+    figure: Figure, points: pd.DataFrame, name: str, words: str, color: str, symbol: str, *, counted: bool = False
+) -> None:
+    """Add the means of trials with their standard deviations, from the columns at, trials, `mean_<name>`, `sd_<name>`.
+
+    counted: whether the legend has the number of trials.
+    """
+    rows = points.reindex(columns=["at", "trials", f"mean_{name}", f"sd_{name}"])
+    trials = "not run yet" if points.empty else f"mean ± sd of {rows['trials'].max():.0f} trials"
+    figure.add_scatter(
+        x=rows["at"],
+        y=rows[f"mean_{name}"],
+        mode="markers",
+        marker={"color": color, "symbol": symbol},
+        error_y={**theme.BARS, "array": rows[f"sd_{name}"]},
+        name=f"{words}, simulated ({trials})" if counted else words,
+        customdata=rows[["trials", f"sd_{name}"]],
+        hovertemplate=f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, %{{customdata[0]}} trials<extra></extra>",
+    )
+
+
+def _theory(curve: pd.DataFrame) -> str:
+    return "theory at this n/p" if "moment" in curve else "theory"
+
+
+def _equal(points: pd.DataFrame, curve: pd.DataFrame) -> bool:
+    """Return whether the largest value is always the k-th, in theory and in trials, as for k = 1."""
+    known = curve[curve["largest"].notna()]
+    simulated = points.empty or bool((points["mean_largest"] == points["mean_smallest"]).all())
+    return bool((known["largest"] == known["smallest"]).all()) and simulated
 
 
 def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, color: str) -> None:
@@ -102,7 +133,8 @@ def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, col
 
 
 def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
-    intervals = recoverable(curve)
+    """Shade the axis where n/p exceeds the threshold, if theory knows one."""
+    intervals = recoverable(curve) if "threshold" in curve else []
     for start, end in intervals:
         figure.add_vrect(x0=start, x1=end, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
     if intervals:
@@ -120,61 +152,16 @@ def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:
     return [(float(start), float(end)) for start, end in ends.reshape(-1, 2)]
 
 
-def moment_values(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
-    """Return the largest values of the moment: dots with bars for trials, dashed lines for theory.
-
-    points: rows of `spectra.moments.compare`; curve: rows of `predictions` on a fine grid. Dotted: the truth's.
-    """
-    figure, at = Figure(), curve["at"]
-    for name in ("true_largest", "true_smallest"):
-        look: dict[str, Any] = {"name": "infinite data: the largest and the k-th", "showlegend": name == "true_largest"}
-        hover = "truth: %{y:.4g}"
-        theme.line(figure, at, curve[name], hover=hover, dash="dot", width=1.6, legendgroup="truth", **look)
-    known = curve[curve["largest"].notna()]
-    one = (known["largest"] == known["smallest"]).all() and (points["mean_largest"] == points["mean_smallest"]).all()
-    series = MOMENT_SERIES[1:] if one else MOMENT_SERIES
-    for name, words, color, symbol, limit in series:
-        theme.dashed(figure, at, curve[limit], color, hover=f"{words}, theory: %{{y:.4g}}")
-        dots(figure, points, name, words, color, symbol)
-    for name, words, color, symbol, _ in series if "mean_clipped_largest" in points else ():
-        dots(figure, points, f"clipped_{name}", f"clipped answers, {words}", color, f"{symbol}-open")
-    theme.dashed(figure, [None], [None], name="theory")
-    return theme.style(figure, axis_title, "singular value of the moment", height=480)
-
-
-def moment_overlaps(points: pd.DataFrame, curve: pd.DataFrame, *, axis_title: str) -> Figure:
-    """Return the gap over the k-th value, and the mean squared overlap of the k leading vectors with the truth."""
-    figure, color = Figure(), theme.PALETTE[0]
-    theme.dashed(figure, curve["at"], curve["overlap"], color, hover="theory: %{y:.3f}")
-    dots(figure, points, "overlap", "overlap of the initialization with the ground truth", color, "circle")
-    if "mean_clipped_overlap" in points:
-        dots(figure, points, "clipped_overlap", "the same with truncated responses", color, "circle-open")
-    if not (curve["edge"] <= 0).any():
-        # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
-        mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
-        gap = points.assign(mean_gap=mean, sd_gap=sd)
-        dots(figure, gap, "gap", "gap over the k-th value", theme.PALETTE[1], "square")
-    figure.update_yaxes(range=[-0.02, 1.02])
-    return theme.style(figure, axis_title, "fraction", height=480)
-
-
 def histogram(
-    values: Array,
-    x: Array,
-    density: Array,
-    *,
-    edge: float,
-    spike: float | None,
-    extent: tuple[float, float],
-    title: str,
+    values: Array, bulk: tuple[Array, Array], edge: float, spike: float | None, extent: tuple[float, float], title: str
 ) -> Figure:
     """Return all eigenvalues as a histogram (a density, area 1), the largest as a marker, and lines of theory.
 
-    x, density: of the bulk. edge: its end. spike: the predicted outlier, or None. extent: of the axis, the same for all
-    that are to be compared.
+    bulk: points and density of its law. edge: its end. spike: the predicted outlier, or None. extent: of the axis, the
+    same for all that are to be compared.
     """
     figure, largest = Figure(), float(values.max())
-    counts, ends = np.histogram(values, bins=BINS, range=extent)
+    counts, ends = np.histogram(values, bins=40, range=extent)
     heights = counts / (len(values) * np.diff(ends))
     figure.add_bar(
         x=(ends[:-1] + ends[1:]) / 2,
@@ -184,8 +171,8 @@ def histogram(
         marker={"color": theme.faint(theme.PALETTE[0], 0.45), "line": {"width": 0}},
         hovertemplate="%{x:.3g}: density %{y:.3g}<extra></extra>",
     )
-    theme.dashed(figure, x, density, theme.PALETTE[0], name="bulk, predicted")
-    high = 1.1 * float(max(density.max(), heights.max()))
+    theme.dashed(figure, *bulk, theme.PALETTE[0], name="bulk, predicted")
+    high = 1.1 * float(max(bulk[1].max(), heights.max()))
     for place, color, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
         if place is not None:
             theme.dashed(figure, [place, place], [0, high], color, name=name, hover=f"{name}: {place:.4g}")

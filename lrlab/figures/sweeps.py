@@ -1,6 +1,7 @@
 """Figures of a sweep: lines with bands along one axis, maps over two, and their tables."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -8,15 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import pandas as pd
 
+from lrlab.aliases import METRICS
 from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import LIMITS, prediction
-from lrlab.figures.ends import name_ends
-from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import styles
 from lrlab.figures.series import series
-from lrlab.figures.transition import Scale, Score, transition
+from lrlab.figures.transition import MapMetric, Scale, transition, winners_map
 from lrlab.model_entry import Measure
 from lrlab.models import axes
 from lrlab.parameters import display_name, require_known
@@ -27,21 +27,20 @@ from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoint_words, midpoints, results_of
 from lrlab.sweeps.theory import Region
+from lrlab.sweeps.winners import Winners, comparable, error_metric, winners_of
 
-SHARE = "share"
-"""Choice of a sweep's values: this share of successes, or a metric."""
+RATE, WINNER = "success_rate", "winner"
+"""Choices of a sweep's values besides metrics: the success rate, and who wins where."""
 EFFORT = {
     "iterations": Measure("iterations", "iterations until the run ended"),
     "seconds": Measure("solver time (s)", "processor time of the solver"),
 }
-"""The metrics of trials that no problem scores."""
+"""The metrics of trials that no problem computes."""
 
 BOUNDED = ("overlap", "support", "coverage", "precision_1", "precision_3", "precision_5", "hamming", "auc")
-"""Scores that lie between 0 and 1."""
+"""Metrics that lie between 0 and 1."""
 ERRORS = ("error", "misfit")
-"""Words in the names of scores that have a logarithmic axis."""
-WIDE = 100.0
-"""Ratio of the largest to the smallest value above which the axis of any other score is logarithmic."""
+"""Words in the names of metrics that have a logarithmic axis."""
 MEANS = ("coverage",)
 """Fractions of a trial's entries, shown by their mean as in claims; of few entries a median would be coarse."""
 
@@ -49,7 +48,7 @@ T = TypeVar("T")
 
 
 class SweepData:
-    """Tables, lines and inferred cells of the results of a sweep."""
+    """Tables, lines and inferred grid points of the results of a sweep."""
 
     def __init__(self, results: SweepResults) -> None:
         self.results, self.sweep = results, results.sweep
@@ -57,36 +56,44 @@ class SweepData:
 
     def once(self, name: str, source: object, make: Callable[[], T]) -> T:
         """Return `make()`, called again if its source has changed: the number of trials or of theory's numbers."""
-        if self._memory.get(name, (None,))[0] != source:
-            self._memory[name] = (source, make())
-        made: T = self._memory[name][1]
-        return made
+        known, made = self._memory.get(name, (None, None))
+        if known != source:
+            # Another thread may draw the same data meanwhile.
+            made = make()
+            self._memory[name] = source, made
+        answer: T = made
+        return answer
 
     def metric(self, show: str) -> str:
         """Return the metric behind a choice."""
-        return self.sweep.contour.metric if show == SHARE else show
+        if show == WINNER:
+            return error_metric(self.sweep)
+        return self.sweep.contour.metric if show == RATE else show
 
     def table(self, show: str) -> pd.DataFrame:
-        """Return a row per cell, see `SweepResults.table`."""
+        """Return a row per grid point, see `SweepResults.table`."""
         metric = self.metric(show)
-        share = metrics(self.sweep)[metric].quotient[0] if show != SHARE else ""
+        share = metrics(self.sweep)[metric].quotient[0] if show != RATE else ""
         unknown = len(finite_size.not_cached(job.spec for job in self.sweep.jobs)) if share else 0
         return self.once(f"{metric} {unknown}", self.results.changes, lambda: self.results.table(metric))
 
     def cells(self, show: str) -> pd.DataFrame:
-        """Return the cells in the columns of maps; an adaptive sweep infers values of points without trials."""
-        x, y = self.sweep.grid
-        value = "share" if show == SHARE else "mean"
-        cells = self.table(show).rename(columns={x: "x", y: "y", value: "value"}).assign(inferred=False)
-        if show != SHARE:
-            cells["successes"] = np.nan
-        if not self.sweep.adaptive or show != first_shown(self.sweep):
-            return cells
-        picture = self.once("picture", self.results.changes, lambda: infer(self.results, self.table(show)))
-        merged = cells[["x", "y", "solver"]].merge(picture, on=["x", "y", "solver"], how="left")
-        inferred = merged["inferred"].fillna(False).to_numpy(dtype=bool)
-        cells.loc[inferred, "value"] = merged["mean"].to_numpy()[inferred]
-        return cells.assign(inferred=inferred)
+        """Return the grid points in the columns of maps; an adaptive sweep infers values of points without trials."""
+        # Before the table, as trials may arrive meanwhile: they count as new the next time.
+        changes, (x, y) = self.results.changes, self.sweep.grid
+        table = self.table(show)
+        if show == first_shown(self.sweep):
+            table = self.once("inferred", changes, lambda: infer(self.results, table))
+        else:
+            table = table.assign(inferred=False)
+        if show != RATE:
+            table = table.assign(successes=np.nan)
+        return table.rename(columns={x: "x", y: "y", (RATE if show == RATE else "mean"): "value"})
+
+    def winners(self, without: Sequence[str] = ()) -> Winners:
+        """Return who wins where, without solvers that have some oracle information."""
+        source = self.results.changes, len(self.results.failures), self.results.alive
+        return self.once(f"winners {without}", source, lambda: winners_of(self.results, without))
 
     @cached_property
     def scales(self) -> list[Scale]:
@@ -101,9 +108,9 @@ class SweepData:
     def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
         """Return the lines and the regions of theory over the plane of two axes; show: the choice of the map."""
         lines, regions = self._asymptotic
-        if show not in (SHARE, self.sweep.contour.metric):
+        if show not in (RATE, self.sweep.contour.metric):
             return lines, regions
-        half = show == SHARE
+        half = show == RATE
         name = f"contours of {'medians' if half else 'means'}"
         contours = self.once(name, finite_size.n_cached(), lambda: theory.contours(self.sweep, half=half))
         return pd.concat([contours, lines]) if len(contours) else lines, regions
@@ -122,50 +129,54 @@ def metrics(sweep: Sweep) -> Mapping[str, Measure]:
 
 
 def first_shown(sweep: Sweep) -> str:
-    """Return the first choice of a sweep: the success rate if it has one, or else a metric."""
-    return SHARE if sweep.success else sweep.contour.metric
+    """Return the first choice of a sweep: who wins a race, the success rate if it has one, or else a metric."""
+    if sweep.race:
+        return WINNER
+    return RATE if sweep.success else sweep.contour.metric
 
 
-def title_of(sweep: Sweep, show: str) -> str:
-    """Return the title of a figure's values."""
-    if show != SHARE:
-        return f"mean {display_name(show)}"
+def _success_title(sweep: Sweep) -> str:
+    """Return the title of success rates, with the rule of success."""
     rule = sweep.contour
     return f"success rate ({display_name(rule.metric)} {'>' if rule.below is None else '<'} {rule.level:g})"
 
 
 class View(NamedTuple):
-    """The choices about a figure. show: a score, or "share" of successes; apart: one map per solver."""
+    """The choices about a figure. show: a metric, "success_rate" or "winner"; apart: one map per solver.
+
+    without: oracle information that excludes a solver from the comparison of winners.
+    """
 
     show: str
     apart: bool
     theory: bool
+    without: tuple[str, ...] = ()
 
 
 def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     """Return the maps of a sweep; one per solver in so many columns, or together."""
+    if view.show == WINNER:
+        outcomes, _, excluded = data.winners(view.without)
+        wins = Counter(name for one in outcomes for name in one.best)
+        looks = styles(data.sweep.spec.model, [name for name, _ in wins.most_common()])
+        x, y = data.scales
+        return winners_map(outcomes, looks, data.sweep.titles, x, y, excluded)
     sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
     lines, regions = data.theory(view.show) if view.theory else (None, ())
-    several = {title: cells[cells["solver"] == solver] for solver, title in sweep.titles.items()}
-    score = score_of(sweep, view.show)
-    look: dict[str, Any] = {"columns": columns * view.apart, "looks": looks(sweep)}
-    return transition(several, x, y, score, lines=lines, regions=regions, **look)
+    looks = styles(sweep.spec.model, sweep.titles)
+    several = [(look, cells[cells["solver"] == solver]) for solver, look in looks.items()]
+    columns *= view.apart
+    return transition(several, x, y, map_metric(sweep, view.show), columns=columns, lines=lines, regions=regions)
 
 
-def looks(sweep: Sweep) -> dict[str, Recovery]:
-    """Return the styles of the solvers of a sweep, by their titles."""
-    return {look.title: look for look in styles(sweep.spec.model, sweep.titles).values()}
-
-
-def score_of(sweep: Sweep, show: str) -> Score:
-    """Return the score that is shown of a sweep, with its colors and its contour."""
-    low, high = (0.0, 1.0) if show in (SHARE, *BOUNDED) else (None, None)
-    if show == SHARE:
-        return Score(title_of(sweep, show), low, high)
-    rule = sweep.contour
+def map_metric(sweep: Sweep, show: str) -> MapMetric:
+    """Return the metric that is shown of a sweep, with its colors and its contour."""
+    if show == RATE:
+        return MapMetric(_success_title(sweep))
+    low, high = (0.0, 1.0) if show in BOUNDED else (None, None)
+    rule, title = sweep.contour, f"mean {display_name(show)}"
     level = rule.level if show == rule.metric else None
-    name = f"mean {display_name(show)} = {rule.level:g}"
-    return Score(title_of(sweep, show), low, high, level, name, theme.SCORES)
+    return MapMetric(title, low, high, level, f"{title} = {rule.level:g}", theme.METRIC_COLORS)
 
 
 class Lines(NamedTuple):
@@ -187,13 +198,13 @@ def lines(data: SweepData, view: View) -> Lines:
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure = metrics(sweep).get(show)
     points = _points(sweep, data.table(show), show).replace({"series": titles})
-    halves = midpoints(sweep, data.table(show)) if show == SHARE else None
+    halves = midpoints(sweep, data.table(show)) if show == RATE else None
     average = "mean" if show in MEANS else "median"
-    title = title_of(sweep, SHARE) if measure is None else f"{average} {measure.title}"
+    title = _success_title(sweep) if measure is None else f"{average} {measure.title}"
     predicted, limits, known = None, None, finite_size.n_cached()
     if view.theory:
         limits = data.once(f"limits {show}", known, lambda: _limits(sweep, show))
-    if view.theory and show != SHARE:
+    if view.theory and show != RATE:
         predicted = data.once(f"theory {show}", known, lambda: _theory(sweep, show))
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
@@ -206,15 +217,14 @@ def lines(data: SweepData, view: View) -> Lines:
         bands=True,
         theory=predicted,
         limits=limits,
-        looks=looks(sweep),
+        looks=list(styles(sweep.spec.model, sweep.titles).values()),
     )
-    ends = x.edges[[0, -1]]
-    figure.update_xaxes(range=list(np.log10(ends) if x.spacing == "log" else ends))
-    if show in (SHARE, *BOUNDED):
+    figure.update_xaxes(range=x.range)
+    if show in (RATE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
-    name_ends(figure, list(titles.values()))
+    theme.name_ends(figure, list(titles.values()))
     said = [] if halves is None else midpoint_words(sweep, halves)
-    said += _constant(points, x.title.rpartition(", ")[2]) if show == SHARE else []
+    said += _constant(points, x.title.rpartition(", ")[2]) if show == RATE else []
     own = predicted is not None and bool((predicted["kind"] == "limit").any())
     return Lines(figure, title, points, limits, " ".join(said or _ends(points)), own)
 
@@ -238,7 +248,7 @@ def _ends(points: pd.DataFrame) -> list[str]:
 
 def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
     [axis] = sweep.grid
-    value, low, high = ("share", "low", "high") if show == SHARE else ("median", "lower_quartile", "upper_quartile")
+    value, low, high = (RATE, "low", "high") if show == RATE else ("median", "lower_quartile", "upper_quartile")
     if show in MEANS:
         error = 1.96 * table["spread"] / np.sqrt(table["trials"].where(table["trials"] > 0))
         table = table.assign(low=table["mean"] - error, high=table["mean"] + error)
@@ -250,24 +260,25 @@ def _points(sweep: Sweep, table: pd.DataFrame, show: str) -> pd.DataFrame:
 
 
 def _log(points: pd.DataFrame, show: str, quotient: bool) -> bool:
-    if show in (SHARE, *BOUNDED) or quotient or points.empty:
+    if show in (RATE, *BOUNDED) or quotient or points.empty:
         return False
     smallest, largest = points[["y", "low"]].min().min(), points[["y", "high"]].max().max()
-    return bool(smallest > 0 and (largest / smallest > WIDE or any(word in show for word in ERRORS)))
+    # Errors, and any metric of more than two decades.
+    return bool(smallest > 0 and (largest / smallest > 100.0 or any(word in show for word in ERRORS)))
 
 
 def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
-    """Return what theory says of each solver: series, x, y (medians), low, high at the sizes of cells; limits, too."""
+    """Return predictions of each solver at each grid point, and limits: kind, series, x, y (medians), low, high."""
     [axis], titles, rows = sweep.grid, sweep.titles, []
     for cell in sweep.cells:
         if cell.job is None:
             continue
-        score, bound = finite_size.fractions(cell.job.spec).get(show, (show, 1.0))
+        metric, bound = finite_size.fractions(cell.job.spec).get(show, (show, 1.0))
         numbers = finite_size.predictions(cell.job)
         for kind in ("predicted", "limit"):
-            ends = [numbers.get(f"{kind}_{score}_{end}", math.nan) for end in ("low", "high")]
+            ends = [numbers.get(f"{kind}_{metric}_{end}", math.nan) for end in ("low", "high")]
             # The figure shows medians of trials, which differ from means of skewed samples; limits have no spread.
-            center = numbers.get(f"{kind}_{score}_median", prediction(numbers, score, kind))
+            center = numbers.get(f"{kind}_{metric}_median", prediction(numbers, metric, kind))
             several = [math.nan if v is None else v / bound for v in (center, *ends)]
             rows.append((kind, titles[cell.solver], cell.axes[axis], *several))
     return pd.DataFrame(rows, columns=["kind", "series", "x", "y", "low", "high"]).dropna(subset=["y"])
@@ -275,10 +286,8 @@ def _theory(sweep: Sweep, show: str) -> pd.DataFrame:
 
 def _limits(sweep: Sweep, show: str) -> pd.DataFrame:
     """Return the asymptotic limits of all methods, and of polynomial-time ones: name, x, y."""
-    rows = [
-        (LIMITS[limit], x, prediction({f"{limit}_{name}": value for name, value in scores.items()}, show, limit))
-        for limit, x, scores in theory.limits(sweep)
-    ]
+    points = theory.limits(sweep).to_dict("index").items()
+    rows = [(title, x, prediction(numbers, show, limit)) for limit, title in LIMITS.items() for x, numbers in points]
     return pd.DataFrame(rows, columns=["name", "x", "y"]).dropna()
 
 
@@ -288,12 +297,15 @@ def map(
     """Return the figure of a sweep as on the page *Phase transitions*, a figure of plotly.
 
     table: one that `lrlab.sweep` returned, or rows of it. x, y: its axes, by default in their order; a sweep along one
-    axis gives lines. show: "share" (of successes; the default with a success rule) or a metric; a map shows its means,
-    and lines its medians. apart: one map per solver, instead of contours over the first. InputError if the table has no
-    such axis or metric.
+    axis gives lines. show: "success_rate" (the default with a success rule), "winner" (who wins where; the
+    default of a race) or a metric; a map shows its means, and lines its medians. apart: one map per solver, instead of
+    contours over the first. InputError if the table has no such axis or metric.
     """
     results = results_of(table, [name for name in (x, y) if name])
-    names = (*metrics(results.sweep), *([SHARE] if results.sweep.success else []))
+    shares = (RATE,) if results.sweep.success else ()
+    names = (*metrics(results.sweep), *shares, *((WINNER,) if comparable(results.sweep) else ()))
+    if METRICS.get(show) in names:
+        show = METRICS[show]
     show = show or first_shown(results.sweep)
     require_known(show, names, what="show")
     data, view = SweepData(results), View(show, apart, theory)

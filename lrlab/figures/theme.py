@@ -1,14 +1,17 @@
-"""The style of all figures: colors, lines, margins; one template for light pages, dark pages and paper.
+"""The style of all figures: colors, lines, names at their ends, margins; one template for all pages and for paper.
 
 Backgrounds are transparent and text is a gray that reads on white and on near-black; a page replaces it by its own
 text color.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from textwrap import shorten
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
+from lrlab.arrays import Array
 from lrlab.figures.build import Figure, Node
 
 PALETTE = ("#0e75c3", "#d76506", "#007553", "#db7295", "#8f4b82", "#5d9d58", "#a9421b", "#1673f9")
@@ -23,27 +26,37 @@ INK = "#7b7f88"
 GRID = "rgba(123, 127, 136, 0.22)"
 FONT = "Source Sans, Source Sans 3, system-ui, -apple-system, Segoe UI, sans-serif"
 SEQUENTIAL = "Viridis"
-"""For shares of successes: perceptually even, and even in gray."""
+"""For success rates: perceptually even, and even in gray."""
 PLASMA = ("#0d0887", "#46039f", "#7201a8", "#9c179e", "#bd3786", "#d8576b", "#ed7953", "#fb9f3a", "#fdca26", "#f0f921")
-SCORES = tuple((k / (len(PLASMA) - 1), color) for k, color in enumerate(PLASMA))
-"""For maps of scores, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
+METRIC_COLORS = tuple((k / (len(PLASMA) - 1), color) for k, color in enumerate(PLASMA))
+"""For maps of metrics, which never look like maps of successes: Plasma, as even (plotly.js lacks its name)."""
 BARS = {"type": "data", "thickness": 1.2, "width": 3}
 """The bars of a spread."""
+CHARACTER, LABEL, DOT, MARGINS = 6.6, 17.0, 7.0, 130.0
+"""Width of a letter and height of a name at the end of a curve, diameter of a dot, and height of both margins, in
+pixels."""
+LONGEST = 20
+"""Most characters of a name at the end of a curve; the legend shows names in full."""
 
 
-def colors(names: Sequence[str]) -> dict[str, str]:
-    """Return a color for each name, by its place; repeated after eight."""
-    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(names)}
+class Look(NamedTuple):
+    """The look of a series: color, line pattern, and marker, so that series differ by more than color."""
+
+    color: str
+    dash: str
+    symbol: str
 
 
-def symbols(names: Sequence[str]) -> dict[str, str]:
-    """Return a marker for each name, by its place: series differ by more than color, also if they share a color."""
-    return {name: SYMBOLS[(i + i // len(PALETTE)) % len(SYMBOLS)] for i, name in enumerate(names)}
+def look(index: int) -> Look:
+    """Return the look of a series by its index; colors repeat after eight, with another dash and marker."""
+    again = index // len(PALETTE)
+    color, dash = PALETTE[index % len(PALETTE)], DASHES[again % len(DASHES)]
+    return Look(color, dash, SYMBOLS[(index + again) % len(SYMBOLS)])
 
 
-def dashes(names: Sequence[str]) -> dict[str, str]:
-    """Return a line pattern for each name: solid for the first eight, others if the colors repeat."""
-    return {name: DASHES[i // len(PALETTE) % len(DASHES)] for i, name in enumerate(names)}
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """Return a look for each name, by its index."""
+    return {name: look(index) for index, name in enumerate(names)}
 
 
 def faint(color: str, opacity: float = 0.18) -> str:
@@ -133,12 +146,10 @@ def line(
     figure.add_scatter(x=x, y=y, name=name, line={"color": color, "dash": dash, "width": width}, **known)
 
 
-def dashed(
-    figure: Figure, x: Any, y: Any, color: str = INK, *, name: str | None = None, hover: str | None = None, **look: Any
-) -> None:
-    """Add the line of an exact prediction, see `line`."""
-    known: dict[str, Any] = {"dash": "dash", "width": 1.6, "showlegend": name is not None, **look}
-    line(figure, x, y, color, name=name, hover=hover, **known)
+def dashed(figure: Figure, x: Any, y: Any, color: str = INK, **look: Any) -> None:
+    """Add the line of an exact prediction, see `line`; by default plotly's own words answer the pointer."""
+    known: dict[str, Any] = {"dash": "dash", "width": 1.6, "hover": None, "showlegend": "name" in look}
+    line(figure, x, y, color, **{**known, **look})
 
 
 def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:
@@ -179,3 +190,60 @@ def style(
         if name[1:5] == "axis" and axis.get("type") == "log":
             axis.update(LOG_TICKS)
     return figure.update_layout(height=height, uirevision=revision, autosize=True)
+
+
+def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
+    """Add an end to the first curve of each name, in place, and return the figure, whose axes have their final ranges.
+
+    Names keep the order of the ends and are pushed apart. plot.js leaves them out if the figure is narrow. A curve
+    without points gets an empty end, so that figures that grow keep their number of traces.
+    """
+    curves = [one for name in names for one in [next((one for one in figure.data if one.name == name), None)] if one]
+    logs = np.array([figure.layout[axis].type == "log" for axis in ("xaxis", "yaxis")])
+    with np.errstate(all="ignore"):
+        points = [np.array([one.x, one.y], dtype=float).reshape(2, -1).T for one in curves]
+        points = [np.where(logs, np.log10(some), some) for some in points]
+    last = [some[np.isfinite(some).all(axis=1)][-1:] for some in points]
+    ends = np.concatenate([np.empty((0, 2)), *last])
+    (_, right), (low, high) = (
+        figure.layout[axis].range or (side.min(initial=0.0), side.max(initial=1.0))
+        for axis, side in zip(("xaxis", "yaxis"), ends.T, strict=True)
+    )
+    gap = LABEL / (float(figure.layout.height or 400) - MARGINS) * (high - low)
+    labels = iter(apart(ends[:, 1], gap, low, high))
+    titles = [short_name(one.name) for one in curves]
+    for curve, title, end in zip(curves, titles, last, strict=True):
+        shown = np.concatenate([end, [[right, next(labels)]]]) if len(end) else end
+        x, y = np.where(logs, 10.0 ** np.where(logs, shown, 0.0), shown).T
+        figure.add_scatter(
+            x=x.tolist(),
+            y=y.tolist(),
+            mode="markers+text",
+            text=["", title],
+            textposition="middle right",
+            marker={"color": curve.line.color, "size": DOT, "symbol": curve.marker.symbol},
+            legendgroup=curve.legendgroup,
+            showlegend=False,
+            hoverinfo="skip",
+            cliponaxis=False,
+            meta="end",
+        )
+    return figure.update_layout(margin_r=round(CHARACTER * max(map(len, titles), default=0) + 2 * DOT))
+
+
+def short_name(title: str) -> str:
+    """Return a name that fits next to a figure: GAMP for "Approximate message passing (GAMP)"."""
+    name, _, abbreviation = title.rstrip(")").partition(" (")
+    if len(name) > LONGEST and abbreviation and " " not in abbreviation:
+        return abbreviation
+    return shorten(name, LONGEST, placeholder=" …")
+
+
+def apart(heights: Array, gap: float, low: float, high: float) -> Array:
+    """Return heights between low and high that are at least `gap` apart, in the same order, each moved by little."""
+    order, steps = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
+    moved = heights.copy()
+    if len(heights):
+        fitted = isotonic_regression(heights[order] - steps).x
+        moved[order] = np.clip(fitted, low, max(low, high - steps[-1])) + steps
+    return moved

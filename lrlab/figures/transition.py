@@ -1,8 +1,8 @@
-"""Maps of phase transitions: contours of several solvers on one map, or one map per solver."""
+"""Maps of phase transitions: contours of several solvers on one map, one map per solver, or who wins where."""
 
 import math
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,28 +13,35 @@ from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid, trace
 from lrlab.figures.recovery import Recovery
 from lrlab.sweeps.theory import Region
-
-Maps = Mapping[str, pd.DataFrame]
+from lrlab.sweeps.winners import Outcome
 
 REGIONS = {
     "impossible": {"shape": "/", "size": 9, "solidity": 0.22},
     "hard": {"shape": ".", "size": 7, "solidity": 0.25},
 }
-"""Hatches of the regions of theory: colors of cells stay readable below them."""
-LARGE = "in large problems"
-"""Scope of the regions: at the sizes of the cells some trials do better."""
+"""Hatches of the regions of theory: colors of grid points stay readable below them."""
+SCOPE = "asymptotically"
+"""Scope of the regions: at the sizes of the grid points some trials do better."""
 LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
 LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
-INFERRED = "inferred from other grid points"
+INFERRED, NOT_MEASURED = "inferred from other grid points", "not measured"
 PALE = 0.55
-"""Opacity of inferred cells."""
+"""Opacity of inferred grid points."""
 WHITE, CLEAR = "#ffffff", "rgba(0, 0, 0, 0)"
 HATCH = {"shape": "\\", "size": 6, "solidity": 0.2, "fgcolor": "rgba(255, 255, 255, 0.9)", "bgcolor": CLEAR}
 """Hatch of inferred cells: it leans to the other side than the hatch of theory."""
+MOST_STRIPES = 3
+"""Ties of more solvers are gray."""
+NOT_COMPARED = "no compared solver"
+MANY, NOBODY = f"more than {MOST_STRIPES} tied", "nobody succeeds"
+GAP = 0.03
+"""Margin of a grid point on each side, as a fraction of it."""
+CROSSED = {"shape": "x", "size": 7, "solidity": 0.3}
+"""Pattern of a solver whose color another one has."""
 
 
 class Scale(NamedTuple):
-    """An axis of the map: its title, the values of its cells in rising order, "linear" or "log", its name on hover."""
+    """An axis of the map: its title, its values in rising order, "linear" or "log", its name on hover."""
 
     title: str
     values: Sequence[float]
@@ -49,9 +56,22 @@ class Scale(NamedTuple):
         inner = np.concatenate([[2 * v[0] - middle[0]], middle, [2 * v[-1] - middle[-1]] if len(v) > 1 else []])
         return np.exp(inner) if self.spacing == "log" else inner
 
+    @property
+    def range(self) -> list[float]:
+        """The range of a plotly axis from the first edge to the last."""
+        ends = self.edges[[0, -1]]
+        return list(np.log10(ends) if self.spacing == "log" else ends)
 
-class Score(NamedTuple):
-    """The score of a map: name, ends of the colors (None: the data's), level and name of the contour, colors."""
+    def within(self, value: float, fractions: Array) -> Array:
+        """Return positions around a value, at fractions of the width between its edges."""
+        k = list(self.values).index(value)
+        low, high = self.edges[k : k + 2]
+        inside: Array = low * (high / low) ** fractions if self.spacing == "log" else low + (high - low) * fractions
+        return inside
+
+
+class MapMetric(NamedTuple):
+    """The metric of a map: name, ends of the colors (None: the data's), level and name of the contour, colors."""
 
     name: str
     low: float | None = 0.0
@@ -62,48 +82,44 @@ class Score(NamedTuple):
 
 
 def transition(
-    maps: Maps,
+    maps: Sequence[tuple[Recovery, pd.DataFrame]],
     x: Scale,
     y: Scale,
-    score: Score,
+    metric: MapMetric,
     *,
     columns: int = 0,
     lines: pd.DataFrame | None = None,
     regions: Sequence[Region] = (),
-    looks: Mapping[str, Recovery] = MappingProxyType({}),
 ) -> Figure:
     """Return the map of the first solver in colors with the contours of all, or `columns` maps per row, one per solver.
 
-    maps: by solver, one row per point: x, y, value (nan if unknown), trials, inferred (predicted from other points);
-    and for the text on hover successes, low and high (nan without a success rule) and spread. lines: named points line,
-    x, y of theory, each line's points in order, apart by a row of nan; with `columns` a line named "..., solver"
-    appears only on that solver's map. regions: of theory. looks: the solvers' styles, if fixed. A point's customdata
-    begins with x, y and the solver.
+    maps: the style of each solver, and one row per point: x, y, value (nan if unknown), trials, inferred (predicted
+    from other points); and for the text on hover successes, low and high (nan without a success rule) and spread.
+    lines: named points line, x, y of theory, each line's points in order, apart by a row of nan; with `columns` a line
+    named "..., solver" appears only on that solver's map. regions: of theory. A point's customdata begins with x, y and
+    the solver.
     """
-    apart, columns = columns > 0, min(columns, len(maps)) or 1
-    rows = math.ceil(len(maps) / columns) if apart else 1
-    figure = grid(rows, columns if apart else 1, list(maps) if apart else (), 0.06, 0.22 / rows)
-    colors = dict.fromkeys(maps, theme.PALETTE[1]) if apart else theme.colors(list(maps))
-    colors |= {solver: look.color for solver, look in looks.items()}
-    for k, (solver, cells) in enumerate(list(maps.items())[: None if apart else 1]):
-        layers = Layers(figure, x, y, k // columns + 1, k % columns + 1)
-        shown = [solver] if apart else list(maps)
-        texts = [_texts(maps[one], score.name, "" if apart else f"{one}: ") for one in shown]
-        layers.cells(solver, cells, ["<br>".join(each) for each in zip(*texts, strict=True)])
+    apart, titles = columns > 0, [look.title for look, _ in maps]
+    groups = [[one] for one in maps] if apart else [list(maps)]
+    columns = min(columns, len(maps)) or 1
+    rows = math.ceil(len(groups) / columns)
+    figure = grid(rows, columns, titles if apart else (), 0.06, 0.22 / rows)
+    for k, group in enumerate(groups):
+        layers = Layers(figure, x, y, k)
+        layers.cells(group, metric.name)
         layers.regions(regions)
-        for one in shown if score.level is not None else ():
-            name = score.contour if apart else f"{score.contour}, {one}"
-            dash = looks[one].dash if one in looks and not apart else "solid"
-            layers.contour(maps[one], score.level or 0.0, name, colors[one], dash)
+        for look, cells in group if metric.level is not None else ():
+            name = metric.contour if apart else f"{metric.contour}, {look.title}"
+            layers.contour(cells, metric.level or 0.0, name, look.color, "solid" if apart else look.dash)
         if lines is not None:
-            others = [name for name in lines["line"] if apart and ", " in name and not name.endswith(f", {solver}")]
-            layers.theory(lines[~lines["line"].isin(others)])
-        layers.axes(below=apart and k + columns < len(maps))
+            ends = tuple(f", {title}" for title in titles[:k] + titles[k + 1 :]) if apart else ()
+            layers.theory(lines[~lines["line"].str.endswith(ends)])
+        layers.axes(lowest=k + columns >= len(groups), leftmost=k % columns == 0)
     _one_entry_each(figure)
-    bar = {"title": {"text": score.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
-    look = {"colorscale": score.colors, "cmin": score.low, "cmax": score.high, "colorbar": bar}
+    bar = {"title": {"text": metric.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
+    scale = {"colorscale": metric.colors, "cmin": metric.low, "cmax": metric.high, "colorbar": bar}
     height = 140 + 310 * rows if apart else 540
-    return theme.style(figure.update_layout(coloraxis=look), height=height, revision=f"{x.title} {y.title}")
+    return theme.style(figure.update_layout(coloraxis=scale), height=height, revision=f"{x.title} {y.title}")
 
 
 def _one_entry_each(figure: Figure) -> None:
@@ -116,64 +132,73 @@ def _one_entry_each(figure: Figure) -> None:
         named |= {name} if shown else set()
 
 
-def _texts(cells: pd.DataFrame, score: str, of: str) -> list[str]:
-    """Return the text of each cell: its successes with their interval, or its mean with its spread."""
-    columns = (cells[name].tolist() for name in ("trials", "value", "successes", "low", "high", "spread"))
-    return [of + _text(score, *cell) for cell in zip(*columns, strict=True)]
-
-
-def _text(score: str, trials: int, value: float, successes: float, low: float, high: float, spread: float) -> str:
-    if not trials:
-        return f"{score} {value:.3g}, {INFERRED}" if math.isfinite(value) else "not measured"
-    if math.isfinite(successes):
-        return f"{successes:.0f} of {trials} succeed, 95% interval {low:.2f} to {high:.2f}"
-    return f"{score} {value:.4g}{f' ± {spread:.2g}' if math.isfinite(spread) else ''}, {trials} trials"
+def _text(metric: str, cell: Any) -> str:
+    """Return the text of a cell: its successes with their interval, or its mean with its spread."""
+    if not cell.trials:
+        return f"{metric} {cell.value:.3g}, {INFERRED}" if math.isfinite(cell.value) else NOT_MEASURED
+    if math.isfinite(cell.successes):
+        interval = f"95% interval {cell.low:.2f} to {cell.high:.2f}"
+        return f"{cell.successes:.0f} of {cell.trials} succeed, {interval}"
+    spread = f" ± {cell.spread:.2g}" if math.isfinite(cell.spread) else ""
+    return f"{metric} {cell.value:.4g}{spread}, {cell.trials} trials"
 
 
 class Layers(NamedTuple):
-    """Adds layers to the map in a row and a column of a figure, from 1, over two axes."""
+    """Adds layers to the map in a subplot of a figure, over two axes."""
 
     figure: Figure
     x: Scale
     y: Scale
-    row: int
-    col: int
+    subplot: int = 0
 
     def add(self, kind: str, **values: Any) -> None:
         """Add a trace."""
-        self.figure.add_trace(trace(kind, **values), self.row, self.col)
+        self.figure.add_trace(trace(kind, **values), self.subplot)
 
     def table(self, cells: pd.DataFrame, column: str) -> Any:
-        """Return the values of cells in the rows and columns of the map."""
+        """Return the values of grid points in the rows and columns of the map."""
         wide = cells.pivot(index="y", columns="x", values=column)
         return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).to_numpy()
 
-    def cells(self, solver: str, cells: pd.DataFrame, texts: Sequence[str]) -> None:
-        """Color the cells of a solver; inferred ones are paler and hatched, ones without a value have a cross.
-
-        cells: one row each: x, y, value, trials, inferred. texts: the text of each on hover.
-        """
-        value = self.table(cells, "value").astype(float)
-        inferred = self.table(cells, "inferred") == True  # noqa: E712  (None if there is no cell)
-        text = pd.DataFrame(self.table(cells.assign(text=texts), "text")).fillna("not measured").to_numpy()
+    def heat(self, z: Array, text: Array, solvers: Array, heading: str = "", **look: Any) -> None:
+        """Add a heat map that shows a heading and a text under the pointer; customdata is x, y and the solver."""
         x, y = np.meshgrid(self.x.values, self.y.values)
-        info = np.stack([x.astype(object), y, np.full(x.shape, solver)], axis=-1)
-        look: dict[str, Any] = {"x": self.x.edges, "y": self.y.edges, "coloraxis": "coloraxis"}
         names = (f"{axis.name or axis.title} = %{{customdata[{k}]:,.6~g}}" for k, axis in enumerate((self.x, self.y)))
-        hover = f"{', '.join(names)}<br>%{{text}}<extra></extra>"
-        # It answers the pointer on all cells.
-        known, look = {"customdata": info, "text": text, "hovertemplate": hover}, look | {"hoverongaps": True}
-        self.add("heatmap", name="measured", z=np.where(inferred, np.nan, value), xgap=1, ygap=1, **known, **look)
-        pale = {"xgap": 1, "ygap": 1, "opacity": PALE, "hoverinfo": "skip"}
-        self.add("heatmap", name="inferred", z=np.where(inferred, value, np.nan), **pale, **look)
+        known: dict[str, Any] = {
+            "x": self.x.edges,
+            "y": self.y.edges,
+            "customdata": np.stack([x.astype(object), y, solvers], axis=-1),
+            "hovertemplate": f"{', '.join(names)}<br>{heading}%{{text}}<extra></extra>",
+        }
+        self.add("heatmap", z=z, text=text, **known, **look)
+
+    def cells(self, group: Sequence[tuple[Recovery, pd.DataFrame]], metric: str) -> None:
+        """Color the grid points of the first solver: inferred ones paler and hatched, ones without a value crossed.
+
+        group: solvers with a row per grid point, see `transition`. Hover shows the texts of all.
+        """
+        (first, cells), several = group[0], len(group) > 1
+        texts = [
+            [f"{look.title}: " * several + _text(metric, cell) for cell in table.itertuples()] for look, table in group
+        ]
+        value = self.table(cells, "value").astype(float)
+        inferred = self.table(cells, "inferred") == True  # noqa: E712  (None without a row)
+        text = self.table(cells.assign(text=["<br>".join(each) for each in zip(*texts, strict=True)]), "text")
+        text = pd.DataFrame(text).fillna(NOT_MEASURED).to_numpy()
+        look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1}
+        # It answers the pointer on all grid points.
+        measured = np.where(inferred, np.nan, value)
+        self.heat(measured, text, np.full(value.shape, first.title), name="measured", hoverongaps=True, **look)
+        look |= {"x": self.x.edges, "y": self.y.edges, "opacity": PALE, "hoverinfo": "skip"}
+        self.add("heatmap", name="inferred", z=np.where(inferred, value, np.nan), **look)
         self._hatch(inferred)
-        missing = np.isnan(value)
-        look = {"x": x[missing], "y": y[missing], "showlegend": bool(missing.any()), "hoverinfo": "skip"}
+        (x, y), missing = np.meshgrid(self.x.values, self.y.values), np.isnan(value)
+        at = {"x": x[missing], "y": y[missing], "showlegend": bool(missing.any()), "hoverinfo": "skip"}
         cross = {"symbol": "x-thin", "size": 5, "color": theme.INK, "line": {"width": 1, "color": theme.INK}}
-        self.add("scatter", name="not measured", mode="markers", marker=cross, **look)
+        self.add("scatter", name=NOT_MEASURED, mode="markers", marker=cross, **at)
 
     def _hatch(self, inferred: Mask) -> None:
-        """Hatch inferred cells; the outlines of all others are nan, so that a message has only the changes."""
+        """Hatch inferred grid points; the outlines of all others are nan, so that a message has only the changes."""
         rows, columns = np.indices(inferred.shape).reshape(2, -1, 1)
         x, y = self.x.edges[columns + [0, 1, 1, 0, 0, 0]], self.y.edges[rows + [0, 0, 1, 1, 0, 0]]
         y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
@@ -199,7 +224,7 @@ class Layers(NamedTuple):
     def theory(self, lines: pd.DataFrame) -> None:
         """Draw named lines: points line, x, y, each line's in order, apart by a row of nan."""
         for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
-            place: dict[str, Any] = {"row": self.row, "col": self.col, "name": str(name)}
+            place: dict[str, Any] = {"subplot": self.subplot, "name": str(name)}
             hover, dash = f"{name} at %{{x:.4g}}, %{{y:.4g}}", LINE_DASHES[k % len(LINE_DASHES)]
             theme.line(self.figure, points["x"], points["y"], WHITE, width=5, showlegend=False, **place)
             theme.line(self.figure, points["x"], points["y"], width=2.5, dash=dash, hover=hover, **place)
@@ -211,31 +236,94 @@ class Layers(NamedTuple):
             if region.name in REGIONS:
                 x, y = (_to_edges(axis, values) for axis, values in zip(axes, region[1:3], strict=True))
                 hatch = {**REGIONS[region.name], "fgcolor": theme.INK, "bgcolor": CLEAR}
-                look: dict[str, Any] = {"name": f"{region.name} {LARGE}", "row": self.row, "col": self.col}
+                look: dict[str, Any] = {"name": f"{region.name} {SCOPE}", "subplot": self.subplot}
                 theme.line(self.figure, x, y, width=1.2, fill="toself", fillpattern=hatch, **look)
             if all(map(math.isfinite, region.label)):
                 logs = (axis.spacing == "log" for axis in axes)
                 at = [math.log10(v) if log else v for v, log in zip(region.label, logs, strict=True)]
-                text = f"{region.name}<br>{LARGE}"
-                self.figure.add_annotation(self.row, self.col, x=at[0], y=at[1], text=text, **LABEL)
+                text = f"{region.name}<br>{SCOPE}"
+                self.figure.add_annotation(self.subplot, x=at[0], y=at[1], text=text, **LABEL)
 
-    def axes(self, below: bool) -> None:
-        """Give the axes of a map their ranges, and their titles unless another map is `below` or to the left."""
-        ends = {
-            "x": (self.x, self.figure.update_xaxes, not below),
-            "y": (self.y, self.figure.update_yaxes, self.col == 1),
-        }
-        for name, (axis, update, titled) in ends.items():
-            shown = np.log10(axis.edges[[0, -1]]) if axis.spacing == "log" else axis.edges[[0, -1]]
-            look: dict[str, Any] = {"type": axis.spacing, "range": list(shown), "title_text": axis.title * titled}
+    def axes(self, lowest: bool = True, leftmost: bool = True) -> None:
+        """Give the axes of a map their ranges, and their titles at the lowest and the leftmost map."""
+        sides = (
+            ("x", self.x, self.figure.update_xaxes, lowest),
+            ("y", self.y, self.figure.update_yaxes, leftmost),
+        )
+        for name, axis, update, titled in sides:
+            look: dict[str, Any] = {"type": axis.spacing, "range": axis.range, "title_text": axis.title * titled}
             # Maps are zoomed together.
-            matches = None if self.row == self.col == 1 else name
-            update(self.row, self.col, showgrid=False, matches=matches, **look)
+            update(self.subplot, showgrid=False, matches=name if self.subplot else None, **look)
 
 
 def _to_edges(axis: Scale, values: Sequence[float]) -> Array:
-    """Return values with the ends of the axis moved to the edges of its cells, as theory ends half a cell earlier."""
+    """Return values with the ends of the axis moved to its edges: theory ends half a grid step earlier."""
     moved = np.array(values, dtype=float)
     for end, edge in ((min(axis.values), axis.edges[0]), (max(axis.values), axis.edges[-1])):
         moved[np.isclose(values, end, rtol=1e-9, atol=0.0)] = edge
     return moved
+
+
+def winners_map(
+    outcomes: Sequence[Outcome],
+    looks: Mapping[str, Recovery],
+    titles: Mapping[str, str],
+    x: Scale,
+    y: Scale,
+    excluded: Collection[tuple[float, ...]] = (),
+) -> Figure:
+    """Return the map of outcomes (`sweeps.winners`) over two axes.
+
+    looks: the style of each solver that is among the best somewhere, in the order of the legend. titles: of all
+    solvers. excluded: points at which no solver is compared.
+
+    A point's customdata is x, y and the title of a solver that ran there.
+    """
+    figure = Figure()
+    parts: dict[str, list[Array]] = {}
+    for one in outcomes:
+        stripes = one.best if len(one.best) <= MOST_STRIPES else (MANY,)
+        for k, name in enumerate(stripes or (NOBODY,)):
+            part = k / max(len(stripes), 1), (k + 1) / max(len(stripes), 1)
+            parts.setdefault(name, []).append(_outline(one.point, x, y, part))
+    for name in (name for name in (*looks, MANY, NOBODY) if name in parts):
+        corners = np.concatenate(parts[name])
+        look: dict[str, Any] = {"fill": "toself", "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip"}
+        if name in looks:
+            crossed = CROSSED if looks[name].dash != "solid" else None
+            look |= {"name": looks[name].title, "fillcolor": looks[name].color, "fillpattern": crossed}
+        else:
+            hatch = {**HATCH, "fgcolor": theme.INK} if name == NOBODY else None
+            look |= {"name": name, "fillcolor": CLEAR if hatch else theme.faint(theme.INK, 0.35), "fillpattern": hatch}
+        figure.add_scatter(x=corners[:, 0], y=corners[:, 1], showlegend=True, **look)
+    layers = Layers(figure, x, y)
+    _hover(layers, {one.point: one for one in outcomes}, titles, excluded)
+    layers.axes()
+    return theme.style(figure, height=540, revision=f"winners {x.title} {y.title}")
+
+
+def _outline(point: tuple[float, ...], x: Scale, y: Scale, part: tuple[float, float]) -> Array:
+    """Return the corners (6, 2) of a part of a grid point, from left to right; the last row is a gap."""
+    low, high = (GAP + (1.0 - 2.0 * GAP) * end for end in part)
+    across = x.within(point[0], np.array([low, high, high, low, low, np.nan]))
+    upwards = y.within(point[1], np.array([GAP, GAP, 1.0 - GAP, 1.0 - GAP, GAP, np.nan]))
+    return np.stack([across, upwards], axis=1)
+
+
+def _hover(
+    layers: Layers,
+    outcomes: Mapping[tuple[float, ...], Outcome],
+    titles: Mapping[str, str],
+    excluded: Collection[tuple[float, ...]],
+) -> None:
+    """Add an invisible heat map that answers the pointer with the errors of all solvers at a grid point."""
+    shape = len(layers.y.values), len(layers.x.values)
+    text, solvers = np.full(shape, NOT_MEASURED, object), np.full(shape, next(iter(titles.values())), object)
+    for (row, y), (column, x) in product(enumerate(layers.y.values), enumerate(layers.x.values)):
+        if one := outcomes.get((x, y)):
+            ran = [f"<b>{words}</b>" if name in one.best else words for name, words in one.words.items()]
+            text[row, column], solvers[row, column] = "<br>".join(ran), titles[next(iter(one.words))]
+        elif (x, y) in excluded:
+            text[row, column] = NOT_COMPARED
+    clear: dict[str, Any] = {"colorscale": [[0, CLEAR], [1, CLEAR]], "showscale": False}
+    layers.heat(np.zeros(shape), text, solvers, "error, time, successes:<br>", **clear)

@@ -9,14 +9,17 @@ slider, without the series that the question names in `hidden`; after it the pos
 """
 
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from lrlab import catalog
 from lrlab.figures.numbers import rounded
-from lrlab.parameters import Value
+from lrlab.models.axes import axes, derived
+from lrlab.parameters import Value, declared
 from lrlab.protocol import Spec
 
 PLACE = re.compile(r"\[\[([\w-]+)\]\]")
@@ -52,33 +55,34 @@ class Slider:
 
 @dataclass(frozen=True)
 class Figure:
-    """A live figure: the calculation along the slider, and its plot (`kind`, and `look` by key)."""
+    """A live figure: the calculation along the slider, and its plot.
+
+    most: the end of the axis of values. level: the error of success. moment: the matrix of a histogram. attributes:
+    labels and products of attributes of the spec.
+    """
 
     kind: str
     spec: Spec
-    series: tuple[Series, ...]
     slider: Slider
-    trials: int
-    look: tuple[tuple[str, Any], ...] = ()
+    series: tuple[Series, ...] = ()
+    trials: int = 1
+    metric: str = "error"
+    log_x: bool = False
+    log_y: bool = False
+    most: float | None = None
+    level: float = 0.0
+    moment: str = "M"
+    attributes: tuple[tuple[str, str], ...] = ()
 
     @property
     def labels(self) -> list[str]:
         """The labels of its series."""
         return [one.label for one in self.series]
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return a value of `look`."""
-        return dict(self.look).get(key, default)
-
     @property
     def module(self) -> ModuleType:
         """The module of its kind."""
         return import_module(f"lrlab.lessons.figures.{self.kind}")
-
-    @property
-    def names(self) -> list[str]:
-        """The names of its numbers: the labels of its series, unless its kind has others."""
-        return list(getattr(self.module, "names", lambda figure: figure.labels)(self))
 
 
 @dataclass(frozen=True)
@@ -178,3 +182,46 @@ class Lesson:
         words = sum(len(f"{step.text} {step.question.text if step.question else ''}".split()) for step in self.steps)
         steps = sum(MINUTES_TO_PREDICT if step.question else MINUTES_TO_LOOK for step in self.steps)
         return round(words / WORDS_PER_MINUTE + steps)
+
+
+def read(name: str, text: str) -> Lesson:
+    """Return the lesson of a TOML text. Tests check that the parts of each lesson fit each other."""
+    content = tomllib.loads(text)
+    return Lesson(name=name, **{**_frozen(content), "steps": tuple(map(_step, content["steps"]))})
+
+
+def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with texts without the space around them, and tables and lists as tuples."""
+    kinds: dict[type, Callable[[Any], Any]] = {str: str.strip, dict: lambda value: tuple(value.items()), list: tuple}
+    return {key: kinds.get(type(value), lambda value: value)(value) for key, value in table.items()}
+
+
+def _step(table: Mapping[str, Any]) -> Step:
+    made: dict[str, Any] = {"numbers": {key: (one["of"], one["at"]) for key, one in table.get("numbers", {}).items()}}
+    if "figure" in table:
+        made["figure"] = _figure(table["figure"])
+    if "question" in table:
+        choices = tuple(Choice(**choice) for choice in table["question"]["choices"])
+        made["question"] = Question(**{**_frozen(table["question"]), "choices": choices})
+    return Step(**{**_frozen(table), **made})
+
+
+def _figure(table: Mapping[str, Any]) -> Figure:
+    given = _frozen(table)
+    spec = catalog.spec(given.pop("model"), **dict(given.pop("spec", ())))
+    series = tuple(Series(**_frozen(one)) for one in table.get("series", ()))
+    return Figure(**{**given, "spec": spec, "series": series, "slider": _slider(table["slider"], spec)})
+
+
+def _slider(table: Mapping[str, Any], spec: Spec) -> Slider:
+    name, values = table.get("axis") or table["setting"], tuple(table["values"])
+    label = table.get("label") or _axis_label(spec, name)
+    return Slider(name, "setting" in table, values, table.get("at", values[0]), label, table.get("before"))
+
+
+def _axis_label(spec: Spec, axis: str) -> str:
+    """Return the words for an axis of a spec: the title of a derived quantity, or a parameter's symbol and meaning."""
+    if derived(type(spec), axis):
+        return axes(type(spec))[axis]
+    parameter = declared(type(spec))[axis]
+    return f"{parameter.meaning}, {parameter.symbol}"

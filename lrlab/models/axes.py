@@ -1,10 +1,13 @@
-"""Axes of figures: a number of the spec, or a quantity that determines one."""
+"""Axes of figures: a number of the spec, or a quantity that determines one; their first ranges, and sliders."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from lrlab.model_entry import ModelEntry, Range
 from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
@@ -82,9 +85,6 @@ NEEDS = {
     "side": "operator",
 }
 """A second parameter that the definition of a quantity needs."""
-LONGEST = 26
-"""Characters of a title that a select box shows."""
-LONGEST_SYMBOL = 3
 TITLES = {
     "condition": "condition number",
     "noise": "noise level",
@@ -95,10 +95,40 @@ TITLES = {
     "d": "features",
     "side": "pixels along a side",
     "freedom": "degrees of freedom",
-    "coherence": "coherence exponent",
 }
 """Short titles of parameters with longer meanings."""
 ZERO_ALLOWED = ("variance", "missing")
+RANGES: Mapping[str, Range] = {
+    "n": (500.0, 8000.0, "log"),
+    "p": (10.0, 200.0, "log"),
+    "sparsity": (1.0, 20.0, "linear"),
+    "noise": (0.0, 1.5, "linear"),
+    "variance": (0.0, 1.5, "linear"),
+    "flip": (0.0, 0.3, "linear"),
+    "intercept": (-2.0, 2.0, "linear"),
+    "threshold": (0.1, 2.0, "linear"),
+    "ratio": (2.0, 200.0, "log"),
+    "dense-rate": (0.02, 0.3, "linear"),
+    "sparse-rate": (0.05, 0.5, "linear"),
+    "m": (200.0, 2000.0, "log"),
+    "masks": (1.0, 16.0, "linear"),
+    "photons": (0.0, 10_000.0, "linear"),
+    "side": (16.0, 256.0, "log"),
+    "d1": (10.0, 100.0, "linear"),
+    "d2": (10.0, 100.0, "linear"),
+    "rank": (1.0, 10.0, "linear"),
+    "assumed_rank": (1.0, 10.0, "linear"),
+    "r": (1.0, 8.0, "linear"),
+    "condition": (1.0, 1000.0, "log"),
+    "observed": (0.001, 0.1, "log"),
+    "missing": (0.5, 0.99, "linear"),
+    "per-freedom": (1.0, 4.0, "linear"),
+    "n1": (50.0, 500.0, "log"),
+    "n2": (50.0, 500.0, "log"),
+    "d": (5.0, 40.0, "linear"),
+    "labels": (10.0, 100.0, "linear"),
+}
+"""Initial ranges of axes on any model; other axes take the bounds of their parameter."""
 
 
 @cache
@@ -118,11 +148,11 @@ def axes(model: type[Spec]) -> dict[str, str]:
     return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
 
 
-def _title(parameter: Parameter) -> str:
-    """Return a title that fits a figure and a select box: the meaning of a parameter, or its name."""
+def _title(parameter: Parameter, longest: int = 26, longest_symbol: int = 3) -> str:
+    """Return a title that fits a figure and a select box: the meaning of a parameter up to `longest`, or its name."""
     words = parameter.name.replace("_", " ")
-    name = parameter.meaning if len(parameter.meaning) <= LONGEST else TITLES.get(parameter.name, words)
-    named = name == words or len(parameter.symbol) > LONGEST_SYMBOL
+    name = parameter.meaning if len(parameter.meaning) <= longest else TITLES.get(parameter.name, words)
+    named = name == words or len(parameter.symbol) > longest_symbol
     return name if named and parameter.symbol in ("", parameter.name) else f"{name}, {parameter.symbol}"
 
 
@@ -144,3 +174,38 @@ def place(spec: Spec, axis: str, value: float) -> Spec:
     if not math.isfinite(value) or value < 0 or (value == 0 and axis not in ZERO_ALLOWED):
         raise InputError(axis, f"a finite number, {low}", value, f"give {axis} such a value")
     return spec.replace(**{quantity.decides: quantity.value(spec, value), **quantity.others(spec, value)})
+
+
+@cache
+def is_whole(model: type[Spec], axis: str) -> bool:
+    """Return whether an axis is a parameter of whole numbers."""
+    parameter = declared(model).get(axis)
+    return parameter is not None and parameter.kind is int
+
+
+def place_near(spec: Spec, axis: str, value: float) -> Spec:
+    """Return the spec moved to a value on an axis, rounded if the axis has whole numbers."""
+    return place(spec, axis, round(value) if math.isfinite(value) and is_whole(type(spec), axis) else value)
+
+
+def first_range(entry: ModelEntry, axis: str) -> Range:
+    """Return the initial range of an axis: from the model, its family, `RANGES`, or the parameter's bounds."""
+    known = {**RANGES, **entry.family.ranges, **entry.ranges}
+    if axis in known:
+        return known[axis]
+    parameter = declared(entry.spec)[axis]
+    return parameter.low, parameter.high, parameter.scale if parameter.low > 0 else "linear"
+
+
+def positions(entry: ModelEntry, name: str, most: int = 60) -> tuple[float, ...]:
+    """Return the values of a parameter's slider: at most about so many round numbers, and the default.
+
+    They cover its first range within its bounds, or reach up to twice the default. Values of whole numbers are whole.
+    """
+    parameter, (low, high, scale) = declared(entry.spec)[name], first_range(entry, name)
+    default, whole = float(parameter.default), parameter.kind is int
+    low, high = max(parameter.low, min(low, default)), min(parameter.high, max(high, 2.0 * default))
+    grid = (np.geomspace if scale == "log" else np.linspace)(low, high, most)
+    values = {float(f"{round(value) if whole else value:.2g}") for value in grid.tolist()} | {default}
+    inside = sorted(value for value in values if parameter.low <= value <= parameter.high)
+    return tuple(int(value) if whole else value for value in inside)

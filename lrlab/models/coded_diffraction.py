@@ -9,15 +9,16 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.fft import fftshift
 
-from lrlab.arrays import Array, Vector, frozen
-from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry, Outcome, Panel, best_of, recovery
+from lrlab.arrays import Array, Vector
+from lrlab.linalg import frozen
+from lrlab.model_entry import OVER_BOUND, Family, Goal, Measured, ModelEntry, Outcome, Panel, best_of, recovery
 from lrlab.models import phase_retrieval, signals
 from lrlab.models.phase_retrieval import PhaseRetrievalProblem, PhaseSpec
 from lrlab.models.pictures import NAMES, picture
 from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import choice, number
 from lrlab.protocol import Checkpoint, child, proceed
-from lrlab.theory.photon_bound import least_image_error
+from lrlab.theory.cramer_rao import least_image_error
 
 RECOVERED = 0.01
 SHOWN = 128
@@ -147,17 +148,9 @@ def bound(spec: CodedDiffraction) -> dict[str, float]:
 
 FAMILY = Family(
     name="coded-diffraction",
-    measures={
-        **phase_retrieval.FAMILY.measures,
-        "error_over_bound": Measure(
-            "error / Cramér-Rao bound",
-            "mean error over the least of estimates without bias at so many photons: 1 is efficient; bias may go below",
-            quotient=("error", "bound_error"),
-        ),
-    },
+    measures={**phase_retrieval.FAMILY.measures, "error_over_bound": OVER_BOUND},
     goal=Goal("error", RECOVERED, noises=signals.PHASE_GOAL.noises),
     solvers=("amplitude-flow", "gauss-newton"),
-    solvers_of=("phase-retrieval",),
     measured=measured,
     verdict=verdict,
     signal="x",

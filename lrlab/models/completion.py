@@ -11,7 +11,8 @@ from numpy.random import Generator
 from scipy.special import bdtr
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Indices, frozen
+from lrlab.arrays import Array, Indices
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
@@ -21,12 +22,9 @@ from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import child
 from lrlab.theory.spiked import BlockNoise
 
-FRESH, SUMMED = 1000, 100
-"""Test points of a regression, and the number of points in the sum `test_squares`."""
-CORRELATION = 0.9
+FRESH = 1000
+"""Test points of a regression."""
 LARGEST_TABLE = 10**8
-WORTH_SAYING = 0.1
-"""Expected number of rows with fewer entries than the rank that triggers a warning."""
 
 Observed = Annotated[float, number(1e-4, 1, "fraction of the entries that is observed", scale="log")]
 
@@ -61,7 +59,7 @@ class CompletionProblem(TableProblem):
     """Entries of a matrix with features.
 
     Features are whitened (Lemma 6 of the paper) and scaled to X^T X = n1 I, so that the mean of x x^T is I; W refers to
-    these coordinates. incoherence: largest ||x_i|| / sqrt(d) over both sides, 1 for perfectly spread features.
+    these coordinates.
     """
 
     @cached_property
@@ -82,19 +80,10 @@ class CompletionProblem(TableProblem):
         X = features(rng, spec.table[side], spec.size[side], correlated=spec.features == "correlated")
         return frozen(np.linalg.qr(X)[0] * np.sqrt(len(X)))
 
-    @cached_property
-    def incoherence(self) -> float:
-        """The largest ||x_i|| / sqrt(d) over both sides."""
-        if self.X is None or self.Y is None:
-            return float(np.sqrt(max(self.spec.table)))
-        return max(float(np.sqrt((X**2).sum(axis=1).max() / X.shape[1])) for X in (self.X, self.Y))
-
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return the errors of W, `misfit`, `cold_error` on rows without observations, and `incoherence`."""
-        scores = {**super().score(estimate), "incoherence": self.incoherence}
-        if len(self.cold):
-            scores["cold_error"] = relative(self._cold_rows(estimate), self._cold_rows(self.truth))
-        return scores
+        """Return the errors of W, `misfit`, and `cold_error` on rows without observations."""
+        rows = {"cold_error": relative(*map(self._cold_rows, (estimate, self.truth)))} if len(self.cold) else {}
+        return {**super().score(estimate), **rows}
 
     def _cold_rows(self, W: LowRank) -> Array:
         left = W.left[self.cold] if self.X is None else self.X[self.cold] @ W.left
@@ -120,11 +109,11 @@ class RegressionProblem(TableProblem):
         section 6).
         """
         fresh, truth = (self._fresh @ W.left @ W.V.T for W in (estimate, self.truth))
-        squares = float(np.square(fresh - truth).sum()) * SUMMED / FRESH
+        squares = 100.0 * float(np.square(fresh - truth).sum()) / FRESH
         return {**super().score(estimate), "test_error": relative(fresh, truth), "test_squares": squares}
 
 
-def features(rng: Generator, n: int, d: int, *, correlated: bool) -> Array:
+def features(rng: Generator, n: int, d: int, *, correlated: bool, correlation: float = 0.9) -> Array:
     """Return features (n, d), normal; correlated ones follow an autoregression over columns, rows of unequal weight.
 
     Whitening removes the correlation; the unequal rows stay, as incoherence.
@@ -133,7 +122,7 @@ def features(rng: Generator, n: int, d: int, *, correlated: bool) -> Array:
     if not correlated:
         return X
     lag = np.arange(d)
-    covariance = CORRELATION ** np.abs(lag[:, None] - lag)
+    covariance = correlation ** np.abs(lag[:, None] - lag)
     return (X @ np.linalg.cholesky(covariance).T) * np.exp(rng.standard_normal((n, 1)) / 2)
 
 
@@ -183,9 +172,9 @@ class TableSpec(LowRankSpec):
 
     @property
     def remark(self) -> str:
-        """Warn if no method can recover W, or some of its rows."""
+        """Warn if no method can recover W, or if 0.1 or more of its rows are expected to be lost."""
         scarce = self.scarce_rows or 0.0
-        if scarce < WORTH_SAYING or self.measurements < self.degrees_of_freedom:
+        if scarce < 0.1 or self.measurements < self.degrees_of_freedom:
             return super().remark
         words = f"About {scarce:.2g} rows and columns are expected to have fewer observed entries than the "
         return f"{words}rank {self.true_rank}: no method recovers these. {super().remark}".rstrip()
@@ -198,7 +187,7 @@ class InductiveCompletion(TableSpec):
     model = "inductive-completion"
     problem = CompletionProblem
     title = "Inductive matrix completion"
-    summary = "Features X and Y predict all entries of X W Yᵀ from a few, even in rows without observations."
+    summary = "Features X and Y predict all entries of X W Yᵀ from a few, even in rows without observed entries."
     equation = (
         r"R_{ij} = x_i^\top W y_j + \sigma e_{ij} \ \text{ for } (i, j) \in \Omega,"
         r" \qquad W \in \mathbb R^{d_1 \times d_2},\ \operatorname{rank} W = k"
@@ -212,9 +201,6 @@ class InductiveCompletion(TableSpec):
         str,
         choice("orthonormal", "correlated", "canonical", help="random features, correlated ones, or none (canonical)"),
     ] = "orthonormal"
-    coherence: Annotated[
-        float, number(0, 2, "rows of the singular vectors have sizes of about i^-α", symbol="α", added=True)
-    ] = 0.0
 
     @property
     def table(self) -> tuple[int, int]:  # noqa: D102
@@ -223,11 +209,6 @@ class InductiveCompletion(TableSpec):
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102
         return self.table if self.features == "canonical" else (self.d1, self.d2)
-
-    @property
-    def first_solvers(self) -> tuple[str, ...]:
-        """MatrixIRLS without features: at condition number 1e6 it recovers ten of ten, others at most 7."""
-        return ("matrix-irls",) if self.features == "canonical" else ()
 
     @property
     def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
@@ -242,26 +223,10 @@ class InductiveCompletion(TableSpec):
     def check(self) -> None:
         """Reject more features than rows or columns, which no measurement could tell apart."""
         super().check()
-        if self.features != "canonical" and self.coherence:
-            remedy = "set it to 0, or take features=canonical"
-            raise InputError("coherence", "0 if there are features", self.coherence, remedy)
         for features, n in (("d1", "n1"), ("d2", "n2")):
             d, rows = getattr(self, features), getattr(self, n)
             if d > rows and self.features != "canonical":
                 raise InputError(features, f"in 1..{n} = {rows}", d, f"lower {features} or raise {n}")
-
-    def factors(self) -> LowRank:
-        """Return W with uniform singular vectors, or uneven ones as of D U V^T D, D_ii = i^-coherence.
-
-        These are the power-law matrices of Chen, Bhojanapalli, Sanghavi & Ward (2014), "Coherent matrix completion",
-        with the given singular values.
-        """
-        if not self.coherence:
-            return super().factors()
-        rng = np.random.default_rng(self.streams().truth)
-        sides = (np.arange(1.0, side + 1.0)[:, None] ** -self.coherence for side in self.table)
-        U, V = (np.linalg.qr(D * rng.standard_normal((len(D), self.rank)))[0] for D in sides)
-        return LowRank(U, self.singular_values, V)
 
     @property
     def norm(self) -> float:
@@ -371,7 +336,9 @@ ENTRIES = (
         plane=("rank", "per-freedom"),
         along="observed",
         along_range=(0.005, 0.5, "log"),
-        measures=("cold_error", "incoherence", "guessed_rank"),
+        measures=("cold_error", "guessed_rank"),
+        # Without features, at condition number 1e6, it recovers ten of ten, others at most 7.
+        first=("matrix-irls",),
         held={"n1": 300, "n2": 300, "d1": 60, "d2": 60},
     ),
     ModelEntry(

@@ -8,19 +8,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from lrlab.arrays import Array, frozen
-from lrlab.linalg import unit
+from lrlab.arrays import Array
+from lrlab.linalg import frozen, support_recall, unit
 from lrlab.model_entry import (
     COMMON_MEASURES,
     POSSIBLE,
     Family,
     Goal,
-    Level,
     Measure,
     Measured,
     ModelEntry,
     Outcome,
     Panel,
+    Success,
     recovery,
 )
 from lrlab.models.signals import overlap_at, strip
@@ -30,9 +30,8 @@ from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import sparse_limits
 from lrlab.theory.state_evolution import ratios
 
-SHOWN = 400
-RECOVERED, NOISES = 1e-2, 3.0
-"""Relative error of a recovered signal, and the same in standard deviations of the noise."""
+RECOVERED = 1e-2
+"""Relative error of a recovered signal."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,11 +129,10 @@ class SparseProblem(Problem):
         """
         x, size = self.truth, float(np.linalg.norm(self.truth))
         compared = unit(estimate) * size if self.bits == 1 else estimate
-        largest = np.argsort(-np.abs(estimate), kind="stable")[: self.sparsity]
         return {
             "error": float(np.linalg.norm(compared - x)) / size,
             "overlap": float(unit(estimate) @ x / size) ** 2,
-            "support": float(np.mean((x[largest] != 0) & (estimate[largest] != 0))),
+            "support": support_recall(estimate, x),
         }
 
 
@@ -142,13 +140,13 @@ def measured(spec: Any) -> Measured:
     """Return the first measurements of a spec."""
     digits = f"{spec.bits} bits" if spec.bits > 1 else "one bit" if spec.bits else "all digits"
     words = f"{spec.n:,} measurements of {digits} for {spec.sparsity:,} of {spec.p:,} entries other than 0."
-    first = spec.build().y[:SHOWN]
+    first = spec.build().y[:400]
     return Measured(words, [Panel(f"the first {len(first)} measurements", strip(first), "signed")])
 
 
 def fewest(spec: Any) -> float:
     """Return the smallest n that lets l1 minimization recover the signal without noise, asymptotically."""
-    return spec.p * sparse_limits.l1_threshold(spec.sparsity / spec.p, spec.entries == "nonnegative")[0]
+    return spec.p * sparse_limits.l1_threshold(spec.sparsity / spec.p, spec.entries == "nonnegative")
 
 
 def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
@@ -158,36 +156,32 @@ def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     return recovery(outcomes, "signal", "error", level, beside)
 
 
-def lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+def lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:
     """Return whether n exceeds the Donoho-Tanner threshold, for exact data and solvers that minimize the l1 norm."""
     if spec.noise or spec.bits or entry.name not in ("basis-pursuit", "amp", "lasso"):
         return {}
     return {"Donoho-Tanner": spec.n > fewest(spec)}
 
 
-def margins(spec: Any, level: Level) -> dict[str, float]:
+def margins(spec: Any, rule: Success) -> dict[str, float]:
     """Return log n/p minus its value if the limit of polynomial-time methods just exceeds a level."""
-    overlap = 1.0 - level.value**2 if level.measure == "error" and spec.bits != 1 else overlap_at(level)
-    known = spec.entries == "gaussian" and spec.sparsity < spec.p
-    if overlap is None or not 0.0 < overlap < 1.0 or not known:
+    overlap = 1.0 - rule.level**2 if rule.metric == "error" and spec.bits != 1 else overlap_at(rule)
+    channel = sparse_limits.channel_of(spec)
+    if overlap is None or not 0.0 < overlap < 1.0 or channel is None:
         return {}
-    needed = ratios(sparse_limits.Measured(spec.index_noise, spec.bits), overlap, spec.sparsity / spec.p).fast
+    needed = ratios(channel, overlap, spec.sparsity / spec.p).fast
     return {POSSIBLE: math.log(spec.n / spec.p / needed)} if np.isfinite(needed) else {}
 
 
 FAMILY = Family(
     name="compressed-sensing",
     measures={
-        "error": Measure(
-            "relative error  ‖x̂ − x‖ / ‖x‖", "relative distance from the signal; with one bit, of directions"
-        ),
+        "error": Measure("relative error  ‖x̂ − x‖ / ‖x‖", "relative distance from the signal, or of directions"),
         "overlap": Measure("squared overlap", "squared cosine with the ground truth: 1 is exact", rising=True),
-        "support": Measure(
-            "fraction of the support", "fraction of the s largest entries that are other than 0", rising=True
-        ),
+        "support": Measure("fraction of the support", "fraction of the s largest entries in the support", rising=True),
         **COMMON_MEASURES,
     },
-    goal=Goal("error", RECOVERED, noises=NOISES),
+    goal=Goal("error", RECOVERED, noises=3.0),
     solvers=("amp", "lasso", "omp"),
     measured=measured,
     verdict=verdict,

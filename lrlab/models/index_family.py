@@ -106,7 +106,7 @@ FAMILY = Family(
             "squared cosine with the ground truth: 1 is exact, 1/p is a random guess",
             rising=True,
         ),
-        "share_of_best": Measure(
+        "fraction_of_best": Measure(
             "overlap / best possible overlap",
             "mean squared overlap as a fraction of the Bayes-optimal one at this n and p",
             quotient=("overlap", "best_overlap"),
@@ -177,7 +177,7 @@ ENTRIES = (
         plane=("threshold", "ratio"),
         along="threshold",
         # Noise brings answers of |<x, b>| far from the threshold nearer to it: some of it helps.
-        turns=("noise",),
+        non_monotone=("noise",),
     ),
     ModelEntry(
         spec=CustomLink,
@@ -186,6 +186,6 @@ ENTRIES = (
         plane=("flip", "ratio"),
         along="flip",
         # For some links, noise reveals the threshold of the responses.
-        turns=("noise",),
+        non_monotone=("noise",),
     ),
 )

@@ -10,18 +10,13 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, Family, Measure
+from lrlab.model_entry import COMMON_MEASURES, OVER_BOUND, Family, Measure
 from lrlab.models import matrix_views
 from lrlab.models.low_rank_problem import OUTLIER, LowRankProblem, orthonormal
 from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Spec, proceed
 from lrlab.theory.spiked import BlockNoise
-
-LARGEST_GUESS = 50
-
-EXCESS, NEGLIGIBLE = 1.2, 1e-6
-"""A residual norm above this multiple of the noise, plus the second number, shows a wrong rank."""
 
 Noise = Annotated[float, gaussian_noise("each measurement")]
 Rank = Annotated[int, number(1, 1000, "rank of the matrix", symbol="k")]
@@ -65,8 +60,8 @@ class LowRankSpec(Spec):
 
     @property
     def largest_guess(self) -> int:
-        """Largest candidate rank: half of the possible ones, with at most as many unknowns as measurements."""
-        most = self.assumed_rank or max(1, min(LARGEST_GUESS, min(self.size) // 2))
+        """Largest candidate rank: at most 50, half of the possible ones, and as many unknowns as measurements."""
+        most = self.assumed_rank or max(1, min(50, min(self.size) // 2))
         return max(k for k in range(1, most + 1) if k == 1 or self.unknowns(k) <= self.measurements)
 
     def unknowns(self, rank: int) -> int:
@@ -99,7 +94,10 @@ class LowRankSpec(Spec):
         return f"Fewer measurements ({m}) than degrees of freedom ({unknowns}): infinitely many matrices fit them."
 
     def judgement(self, scores: Mapping[str, float]) -> str:
-        """State the estimated rank, and whether the residual norm shows that an assumed rank is too small."""
+        """State the estimated rank, and whether the residual norm shows that an assumed rank is too small.
+
+        It does if it is a fifth larger than the noise, and larger than rounding.
+        """
         guess, said = scores.get("guessed_rank"), ""
         if guess and self.rank_guess != "none":
             said = f"Guessed rank {guess:g} ({self.rank_guess}); the true one is {self.true_rank}."
@@ -109,12 +107,12 @@ class LowRankSpec(Spec):
         wrong = noise**2 + OUTLIER**2 * self.outliers
         leaves = math.sqrt(wrong / (1.0 + wrong))
         misfit = scores.get("misfit", 0.0)
-        assumed, given = guess or self.assumed_rank, (None, self.assumed_rank) if self.rank_guess == "none" else ()
-        if not assumed or not misfit > EXCESS * leaves + NEGLIGIBLE:
+        given, assumed = guess or self.assumed_rank, self.rank_guess == "none" and guess in (None, self.assumed_rank)
+        if not given or not misfit > 1.2 * leaves + 1e-6:
             return said
         return (
-            f"{said} The misfit, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its end, "
-            f"or the {'assumed' if guess in given else 'guessed'} rank {assumed:g} is too small."
+            f"{said} The residual norm, {misfit:.2g}, is larger than noise leaves, {leaves:.2g}: the run is not at its "
+            f"end, or the {'assumed' if assumed else 'guessed'} rank {given:g} is too small."
         ).lstrip()
 
     @property
@@ -173,19 +171,11 @@ FAMILY = Family(
     name="low-rank",
     measures={
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from the ground truth: 0 is exact"),
-        "error_over_bound": Measure(
-            "error / Cramér-Rao bound",
-            "mean error over the least of estimates without bias at this noise: 1 is efficient; bias may go below",
-            quotient=("error", "bound_error"),
-        ),
+        "error_over_bound": OVER_BOUND,
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
         "weakest_error": Measure(
             "error over the smallest singular value  ‖Ŵ − W‖₂ / s_k",
             "spectral norm of the error over the smallest singular value of W: below 0.1 W is recovered",
-        ),
-        "recovered_directions": Measure(
-            "singular directions recovered",
-            "number of the k singular directions with an error below a tenth of their singular value",
         ),
         "misfit": Measure("residual norm  ‖A(Ŵ) − b‖ / ‖b‖", "residual norm relative to the measurements"),
         "test_error": Measure(
@@ -196,12 +186,6 @@ FAMILY = Family(
         ),
         "cold_error": Measure(
             "error on cold rows", "relative error on rows of the table without any observed entry", common=False
-        ),
-        "incoherence": Measure(
-            "incoherence of the features",
-            "largest norm of a row's whitened features over its mean: 1 is spread evenly",
-            common=False,
-            constant=True,
         ),
         "guessed_rank": Measure("guessed rank", "estimated rank that solvers receive", common=False, constant=True),
         **COMMON_MEASURES,

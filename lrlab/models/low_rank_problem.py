@@ -9,21 +9,15 @@ from typing import Any
 import numpy as np
 
 from lrlab import lowrank
-from lrlab.arrays import Array, frozen
+from lrlab.arrays import Array
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
-from lrlab.models import rank_guess
+from lrlab.models.rank_guess import held_out, least_that_fits
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 
-CLEARLY = 1.01
-"""A residual norm larger than the truth's by this factor counts as larger, see `truth_fits_better`."""
 RECOVERED = 0.1
-"""A singular direction is recovered if its error is below this fraction of its singular value."""
-ROUNDING = 128
-"""Units of rounding in a negligible relative residual norm, see `truth_fits_better`."""
-DIFFERENT = 1e-3
-"""Error over the smallest singular value above which an estimate differs from the truth, see `another_fits`."""
-
+"""Largest error of a recovered matrix, over its smallest singular value."""
 OUTLIER = 10.0
 """Size of a gross error, in root mean squares of the measurements."""
 DRAWN_ROWS = 4096
@@ -76,7 +70,7 @@ class LowRankProblem(Problem, ABC):
         if spec.rank_guess == "none" and not spec.assumed_rank:
             return int(spec.true_rank)
         given = self.operator, self.b, spec.largest_guess, child(spec.streams().solver, 0)
-        return rank_guess.by_growth(*given) if spec.rank_guess == "none" else rank_guess.held_out(*given)[0]
+        return least_that_fits(*given) if spec.rank_guess == "none" else held_out(*given)[0]
 
     @cached_property
     def operator(self) -> Operator:
@@ -105,7 +99,7 @@ class LowRankProblem(Problem, ABC):
         """Return `error`, `spectral_error` (relative, against the truth) and `misfit`, ||A(W) - b|| / ||b||.
 
         `weakest_error` is the spectral norm of the error over the smallest singular value of the truth. It also returns
-        `recovered_directions` (see `lowrank`), and `guessed_rank` if the rank was estimated.
+        `guessed_rank` if the rank was estimated.
         """
         misfit = np.linalg.norm(self.operator(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
@@ -113,9 +107,7 @@ class LowRankProblem(Problem, ABC):
         guessed = {"guessed_rank": float(self.rank)} if sought else {}
         errors = lowrank.errors(estimate, self.truth)
         weakest = errors["spectral_error"] * self.truth_condition
-        directions = lowrank.recovered_directions(estimate, self.truth, RECOVERED)
-        recovered = {"weakest_error": weakest, "recovered_directions": float(directions)}
-        return {**errors, **recovered, "misfit": float(misfit), **guessed}
+        return {**errors, "weakest_error": weakest, "misfit": float(misfit), **guessed}
 
     @cached_property
     def truth_condition(self) -> float:
@@ -124,11 +116,10 @@ class LowRankProblem(Problem, ABC):
         return float(sizes.max() / sizes.min())
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
-        """Return whether a least-squares estimate of sufficient rank fits worse than the truth.
+        """Return whether a least-squares estimate of sufficient rank fits worse than the truth, by a hundredth.
 
         The minimum is at most the truth's sum of squares; penalized objectives have other minima. A margin allows for
-        slow
-        convergence: a fraction of the smallest singular value if a direction is missing.
+        slow convergence: a fraction of the smallest singular value, or 128 roundings, if a direction is missing.
         """
         size, misfit = float(np.linalg.norm(self.b)), row["misfit"]
         least_squares = math.isclose(row["objective"], (misfit * size) ** 2 / 2, rel_tol=1e-3)
@@ -137,16 +128,16 @@ class LowRankProblem(Problem, ABC):
         noise = float(np.linalg.norm(self.operator(self.truth) - self.b)) / size
         left = math.sqrt(tol)
         if row["weakest_error"] > RECOVERED:
-            left = max(left / self.truth_condition, ROUNDING * float(np.finfo(self.b.dtype).eps))
-        return misfit > CLEARLY * noise + left
+            left = max(left / self.truth_condition, 128 * float(np.finfo(self.b.dtype).eps))
+        return misfit > 1.01 * noise + left
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether an estimate fits all data up to rounding and differs from the truth.
+        """Return whether an estimate fits all data up to rounding, and misses the truth by 1e-3 of its smallest value.
 
         Noisy data allow this only if they are fewer than the degrees of freedom, or for methods that fit anything.
         """
         rounding = float(np.finfo(self.b.dtype).eps) ** (2 / 3)
-        differs = row["weakest_error"] > max(DIFFERENT, rounding * self.truth_condition)
+        differs = row["weakest_error"] > max(1e-3, rounding * self.truth_condition)
         exact = self.spec.values()["noise"] == 0 and not self.spec.outliers
         few = self.spec.measurements < self.spec.degrees_of_freedom
         return (exact or few) and row["misfit"] <= rounding and differs

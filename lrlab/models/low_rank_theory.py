@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from lrlab.model_entry import Level
+from lrlab.model_entry import Success
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory.bulk import nuclear_norm
-from lrlab.theory.low_rank_bound import least_error
+from lrlab.theory.cramer_rao import least_error
 
-BOUND_DRAWS, MOST_DRAWS, WORK = 3, 60, 2e8
-"""Fewest and most draws in the mean of the bound, and multiplications for all of them."""
+BOUND_DRAWS = 3
+"""Fewest draws in the mean of the bound."""
 MOST_OF_A_BOUND = 2**22
 """Entries of the matrix to decompose per draw."""
 
 
-def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+def theory_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:
     """Return whether measurements reach the degrees of freedom, and the sides of other lines.
 
     With ln 2 expected rows that have fewer entries than the rank, half of the matrices have such a row (Poisson). The
@@ -37,16 +37,16 @@ def theory_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) 
     return lines
 
 
-def noise_bound(spec: Any) -> dict[str, float]:
+def noise_bound(spec: Any, work: float = 2e8, most: int = 60) -> dict[str, float]:
     """Return `bound_error`, the Cramer-Rao bound of the error over some draws of a spec (root mean square).
 
-    Nothing without noise, or if it takes more than some seconds.
+    work: multiplications for all draws, at most so many. Nothing without noise, or if it takes more than some seconds.
     """
     noise, numbers = float(spec.values()["noise"]), spec.degrees_of_freedom * spec.measurements
     if not noise or numbers > MOST_OF_A_BOUND:
         return {}
     # Near the degrees of freedom draws differ much.
-    draws = min(MOST_DRAWS, max(BOUND_DRAWS, int(WORK / (numbers * spec.degrees_of_freedom))))
+    draws = min(most, max(BOUND_DRAWS, int(work / (numbers * spec.degrees_of_freedom))))
     problems = (spec.replace(seed=seed).build() for seed in range(draws))
     return mean_bound(least_error(problem.operator, problem.truth, noise) for problem in problems)
 

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from lrlab import ranking
 from lrlab.arrays import Array
+from lrlab.lowrank import THRESHOLDS
 from lrlab.model_entry import Goal, Measured, Outcome, Panel, recovery
+from lrlab.models import ranking
 from lrlab.models.low_rank_problem import RECOVERED
 from lrlab.models.multilabel_problem import label_shares
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
 
-SIDE, TABLE_SIDE = 48, 80
-"""Largest sides of the figures of a matrix and of a table."""
 ROWS, LABELS = 40, 60
 """Largest numbers of rows and labels in a figure."""
 MOST_BYTES = 128 * 2**20
@@ -38,9 +37,10 @@ def measured_matrix(spec: Any) -> Measured:
     return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else ())
 
 
-def _products(problem: Any) -> list[Panel]:
+def _products(problem: Any, side: int = 48) -> list[Panel]:
+    """Return the first measurement and the ground truth, at most `side` rows and columns of each."""
     operator, W, b = problem.operator, problem.truth, float(problem.b[0])
-    rows, columns = (np.linspace(0, size - 1, min(size, SIDE)).round().astype(int) for size in W.shape)
+    rows, columns = (np.linspace(0, size - 1, min(size, side)).round().astype(int) for size in W.shape)
     symmetric = operator.symmetric
     name = "L" if symmetric else "W"
     truth = W.left[rows] @ W.V[columns].T
@@ -54,9 +54,9 @@ def _products(problem: Any) -> list[Panel]:
     ]
 
 
-def corner(operator: Entries, values: Array, name: str, scale: Any = "signed") -> Panel:
-    """Return the observed entries in the first rows and columns of a matrix."""
-    high, wide = (min(size, TABLE_SIDE) for size in operator.table)
+def corner(operator: Entries, values: Array, name: str, scale: Any = "signed", side: int = 80) -> Panel:
+    """Return the observed entries in at most the first `side` rows and columns of a matrix."""
+    high, wide = (min(size, side) for size in operator.table)
     inside = (operator.rows < high) & (operator.columns < wide)
     table = np.full((high, wide), np.nan)
     table[operator.rows[inside], operator.columns[inside]] = values[inside]
@@ -130,7 +130,7 @@ def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
     """Return the labels of the first rows and the metrics of the baseline from one simulation."""
     problem = spec.build()
     scores = np.broadcast_to(label_shares(problem.Y, problem.mask), problem.Y_test.shape)
-    alone = ranking.row_measures(scores, problem.Y_test, ranking.THRESHOLDS["zero-one"], precisions=(3,))
+    alone = ranking.row_measures(scores, problem.Y_test, THRESHOLDS["zero-one"], precisions=(3,))
     return _corner(problem.Y, problem.mask), alone
 
 

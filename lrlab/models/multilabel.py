@@ -1,4 +1,4 @@
-"""Multi-label learning: features and rows of 0/1 labels, some of them observed (Yu et al. 2014, section 2)."""
+"""Multi-label learning: samples with features and 0/1 labels, some of them observed (Yu et al. 2014, section 2)."""
 
 import math
 from collections.abc import Iterator
@@ -21,37 +21,37 @@ from lrlab.parameters import InputError, number
 from lrlab.protocol import Checkpoint, Spec, View, child, proceed
 
 FRESH = 1000
-"""Number of test rows."""
+"""Number of test samples."""
 BLOCK = 2**22
 """Entries of the label matrix, or of the features, per simulated block."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Multilabel(Spec):
-    """Each row has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1.
+    """Each sample has the labels of its highest scores x^T W + noise, W (d, L) of low rank; the first feature is 1.
 
     With per_row=0 it has all labels with a positive score. Features are isotropic: E[x x^T] = I.
     """
 
     model = "multilabel"
     title = "Multi-label learning with missing labels"
-    summary = "Rows carry a few of many labels, some unobserved; a low-rank W predicts the labels of new rows."
+    summary = "Samples carry a few of many labels, some unobserved; a low-rank W predicts the labels of new samples."
     equation = (
-        r"Y_{ij} = 1 \iff x_i^\top w_j + \sigma e_{ij} \text{ is one of the highest in row } i,"
+        r"Y_{ij} = 1 \iff x_i^\top w_j + \sigma e_{ij} \text{ is one of the highest of sample } i,"
         r" \qquad W = [w_1, \dots, w_L],\ \operatorname{rank} W = k"
     )
 
-    n: Annotated[int, number(2, 1_000_000, "number of rows", scale="log")] = 2000
-    d: Annotated[int, number(2, 1_000_000, "features per row; the first is the constant 1", scale="log")] = 100
+    n: Annotated[int, number(2, 1_000_000, "number of samples", scale="log")] = 2000
+    d: Annotated[int, number(2, 1_000_000, "features per sample; the first is the constant 1", scale="log")] = 100
     labels: Annotated[int, number(2, 100_000, "number of labels", symbol="L", scale="log")] = 50
     rank: Rank = 5
     observed: Annotated[float, number(1e-4, 1, "fraction of the labels that is observed", scale="log")] = 1.0
     density: Annotated[float, number(1e-5, 1, "fraction of nonzero features; 1 is dense", scale="log")] = 1.0
     per_row: Annotated[
-        int, number(0, 1000, "relevant labels per row; 0: all labels with a positive score", scale="log")
+        int, number(0, 1000, "relevant labels per sample; 0: all labels with a positive score", scale="log")
     ] = 3
     seen_per_row: Annotated[
-        int, number(0, 100_000, "observed labels per row; 0: see `observed`", symbol="s", scale="log")
+        int, number(0, 100_000, "observed labels per sample; 0: see `observed`", symbol="s", scale="log")
     ] = 0
     noise: Annotated[float, number(0, 10, "standard deviation of the noise in scores of size 1", symbol="σ")] = 0.5
 
@@ -76,14 +76,14 @@ class Multilabel(Spec):
 
     @property
     def remark(self) -> str:
-        """Warn if the rows do not determine W."""
+        """Warn if the samples do not determine W."""
         if self.n >= self.d:
             return ""
-        return f"Fewer rows (n = {self.n}) than features (d = {self.d}): only regularization makes W unique."
+        return f"Fewer samples (n = {self.n}) than features (d = {self.d}): only regularization makes W unique."
 
     @property
     def feature_entries(self) -> int:
-        """Approximate number of stored features of the training rows."""
+        """Approximate number of stored features of the training samples."""
         return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
 
     @property
@@ -98,7 +98,7 @@ class Multilabel(Spec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of features, positive labels, observed indices, test rows, and the block in progress."""
+        """Memory of features, positive labels, observed indices, test samples, and the block in progress."""
         features = int((1.0 + FRESH / self.n) * (8 if self.density == 1 else 26) * self.feature_entries)
         masked = 0 if self.complete else 6 * self.observed_entries
         on = self.per_row or self.labels / 2
@@ -128,7 +128,7 @@ class Multilabel(Spec):
         return self.per_row == 0 and self.density == 1
 
     def build(self, checkpoint: Checkpoint = proceed) -> DrawnLabels:
-        """Draw the training and test rows."""
+        """Draw the training and test samples."""
         W, streams = self.truth(), self.streams()
         given, fresh, places = streams.data.spawn(3)
         X, Y = self._rows(W, self.n, given, checkpoint)
@@ -220,36 +220,27 @@ def highest(scores: Array, count: int) -> csr_array:
     return csr_array((np.ones(places.size, bool), places.ravel(), np.arange(rows + 1) * count), shape=scores.shape)
 
 
+def precision(k: int) -> Measure:
+    """Return the metric precision@k in words."""
+    words = f"fraction of relevant labels among the top {k}, mean over test samples"
+    return Measure(f"precision@{k}", words, rising=True)
+
+
+def gain(k: int) -> Measure:
+    """Return the metric nDCG@k in words."""
+    words = f"gain 1 / log2(1 + position) of the relevant labels among the first {k}, relative to the best order"
+    return Measure(f"nDCG@{k}", words, rising=True)
+
+
 FAMILY = Family(
     name="multilabel",
     measures={
-        "precision_3": Measure(
-            "precision@3",
-            "fraction of the three labels with the highest scores that are relevant, on test rows",
-            rising=True,
-        ),
-        "precision_1": Measure(
-            "precision@1", "fraction of the test rows whose label with the highest score is relevant", rising=True
-        ),
-        "precision_5": Measure(
-            "precision@5",
-            "fraction of the five labels with the highest scores that are relevant, on test rows",
-            rising=True,
-        ),
-        "ndcg_3": Measure(
-            "nDCG@3",
-            "gain 1 / log2(1 + position) of the relevant labels among the first three, relative to the best order",
-            rising=True,
-        ),
-        "ndcg_5": Measure(
-            "nDCG@5",
-            "gain 1 / log2(1 + position) of the relevant labels among the first five, relative to the best order",
-            rising=True,
-        ),
-        "hamming": Measure("Hamming loss", "fraction of labels of test rows predicted wrongly (threshold 1/2)"),
+        **{f"precision_{k}": precision(k) for k in (3, 1, 5)},
+        **{f"ndcg_{k}": gain(k) for k in (3, 5)},
+        "hamming": Measure("Hamming loss", "fraction of labels of test samples predicted wrongly (threshold 1/2)"),
         "auc": Measure(
             "AUC",
-            "probability that a relevant label has a higher score than an irrelevant one, mean over test rows",
+            "probability that a relevant label has a higher score than an irrelevant one, mean over test samples",
             rising=True,
         ),
         "excess_risk": Measure("excess risk", "population squared risk minus the risk of the best linear predictor"),

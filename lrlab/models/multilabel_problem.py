@@ -1,4 +1,4 @@
-"""Rows with features and labels to learn from, and test rows: simulated or your own."""
+"""Rows with features and labels to learn from, and test samples: simulated or your own."""
 
 import math
 from collections.abc import Mapping
@@ -10,10 +10,11 @@ from scipy import sparse
 from scipy.sparse import csr_array
 from scipy.special import ndtr
 
-from lrlab import lowrank, ranking
-from lrlab.arrays import Array, Matrix, frozen
-from lrlab.linalg import places_in
+from lrlab import lowrank
+from lrlab.arrays import Array, Matrix, Scores
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
+from lrlab.models import ranking
 from lrlab.parameters import InputError
 from lrlab.protocol import Problem
 
@@ -26,7 +27,7 @@ GAINS = (3, 5)
 
 
 class Predictor(Protocol):
-    """An estimate of a multi-label solver, which predicts labels of new rows. `LowRank` is the linear one.
+    """An estimate of a multi-label solver, which predicts labels of new samples. `LowRank` is the linear one.
 
     The attribute `s` holds the singular values for figures. Its `parts` may be fewer than all `arrays`: a trace stores
     constant parts, such as the landmarks of a kernel, once.
@@ -38,8 +39,8 @@ class Predictor(Protocol):
     def threshold(self) -> float:
         """The score above which a label is predicted."""
 
-    def scores(self, X: Matrix) -> ranking.Scores:
-        """Return the scores (n, L) of rows X (n, d): an array, or a function from a slice to those rows."""
+    def scores(self, X: Matrix) -> Scores:
+        """Return the scores (n, L) of rows X (n, d): an array, or a function from a slice to those samples."""
 
     def arrays(self) -> dict[str, Array]:
         """Return all its arrays by name, so that a file can store it."""
@@ -54,7 +55,7 @@ class MultilabelProblem(Problem):
 
     Attributes: X (n, d), dense or sparse; Y (n, L), sparse, 1 at observed relevant labels; mask (n, L), the pattern of
     observed labels, or None if all are observed: an entry in mask and not in Y is 0, an entry outside mask is unknown.
-    X_test, Y_test: fully labeled test rows. rank: rank of W, given to solvers. intercept: whether each label has an
+    X_test, Y_test: fully labeled test samples. rank: rank of W, given to solvers. intercept: whether each label has an
     intercept without a penalty. All rows are in memory.
     """
 
@@ -78,7 +79,7 @@ class MultilabelProblem(Problem):
         return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
 
     def score(self, estimate: Predictor) -> dict[str, float]:
-        """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test rows.
+        """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test samples.
 
         Hamming: fraction of wrong labels at the estimate's `threshold`, by default 1/2. AUC: mean over rows with labels
         of both kinds, 1/2 without any.
@@ -143,7 +144,7 @@ def require_sizes(
             raise InputError(name, expected, labels.shape[0], "give one row of labels for each row of features")
     for name, given, test in (("X_test", X, X_test), ("Y_test", Y, Y_test)):
         if given.shape[1] != test.shape[1]:
-            expected = f"a table of the {given.shape[1]} columns of the training rows"
+            expected = f"a table of the {given.shape[1]} columns of the training samples"
             raise InputError(name, expected, test.shape[1], "give the same columns in the same order")
     if mask is not None and mask.shape != Y.shape:
         raise InputError("mask", f"of the size {Y.shape} of the labels", mask.shape, "give one of that size")
@@ -156,11 +157,10 @@ def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     """Return the observed relevant labels."""
     if mask is None:
         return Y
-    inside = places_in(Y, mask) >= 0
-    pointer = np.concatenate([[0], np.cumsum(inside)])[Y.indptr]
-    both = csr_array((Y.data[inside].astype(float), Y.indices[inside], pointer), shape=Y.shape)
-    both.sort_indices()
-    return both
+    # In blocks of a million labels: a product of whole tables needs as much memory as they.
+    blocks = np.array_split(np.arange(Y.shape[0]), 1 + mask.nnz // 10**6)
+    both = csr_array(sparse.vstack([Y[rows].multiply(mask[rows]) for rows in blocks]), dtype=float)
+    return both.sorted_indices()
 
 
 def matrix(table: Table) -> Matrix:

@@ -18,9 +18,6 @@ from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import View, child
 from lrlab.theory.spiked import BlockNoise
 
-FRESH = 1000
-"""Number of test inputs."""
-
 
 class NetworkProblem(LowRankProblem):
     """Training samples (x_i, y_i) of a polynomial network."""
@@ -32,7 +29,7 @@ class NetworkProblem(LowRankProblem):
 
     @cached_property
     def _fresh(self) -> tuple[Array, Array]:
-        X = child(self.spec.streams().data, 2**20).standard_normal((FRESH, self.spec.p))
+        X = child(self.spec.streams().data, 2**20).standard_normal((1000, self.spec.p))
         return X, predict(self.truth, X)
 
     def score(self, estimate: LowRank) -> dict[str, float]:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.random import SeedSequence
 from scipy.sparse import csr_array, vstack
 
-from lrlab import lowrank, ranking
-from lrlab.arrays import Array, Indices, frozen
+from lrlab import lowrank
+from lrlab.arrays import Array, Indices
+from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import matrix_views, views
+from lrlab.models import matrix_views, ranking, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.models.single_index import IN_MEMORY
@@ -82,7 +83,7 @@ class OneBitMultilabelProblem(Problem):
         self._blocks: tuple[int, list[Samples]] = (-1, [])
 
     def load(self, everything: bool) -> None:
-        """Draw the test rows, and the first batch if it fits in memory."""
+        """Draw the test samples, and the first batch if it fits in memory."""
         _ = self.X_test, self.Y_test
         if self._keeps:
             self._keep(0)
@@ -146,28 +147,28 @@ class OneBitMultilabelProblem(Problem):
 
     @cached_property
     def X_test(self) -> Array:
-        """Features of the test rows (test_rows, d1)."""
+        """Features of the test samples (test_rows, d1)."""
         return frozen(np.random.default_rng(self._test).standard_normal((self.spec.test_rows, self.spec.d1)))
 
     @cached_property
     def Y_test(self) -> csr_array:
-        """Noiseless labels of the test rows (test_rows, d2), 1 if positive."""
+        """Noiseless labels of the test samples (test_rows, d2), 1 if positive."""
         return csr_array((self.X_test @ self.truth.left) @ self.truth.V.T >= 0, dtype=float)
 
     def score(self, estimate: LowRank) -> dict[str, float]:
-        """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test rows.
+        """Return `error` and `spectral_error` against the truth; `hamming`, `auc` and `label_auc` on the test samples.
 
         W is compared with normalized columns. Hamming: fraction of wrong signs. AUC: per row and per label, averaged
         over those with both signs; 1/2 without any.
         """
         scores = (self.X_test @ estimate.left) @ estimate.V.T
-        of_rows = ranking.row_measures(scores, self.Y_test, ranking.THRESHOLDS["signs"])
+        of_rows = ranking.row_measures(scores, self.Y_test, lowrank.THRESHOLDS["signs"])
         of_labels = ranking.label_auc(scores, self.Y_test)
         return {
-            **lowrank.errors(self.spec.comparable(estimate), self.truth),
+            **lowrank.errors(lowrank.columns_normalised(estimate), self.truth),
             "hamming": of_rows["hamming"],
             "auc": of_rows["auc"] if of_rows["auc_rows"] else 0.5,
-            "label_auc": of_labels.value if of_labels.count else 0.5,
+            "label_auc": 0.5 if np.isnan(of_labels) else of_labels,
         }
 
 
@@ -179,6 +180,8 @@ class OneBitMultilabel(Spec):
     literally, xi would be sqrt(d2) times too small for the reported results. Here xi is `noise`, added to a margin x^T
     w_j of variance 1. W is U V^T with standard normal factors and normalized columns.
     """
+
+    undetermined = "columns"
 
     model = "one-bit-multilabel"
     title = "One-bit labels, one per sample"
@@ -219,7 +222,7 @@ class OneBitMultilabel(Spec):
 
     @property
     def data_bytes(self) -> int:
-        """Memory of one batch, of the test rows, and of the block in progress."""
+        """Memory of one batch, of the test samples, and of the block in progress."""
         signs = 12 * self.d2 if self.observation == "full" else 16
         return self.m * (8 * self.d1 + signs) + self.test_rows * (8 * self.d1 + 24 * self.d2) + 24 * BLOCK
 
@@ -235,10 +238,6 @@ class OneBitMultilabel(Spec):
         """Return the map of labels."""
         return views.label_map(self, estimate, constant=False)
 
-    def comparable(self, estimate: LowRank) -> LowRank:
-        """Return an estimate with columns of length 1, since signs do not determine their lengths."""
-        return lowrank.columns_normalised(estimate)
-
     def build(self, checkpoint: Checkpoint = proceed) -> OneBitMultilabelProblem:
         """Draw the truth; the first access draws the batches."""
         return OneBitMultilabelProblem(self, checkpoint)
@@ -249,15 +248,15 @@ FAMILY = Family(
     measures={
         "error": Measure("error  ‖Ŵ − W‖ / ‖W‖", "relative Frobenius distance from W, columns normalized"),
         "spectral_error": Measure("spectral error", "the same in the spectral norm, over the largest singular value"),
-        "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test rows predicted wrongly"),
+        "hamming": Measure("Hamming loss", "fraction of the signs of all labels of test samples predicted wrongly"),
         "auc": Measure(
             "AUC",
-            "probability that a positive label has a higher score than a negative one, mean over test rows",
+            "probability that a positive label has a higher score than a negative one, mean over test samples",
             rising=True,
         ),
         "label_auc": Measure(
             "AUC of labels",
-            "probability that a positive row has a higher score than a negative one, mean over labels",
+            "probability that a positive sample has a higher score than a negative one, mean over labels",
             rising=True,
         ),
         **COMMON_MEASURES,

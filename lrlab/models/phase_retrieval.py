@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from lrlab.arrays import Array, Vector, frozen
+from lrlab.arrays import Array, Vector
+from lrlab.linalg import frozen
 from lrlab.model_entry import COMMON_MEASURES, Family, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
@@ -77,8 +78,9 @@ class PhaseRetrieval(PhaseSpec, PicturedSpec):
 
     def draw_truth(self) -> Vector:
         """Return the unit vector x (p,): gray levels of a picture are real in either field."""
-        x = self.drawn_picture()
-        if x is None:
+        if self.truth != "random":
+            x = self.drawn_picture()
+        else:
             x = standard(np.random.default_rng(self.streams().truth), np.empty(self.p, dtype=self.dtype))
         return x / np.linalg.norm(x)
 
@@ -94,13 +96,6 @@ def standard(rng: np.random.Generator, out: Vector) -> Vector:
     if np.iscomplexobj(out):
         out *= math.sqrt(0.5)
     return out
-
-
-CLEARLY = 1.3
-"""Multiple of the truth's residual norm; minima of other losses lie within 1.2 times it."""
-DIFFERENT, FITTED = 1e-3, 1e-4
-"""Error of an estimate that differs from the truth, and residual norm over error of one that fits: see
-`another_fits`."""
 
 
 class PhaseRetrievalProblem(Problem):
@@ -178,17 +173,17 @@ class PhaseRetrievalProblem(Problem):
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
         """Return whether an estimate misses exact data, or fits noisy data clearly worse than the truth.
 
-        The minimum of a loss is at most its value at the truth. The test uses exact data only for fixed points without
-        an objective (`gamp`).
+        The minimum of a loss is at most its value at the truth. Minima of other losses lie within 1.2 times its
+        residual norm: 1.3 times is worse. The test uses exact data only for fixed points without an objective (`gamp`).
         """
         noise = self.score(self.truth)["misfit"] if self.noise else 0.0
         judged = not self.noise or math.isfinite(row["objective"])
-        return judged and row["misfit"] > CLEARLY * noise + math.sqrt(tol)
+        return judged and row["misfit"] > 1.3 * noise + math.sqrt(tol)
 
     def another_fits(self, row: Mapping[str, float]) -> bool:
-        """Return whether a wrong estimate fits the data closely: exact data, or too few of them."""
+        """Return whether an estimate with an error above 1e-3 fits the data closely: exact data, or too few of them."""
         few = self.spec.measurements <= self.spec.degrees_of_freedom
-        fits = row["misfit"] <= FITTED * row["error"] and row["error"] > DIFFERENT
+        fits = row["misfit"] <= 1e-4 * row["error"] and row["error"] > 1e-3
         return fits and (few or not self.noise)
 
 

@@ -15,7 +15,6 @@ from lrlab.parameters import InputError, Parameter, choice
 from lrlab.protocol import Spec
 
 LARGEST_SIDE = 64
-LARGEST_UPLOAD_PIXELS = 50_000_000
 NAMES = ("phantom", *(f"digit-{k}" for k in range(10)), "upload")
 
 # Center x, y, half axes, angle in degrees, added gray level: Toft's higher-contrast values for the ellipses of
@@ -63,9 +62,9 @@ class PicturedSpec(Spec):
         if self.truth == "upload":
             decode(self.picture, side)
 
-    def drawn_picture(self) -> Array | None:
-        """Return the image's gray levels (p,), or None for a random truth."""
-        return picture(self.truth, self.side, self.picture).ravel() if self.side else None
+    def drawn_picture(self) -> Array:
+        """Return the gray levels (p,) of a truth that is an image."""
+        return picture(self.truth, self.side, self.picture).ravel()
 
 
 def picture(name: str, side: int, upload: str = "") -> Array:
@@ -115,7 +114,7 @@ def encode(content: bytes, side: int) -> str:
             warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning),
             Image.open(io.BytesIO(content), formats=("PNG", "JPEG")) as image,
         ):
-            if image.width * image.height > LARGEST_UPLOAD_PIXELS:
+            if image.width * image.height > 50_000_000:
                 size = f"{image.width} x {image.height} pixels"
                 raise InputError("picture", "at most 50 megapixels", size, "reduce the image first")
             gray = np.asarray(image.convert("L").resize((side, side), Image.Resampling.LANCZOS))

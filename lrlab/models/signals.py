@@ -7,32 +7,28 @@ from typing import Any
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.metrics import error_of
-from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Level, Measured, Outcome, Panel, best_of, recovery
+from lrlab.linalg import errors_of
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Measured, Outcome, Panel, Success, best_of, recovery
 from lrlab.parameters import InputError
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, predicted_overlap, spiked
 from lrlab.theory.hermite import answers_needed
-from lrlab.theory.phase_limits import channel_of, thresholds, weak_recovery
+from lrlab.theory.magnitudes import channel_of, thresholds, weak_recovery
 from lrlab.theory.predicted_overlap import entries, limit_applies
 from lrlab.theory.state_evolution import Ratios, overlaps, ratios
 
-SHOWN, ACROSS = 400, 20
-"""Number of measurements in the picture, and per row of it."""
+SHOWN = 400
+"""Number of measurements in the picture."""
 PHASE_GOAL = Goal("error", 1e-3, noises=3.0)
 """Least squares leave an error of sqrt(4 / (m/p - 2)) standard deviations of the noise: 1.4 at m/p = 4."""
-SELDOM = 2.0
-"""Standard deviations that 2% of normal numbers exceed."""
 THRESHOLD, WEAK = "asymptotic threshold", "asymptotic weak recovery"
 RATE = "rate p^(k/2) of polynomial-time methods"
-EXISTENCE = "answers separable below"
-NEGLIGIBLE = 1e-4
-"""n/p of weak recovery below this is rounding of the smallest overlap."""
+EXISTENCE = "responses separable below"
 
 
-def strip(answers: Array) -> Array:
-    """Return numbers (n,) as rows of 20, filled with nan."""
-    rows = np.full((-(-len(answers) // ACROSS), ACROSS), np.nan)
+def strip(answers: Array, across: int = 20) -> Array:
+    """Return numbers (n,) as rows of `across`, filled with nan."""
+    rows = np.full((-(-len(answers) // across), across), np.nan)
     rows.ravel()[: len(answers)] = answers
     return rows
 
@@ -64,7 +60,7 @@ def prediction_words(numbers: Mapping[str, float]) -> str:
         low, high = numbers["predicted_error_low"], numbers["predicted_error_high"]
         return f"Predicted error {numbers['predicted_error']:.2g} ({low:.2g} to {high:.2g} in 80% of trials)"
     if "limit_overlap" in numbers:
-        return f"Asymptotic error {error_of(numbers['limit_overlap']):.2g}"
+        return f"Asymptotic error {errors_of(numbers['limit_overlap']):.2g}"
     return ""
 
 
@@ -73,7 +69,7 @@ def bound_words(numbers: Mapping[str, float]) -> list[str]:
     if "best_error" in numbers:
         return [f"Bayes-optimal {numbers['best_error']:.2g}"]
     if "limit_best_overlap" in numbers:
-        return [f"asymptotic information-theoretic limit {error_of(numbers['limit_best_overlap']):.2g}"]
+        return [f"asymptotic information-theoretic limit {errors_of(numbers['limit_best_overlap']):.2g}"]
     return []
 
 
@@ -112,16 +108,16 @@ def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     return recovery(outcomes, "signal", "error", level, f"{theory}{limit.information:.3g}{noisy}")
 
 
-def overlap_at(level: Level) -> float | None:
+def overlap_at(rule: Success) -> float | None:
     """Return the overlap in [0, 1) that a level means: its own, or the overlap of unit vectors at this distance."""
-    overlap = level.value
-    if level.measure == "error":
-        overlap = max(0.0, 1.0 - level.value**2 / 2.0) ** 2
-    fits = level.below == (level.measure == "error") and level.measure in ("overlap", "error")
+    overlap = rule.level
+    if rule.metric == "error":
+        overlap = max(0.0, 1.0 - rule.level**2 / 2.0) ** 2
+    fits = (rule.above is None) == (rule.metric == "error") and rule.metric in ("overlap", "error")
     return overlap if fits and 0.0 <= overlap < 1.0 else None
 
 
-def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+def index_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:
     """Return whether a solver's asymptotic overlap is above zero, and above the level.
 
     If the first two Hermite coefficients of a link vanish: whether n has the order that polynomial-time methods need.
@@ -138,8 +134,8 @@ def index_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -
     exists = {EXISTENCE: spec.n / spec.p > least} if least is not None else {}
     if predicted is None:
         return exists
-    overlap = overlap_at(level)
-    at_level = {f"asymptotic {level.words}": predicted > overlap} if overlap else {}
+    overlap = overlap_at(rule)
+    at_level = {f"asymptotic {rule.words}": predicted > overlap} if overlap else {}
     return {**at_level, **(exists or {THRESHOLD: predicted > 0})}
 
 
@@ -148,7 +144,7 @@ def _rate(spec: Any) -> dict[str, bool]:
     return {RATE: spec.n > needed} if needed else {}
 
 
-def phase_lines(spec: Any, entry: SolverEntry, options: Options, level: Level) -> dict[str, bool]:
+def phase_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:
     """Return whether there are at least as many measurements as real unknowns."""
     return {"degrees of freedom": spec.m >= spec.degrees_of_freedom}
 
@@ -178,12 +174,12 @@ def phase_asymptotics(spec: Any) -> dict[str, float]:
     return {} if spec.side else overlaps(channel_of(spec), spec.m / spec.p).by_name
 
 
-def index_margins(spec: Any, level: Level) -> dict[str, float]:
+def index_margins(spec: Any, rule: Success) -> dict[str, float]:
     """Return log n/p minus its value at the best overlap, and at the polynomial-time overlap, for a level.
 
     Also for weak recovery, if its n/p is not 0. Nothing for signals of few non-zero entries, as in `index_asymptotics`.
     """
-    overlap = overlap_at(level) if not spec.sparsity or limit_applies(spec) else None
+    overlap = overlap_at(rule) if not spec.sparsity or limit_applies(spec) else None
     needed = None if overlap is None else predicted_overlap.best_ratios(spec, overlap)
     begin = None if needed is None else predicted_overlap.best_ratios(spec, 0.0)
     if overlap is None or needed is None or begin is None:
@@ -191,9 +187,9 @@ def index_margins(spec: Any, level: Level) -> dict[str, float]:
     return _beyond(spec.n / spec.p, needed, begin.fast, overlap, entries(spec))
 
 
-def phase_margins(spec: Any, level: Level) -> dict[str, float]:
+def phase_margins(spec: Any, rule: Success) -> dict[str, float]:
     """Return log m/p minus the same limits; nothing for images, as in `phase_asymptotics`."""
-    overlap = overlap_at(level)
+    overlap = overlap_at(rule)
     if spec.side or overlap is None:
         return {}
     channel, ratio = channel_of(spec), spec.m / spec.p
@@ -204,10 +200,11 @@ def phase_margins(spec: Any, level: Level) -> dict[str, float]:
 def _beyond(ratio: float, needed: Ratios, weak: float, overlap: float, entries: int) -> dict[str, float]:
     """Return log n/p minus its limits. IMPOSSIBLE and HARD are negative only if hardly any trial exceeds the overlap.
 
-    At overlap q, chance has the standard deviation (1 - q) sqrt(q (4 - 2 q) / p), and dq / dlog(n/p) is q (1 - q).
+    At overlap q, chance has the standard deviation (1 - q) sqrt(q (4 - 2 q) / p), and dq / dlog(n/p) is q (1 - q). Two
+    of these are seldom exceeded. n/p of weak recovery below 1e-4 is rounding of the smallest overlap.
     """
-    chance = SELDOM * math.sqrt((4.0 - 2.0 * overlap) / entries / max(overlap, 1e-9))
-    known = {POSSIBLE: needed.fast} | ({WEAK: weak} if weak > NEGLIGIBLE else {})
+    chance = 2.0 * math.sqrt((4.0 - 2.0 * overlap) / entries / max(overlap, 1e-9))
+    known = {POSSIBLE: needed.fast} | ({WEAK: weak} if weak > 1e-4 else {})
     margins = {name: math.log(ratio) - math.log(least) for name, least in known.items()}
     never = {IMPOSSIBLE: needed.best, HARD: needed.fast}
     return margins | {name: math.log(ratio) - math.log(least) + chance for name, least in never.items()}

@@ -1,5 +1,6 @@
 """Single-index models: one-bit responses that depend on x only through <x, b> (Yi et al. 2015, section 2)."""
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,12 +8,12 @@ from functools import cached_property
 from typing import Annotated
 
 import numpy as np
+from numpy.random import Generator
 
-from lrlab import metrics
-from lrlab.arrays import Array, frozen
-from lrlab.models import designs
+from lrlab.arrays import Array
+from lrlab.linalg import align, frozen, length, support_recall
 from lrlab.models.pictures import Entries, Picture, PicturedSpec, Truth
-from lrlab.parameters import InputError, gaussian_noise, number
+from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, child, proceed
 from lrlab.theory.links import Link
 
@@ -23,6 +24,13 @@ SCORED_ROWS = 4096
 Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before quantization")]
 
 Flip = Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ", added=True)]
+Design = Annotated[
+    str, choice("gaussian", "correlated", "student", "rademacher", help="distribution of the rows of X", added=True)
+]
+Correlation = Annotated[
+    float, number(-0.99, 0.99, "correlation of neighboring entries, if design=correlated", added=True)
+]
+Freedom = Annotated[float, number(2.5, 100, "degrees of freedom, if design=student", symbol="ν", added=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +46,9 @@ class SingleIndexSpec(PicturedSpec):
     picture: Picture = ""
     entries: Entries = "gaussian"
     flip: Flip = 0.0
-    design: designs.Design = "gaussian"
-    correlation: designs.Correlation = 0.5
-    freedom: designs.Freedom = 5.0
+    design: Design = "gaussian"
+    correlation: Correlation = 0.5
+    freedom: Freedom = 5.0
 
     @property
     def withheld(self) -> tuple[str, ...]:
@@ -87,12 +95,30 @@ class SingleIndexSpec(PicturedSpec):
 
     def draw_truth(self) -> Array:
         """Return the unit vector b (p,)."""
-        b = self.drawn_picture()
-        if b is None:
+        if self.truth != "random":
+            b = self.drawn_picture()
+        else:
             b, s, rng = np.zeros(self.p), self.sparsity or self.p, np.random.default_rng(self.streams().truth)
             values = rng.standard_normal(s) if self.entries == "gaussian" else rng.choice([-1.0, 1.0], size=s)
             b[rng.choice(self.p, size=s, replace=False) if s < self.p else slice(None)] = values
         return b / np.linalg.norm(b)
+
+
+def draw_design(design: str, rng: Generator, out: Array, correlation: float, freedom: float) -> None:
+    """Draw rows (n, p) of a design into `out`."""
+    if design in ("gaussian", "correlated"):
+        rng.standard_normal(out=out)
+    if design == "correlated":
+        # Imported here: scipy.signal would slow the start of the lab.
+        from scipy.signal import lfilter
+
+        share = math.sqrt(1.0 - correlation**2)
+        out[:, 0] /= share
+        out[:] = lfilter([share], [1.0, -correlation], out, axis=1)
+    if design == "student":
+        out[:] = rng.standard_t(freedom, size=out.shape) * math.sqrt(1.0 - 2.0 / freedom)
+    if design == "rademacher":
+        out[:] = np.where(rng.random(out.shape) < 0.5, -1.0, 1.0)
 
 
 class SingleIndexProblem(Problem):
@@ -138,7 +164,7 @@ class SingleIndexProblem(Problem):
         rows = min(self.block_rows, n - index * self.block_rows)
         # Designs are simulated row by row, so that the first rows do not depend on the others.
         X = np.empty((rows, p)) if out is None else out
-        designs.draw(self.spec.design, child(streams.data, index), X, self.spec.correlation, self.spec.freedom)
+        draw_design(self.spec.design, child(streams.data, index), X, self.spec.correlation, self.spec.freedom)
         rng = child(streams.noise, index)
         noise, uniform = rng.standard_normal(rows)[: len(X)], rng.random(rows)[: len(X)]
         noisy = X @ self.truth + self.link.noise * noise
@@ -177,7 +203,7 @@ class SingleIndexProblem(Problem):
         better of the two signs. support = fraction of the true support among the largest entries (sparse truths only).
         An estimate of zeros has error sqrt(2), overlap and support 0.
         """
-        b = metrics.align(estimate, self.truth)
+        b = align(estimate, self.truth)
         X, y = self._scored
         index = X @ b
         means = self.link(index)
@@ -188,10 +214,12 @@ class SingleIndexProblem(Problem):
 
     def quick_score(self, estimate: Array) -> dict[str, float]:
         """Return the metrics without `misfit`, which reads the measurements and takes nine tenths of the time."""
-        return self._scores(metrics.align(estimate, self.truth))
+        return self._scores(align(estimate, self.truth))
 
     def _scores(self, b: Array) -> dict[str, float]:
-        scores = metrics.aligned_scores(b, self.truth)
+        # An estimate of zeros names no direction: its distance from the truth, 1, is less than most guesses have.
+        distance = length(b - self.truth) if b.any() else math.sqrt(2.0)
+        scores = {"error": distance, "overlap": float(b @ self.truth) ** 2}
         if not self.truth.all():
-            scores["support"] = metrics.support_recall(b, self.truth)
+            scores["support"] = support_recall(b, self.truth)
         return scores

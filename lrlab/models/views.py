@@ -8,11 +8,10 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.lowrank import LowRank
+from lrlab.lowrank import LowRank, rows_of
 from lrlab.models.pictures import digit, picture
 from lrlab.parameters import InputError
 from lrlab.protocol import View
-from lrlab.ranking import rows_of
 
 NAMED = 12
 """Named rows and columns in the picture of a matrix."""
@@ -35,8 +34,6 @@ FILMS = (
 CELLS, REACH, COLORS = 48, 2.0, 8
 """Map of labels: cells along a side, standard deviations from its middle to its edge, and number of colors."""
 LABEL_MAP = "A map of labels: colors show the label with the highest score at each point of a plane of features."
-LARGEST_MAP = 2000
-"""Largest number of features of a map of labels; more take long."""
 
 
 @lru_cache(maxsize=4)
@@ -108,9 +105,10 @@ def _plane(spec: Any, constant: bool) -> tuple[LowRank, Array]:
 def label_map(spec: Any, estimate: LowRank | None, *, constant: bool) -> View | None:
     """Return the label with the highest score at each point of the plane of the two strongest directions of features.
 
-    constant: whether the first feature is 1. None without two directions, or with very many features.
+    constant: whether the first feature is 1. None without two directions, or with more than 2,000 features: it takes
+    long.
     """
-    if spec.rank < 2 or spec.size[0] > LARGEST_MAP:
+    if spec.rank < 2 or spec.size[0] > 2000:
         return None
     W, X = _plane(spec, constant)
     scores = rows_of((W if estimate is None else estimate).scores(X), slice(None))

@@ -16,8 +16,6 @@ Product = Callable[[Array], Array]
 
 FORMED = 400**2
 """Largest number of entries of a moment that is formed and decomposed: cheaper than the passes of an iteration."""
-OVERSAMPLED, BLOCKS = 5, 12
-"""Columns of a block beyond the rank, and most blocks of a Krylov space."""
 SETTLED = 1e-6
 """Relative change of the singular values that ends the iteration."""
 
@@ -33,9 +31,9 @@ def nearest(M: Moment, k: int, rng: Generator, settled: float = SETTLED, formed:
     return leading(M.matmat, start, k, transposed=transposed, settled=settled)[0]
 
 
-def random_block(d: int, k: int, rng: Generator, dtype: np.dtype, near: Array | None = None, over=OVERSAMPLED) -> Array:
-    """Return a standard normal block (d, k + over), or fewer columns; the columns of `near` (d, any) come first."""
-    block = rng.standard_normal((d, min(k + over, d))).astype(dtype)
+def random_block(d: int, k: int, rng: Generator, dtype: np.dtype, near: Array | None = None) -> Array:
+    """Return a standard normal block (d, k + 5), or fewer columns; the columns of `near` (d, any) come first."""
+    block = rng.standard_normal((d, min(k + 5, d))).astype(dtype)
     if near is not None:
         block[:, : near.shape[1]] = near[:, : block.shape[1]]
     return block
@@ -47,7 +45,7 @@ def leading(
     k: int,
     *,
     transposed: Product | None = None,
-    blocks: int = BLOCKS,
+    blocks: int = 12,
     settled: float = 0.0,
     floor: float = 0.0,
     checkpoint: Checkpoint = proceed,
@@ -83,7 +81,7 @@ def leading(
 def _extracted(Q: Array, images: Array, k: int, symmetric: bool) -> tuple[LowRank, Array]:
     """Return the leading part of Q (M^T Q)^T, or of Q Q^T M Q Q^T, and M^T U."""
     if symmetric:
-        turn, s, _ = lowrank.from_core(np.eye(Q.shape[1], dtype=Q.dtype), Q.T @ images, k)
+        turn, s, _ = lowrank.from_symmetric(Q.T @ images, k)
         U = Q @ turn
         return LowRank(U, s, U), images @ turn
     right, R = np.linalg.qr(images)

@@ -13,8 +13,6 @@ Map = Callable[[Array], Array]
 
 DIRECT_UNKNOWNS = 600
 """Largest number of unknowns whose normal equations are formed and factored; above, conjugate gradients solve them."""
-EXACT = 1e-10
-"""Reduction of the gradient by conjugate gradients that count as exact."""
 
 
 class Solution(NamedTuple):
@@ -79,14 +77,17 @@ class FactorMap:
     normal: Callable[[], Array]
     by_rows: Callable[[Array, float], Array] | None = None
 
-    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
-        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated."""
+    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None, exact: float = 1e-10) -> Array:
+        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated.
+
+        Conjugate gradients reduce the gradient by the factor `exact`.
+        """
         if self.by_rows is not None:
             return self.by_rows(b, ridge)
         rhs = self.pull(b)
         if rhs.size > DIRECT_UNKNOWNS:
             D = np.zeros_like(rhs) if start is None else start
-            return self.improve(b - self.forward(D), D, ridge, EXACT)
+            return self.improve(b - self.forward(D), D, ridge, exact)
         solution = solve_positive(self.normal(), rhs.T.ravel(), ridge)
         return np.ascontiguousarray(solution.reshape(rhs.shape[::-1]).T)
 

@@ -4,7 +4,6 @@ A file is a sweep definition with a table `figure`, see `definition`. A new figu
 """
 
 import os
-import tomllib
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -21,7 +20,7 @@ from lrlab.runs.run import Progress, silent
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset
     from lrlab.presets.published import Sets
-    from lrlab.presets.result import Line, Plan, Result
+    from lrlab.presets.result import Plan, Result
 
 
 def names() -> list[str]:
@@ -31,14 +30,9 @@ def names() -> list[str]:
 
 @cache
 def theorems(model: str) -> list[tuple[str, str]]:
-    """Return names and titles of the theorems on a model; fast enough for a page that opens, as it checks no file."""
-    listed = list[tuple[str, str]]()
-    for name in names():
-        content = tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-        models = {table.get("model") for table in (content, *content.get("series", ()))}
-        if "statement" in content["figure"] and model in models:
-            listed.append((name, content["title"]))
-    return listed
+    """Return names and titles of the theorems on a model."""
+    own = [preset for preset in map(load, names()) if preset.is_theorem]
+    return [(one.name, one.title) for one in own if model in {t.get("model") for t in (one.content, *one.series)}]
 
 
 @cache
@@ -116,15 +110,6 @@ def run(
     result.table.to_csv(paths[1], index=False, float_format="%.8g")
     result.trials.to_csv(paths[2], index=False, float_format="%.8g")
     return paths
-
-
-def verdicts(table: Path) -> "list[Line]":
-    """Return a line per claim of the paper, read from a table of points and summaries."""
-    import pandas as pd
-
-    from lrlab.presets.result import lines
-
-    return lines(pd.read_csv(table, dtype=str))
 
 
 def writable(folder: Path) -> Path:

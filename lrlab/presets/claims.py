@@ -5,23 +5,37 @@ own rule, and appears if that rule holds. Every claim of a file has a verdict: i
 set of the claim, the claim is not decided.
 
 A series may have formulas that bound its exponent from above, by axis: `claimed` for times, `memory` for memory.
-`paper` quotes the formula; `why` explains a formula that does not hold.
+`paper` gives the formula; `why` explains a formula that does not hold. `definition` makes a claim of each.
+
+Printed numbers have a claim on the numbers of each method, and one on the order of the methods at each place. Its rule
+has the numbers in `printed`, by series and place, with last digit `unit`; `series` names the methods to judge.
+
+A printed number agrees with ours if their distance is at most the prediction interval of one more trial (and of other
+test samples, if the sampling error is known), simultaneously at all entries with 95% confidence. If all numbers that
+differ are better in the sense of `best` (1: large, -1: small, 0: neither), ours are *better than printed*. If they
+differ but have the printed order, they *agree in direction*. If the numbers of other methods, or random numbers in the
+printed range, would agree as well, the claim is not decided.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import product
+from functools import partial
+from itertools import permutations
 from typing import Any
 
 import pandas as pd
 
-from lrlab.presets import printed, rules
+from lrlab.presets import rules
 from lrlab.presets.definition import Preset, Toml
-from lrlab.presets.evidence import Samples, power
-from lrlab.presets.items import COSTS
-from lrlab.presets.result import FAILED, NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
+from lrlab.presets.evidence import ARRANGEMENTS, Place, Samples, decisive, power
+from lrlab.presets.result import BETTER, DIRECTION, FAILED, NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
+from lrlab.presets.rules import CHANCE, NEITHER, Table, listed, number, ordered_by_chance, side, where
 
-RULES = {**rules.RULES, **printed.RULES}
+NUMBERS, RANKING = "the numbers of the table", "the order of the methods in the table"
+"""Claims of printed numbers."""
+CONFIRMED = 0.9
+"""Smallest fraction of pairs of methods in the printed order, beyond the uncertainty, with none against it."""
 SERIES = ("series", "lower", "higher")
 """Keys of a rule that name series."""
 
@@ -37,18 +51,18 @@ def verdicts(preset: Preset, panel: str, samples: Samples) -> list[Verdict]:
     return [verdict(claim, samples) for claim in of_panel(preset, panel)]
 
 
-def on_numbers(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
-    """Return the verdicts on printed numbers, by series and place, see `printed.claims_of`."""
-    return [verdict(claim, samples, quoted=False) for claim in printed.claims_of(numbers, best)]
-
-
-def verdict(claim: Toml, samples: Samples, quoted: bool = True) -> Verdict:
+def verdict(claim: Toml, samples: Samples) -> Verdict:
     """Return the verdict on a claim: a table with the paper's words and a rule."""
     judged = judge(claim, samples)
     remark = claim.get("why", "") if judged.word == FAILED else ""
     if (more := claim.get("remark")) and (further := judge(more, samples)).holds:
         remark = f"{more['text']} ({further.measured})."
-    return Verdict(claim["paper"], judged.measured, judged.word, remark, claim, samples, quoted)
+    return Verdict(claim.get("panel", ""), words_of(claim), judged.measured, judged.word, remark, claim, samples)
+
+
+def words_of(claim: Toml) -> str:
+    """Return the paper's words in quotation marks, or the description of its formula or table."""
+    return f"“{claim['paper']}”" if claim.get("quoted", True) else claim["paper"]
 
 
 def judge(rule: Toml, samples: Samples) -> Judged:
@@ -61,7 +75,7 @@ def judge(rule: Toml, samples: Samples) -> Judged:
     missing = f"{NOT_RUN}: {', '.join(absent)}"
     if not all(present.values()):
         return Judged(None, missing)
-    judged = RULES[rule["rule"]].judge({**rule, **present}, samples)
+    judged = RULES[rule["rule"]]({**rule, **present}, samples)
     if absent:
         return judged._replace(holds=judged.holds and None, measured=f"{judged.measured}; {missing}")
     # A series has a single trial at some place, without a sampling error.
@@ -83,12 +97,11 @@ def complete(preset: Preset, result: Result) -> Result:
     """Return a result with the verdict *not decided* on each claim of an omitted panel."""
     shown, lines = {panel.title for panel in result.panels}, list[dict[str, Any]]()
     for title in (title for title in preset.all_panels if title not in shown):
-        claimed = [(claim["paper"], True) for claim in of_panel(preset, title)]
+        claimed = [words_of(claim) for claim in of_panel(preset, title)]
         # Panels of fits have printed numbers.
-        claimed += [(text, False) for text in (printed.NUMBERS, printed.RANKING) if preset.data]
-        for text, quoted in claimed:
-            verdict = Verdict(text, f"this panel was {NOT_RUN}", UNDECIDED, quoted=quoted)
-            lines.append({"level": "claim", **verdict.columns, "panel": title, "claim": text})
+        claimed += [NUMBERS, RANKING] if preset.data else []
+        absent = [Verdict(title, words, f"this panel was {NOT_RUN}", UNDECIDED) for words in claimed]
+        lines += [{**row, "panel": title} for row in rows(absent)]
     return replace(result, table=pd.concat([result.table, pd.DataFrame(lines)], ignore_index=True)) if lines else result
 
 
@@ -99,36 +112,112 @@ def caption(judged: Sequence[Verdict]) -> str:
 
 def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
     """Return the verdicts as rows of a table."""
-    return [{"level": "claim", **verdict.columns} for verdict in judged]
+    return [
+        {"level": "claim", "claim": one.claim, "verdict": one.verdict, "measured": one.ours, "remark": one.why}
+        for one in judged
+    ]
 
 
-def exponents(
-    preset: Preset, panel: Toml, axis: str, measured: Mapping[str, Samples]
-) -> tuple[list[dict[str, Any]], str, list[Verdict]]:
-    """Return the exponents of a panel's series as rows of the table and in words, and the verdicts on formulas.
+def exponents(axis: str, samples: Samples, judged: Sequence[Verdict]) -> str:
+    """Return in words the exponents of the series that no verdict names."""
+    known = {name for verdict in judged for name in named(verdict.rule)}
+    slopes = {name: power(samples, [name], {}) for name in samples.values if name not in known}
+    words = [f"{name} {slope:.2f} ({low:.2f} to {high:.2f})" for name, (slope, (low, high)) in slopes.items()]
+    return f" Exponents of {axis}: {', '.join(words)}." if words else ""
 
-    measured: the numbers of trials by column of costs, or by "".
+
+def on_numbers(numbers: Mapping[str, Mapping[Any, float]], samples: Samples, best: int = 0) -> list[Verdict]:
+    """Return the verdicts on printed numbers by series and place: on the numbers of each method, and on their order.
+
+    best: 1 if large numbers are better, -1 if small ones are, 0 if neither. One claim covers all methods if the table
+    has so few places that the numbers of one method could agree by chance.
     """
-    every = [*preset.series, *preset.content.get("left_out", ())]
-    series = [one for one in every if one["label"] in panel.get("only", [one["label"]])]
-    if not any("claimed" in one or "memory" in one for one in every):
-        return [], "", []
-    lines, sentences, judged = list[dict[str, Any]](), list[str](), list[Verdict]()
-    for (column, samples), one in product(measured.items(), series):
-        label, said = one["label"], {"quantity": COSTS[column]} if column else {}
-        key = "memory" if column == "megabytes" else "claimed"
-        slope, (low, high) = power(samples, [label], {})
-        line = {"level": "series", "series": label, "exponent": slope, "low_95": low, "high_95": high, **said}
-        words = f"{label} {slope:.2f} ({low:.2f} to {high:.2f})" if slope == slope else f"{label} unknown"
-        if axis in one.get(key, {}) and panel.get("judged", True):
-            bound = one[key][axis]
-            # The paper's words in a series are about time.
-            of_memory = f"memory of the data and of the method: at most {axis}^{bound:g}"
-            claim = {"paper": of_memory if key == "memory" else one["paper"], "why": one.get("why", "")}
-            claim |= {"rule": "exponent", "series": [label], "level": bound}
-            judged.append(verdict(claim, samples, quoted=False))
-            line |= {"claimed": bound, **judged[-1].columns}
-            words += f", formula {bound:.3g}: {judged[-1].word}"
-        lines.append(line)
-        sentences += [": ".join([*said.values(), words])] if label in samples.values else []
-    return lines, f" Exponents of {axis}: {'; '.join(sentences)}.", judged
+    own = {name: {at: value for at, value in row.items() if value == value} for name, row in numbers.items()}
+    own = {name: row for name, row in own.items() if row}
+    if not own:
+        return []
+    digits = max(len(str(value).partition(".")[2]) for row in own.values() for value in row.values())
+    table = {"printed": own, "unit": 10.0**-digits, "best": best}
+    ways = [math.prod(sum(place in other for other in own.values()) for place in row) for row in own.values()]
+    groups = [[name] for name in own] if min(ways) >= ARRANGEMENTS else [list(own)]
+    claimed = [(f"{NUMBERS}, {names[0]}" if len(groups) > 1 else NUMBERS, "numbers", names) for names in groups]
+    claimed += [(RANKING, "ranking", list(own))] if len(own) > 1 else []
+    about = [{"paper": text, "quoted": False, "rule": rule, "series": names} for text, rule, names in claimed]
+    return [verdict({**one, **table}, samples) for one in about]
+
+
+def _numbers(rule: Table, samples: Samples) -> Judged:
+    printed = rule["printed"]
+    pairs = [(name, place) for name in rule["series"] for place in printed[name]]
+    cells = [(name, place) for name, place in pairs if len(samples.values.get(name, {}).get(place, ()))]
+    rooms = {cell: samples.room(*cell, len(cells)) + rule["unit"] / 2.0 for cell in cells}
+    known = [cell for cell in cells if math.isfinite(rooms[cell])]
+    if not known:
+        return Judged(None, f"{TOO_FEW}: the uncertainty of one is not known") if cells else NEITHER
+    gaps = {(name, place): samples.mean(name, place) - printed[name][place] for name, place in known}
+    away = sorted((cell for cell in known if abs(gaps[cell]) > rooms[cell]), key=lambda cell: -abs(gaps[cell]))
+    worst = number(max(rooms[cell] for cell in known))
+    words = f"{len(known) - len(away)} of {len(known)} numbers within the uncertainty, at most {worst}"
+    if away:
+        better = all(gaps[cell] * rule.get("best", 0) > 0 for cell in away)
+        named = [f"{name} {where(x)} by {'+' * (gaps[name, x] > 0)}{number(gaps[name, x])}" for name, x in away]
+        words += f"; ours {'are better' if better else 'differ'}: {listed(named)}"
+        # In the order of the printed numbers.
+        ours = [samples.mean(*cell) for cell in sorted(known, key=lambda cell: printed[cell[0]][cell[1]])]
+        in_order = ordered_by_chance(ours) <= CHANCE
+        return Judged(False, words, BETTER if better else DIRECTION if in_order else FAILED)
+    if _by_chance(printed, samples, {cell: rooms[cell] for cell in known}) > CHANCE:
+        return Judged(None, f"{words}, which is as much as the printed numbers differ")
+    return Judged(True if len(known) == len(cells) else None, words)
+
+
+def _by_chance(printed: Table, samples: Samples, rooms: Mapping[tuple[str, Place], float]) -> float:
+    """Return the probability that random numbers in the printed range agree, or numbers of other methods at a place."""
+    values = [value for row in printed.values() for value in row.values()]
+    span, agreeing, ways = max(values) - min(values), 1, 1
+    for (name, place), room in rooms.items():
+        choices = [row[place] for row in printed.values() if place in row]
+        agreeing *= sum(abs(samples.mean(name, place) - value) <= room for value in choices)
+        ways *= len(choices)
+    in_range = math.prod(min(1.0, 2.0 * room / span) if span else 1.0 for room in rooms.values())
+    return max(in_range, (agreeing - 1) / (ways - 1) if ways > 1 else 0.0)
+
+
+def _ranking(rule: Table, samples: Samples) -> Judged:
+    printed = rule["printed"]
+    places = list(dict.fromkeys(place for row in printed.values() for place in row))
+    pairs = [
+        (low, high, place)
+        for place in places
+        for low, high in permutations([name for name in printed if place in samples.values.get(name, {})], 2)
+        if printed[low].get(place, math.inf) < printed[high].get(place, -math.inf) - rule["unit"]
+    ]
+    sides = {pair: side(partial(samples.contrast, *pair), len(pairs), (0.0, math.inf)) for pair in pairs}
+    if not sides:
+        return Judged(None, "fewer than two methods")
+    against = [pair for pair, one in sides.items() if one is False]
+    same = sum(one is True for one in sides.values())
+    words = f"{same} of {len(sides)} pairs of methods in the printed order, {len(against)} in the other"
+    words += f", {len(sides) - same - len(against)} within the uncertainty"
+    words += "".join(f"; {low} above {high} {where(place)}" for low, high, place in against[:3])
+    names = list(dict.fromkeys(name for *both, _ in sides for name in both))
+    used = [place for place in places if all(place in samples.values[name] for name in names)]
+    if not decisive(samples, [[name] for name in names], used):
+        return Judged(None, f"{words}; {TOO_FEW}")
+    better = all(_better(rule, samples, *pair) for pair in against)
+    holds = False if against else True if same >= CONFIRMED * len(sides) else None
+    return Judged(holds, words, BETTER if better else FAILED)
+
+
+def _better(rule: Table, samples: Samples, low: str, high: str, place: Place) -> bool:
+    """Return whether a pair is reversed only because the method printed as worse is better here.
+
+    The other method must not be worse than printed.
+    """
+    best = rule.get("best", 0)
+    worse, other = (low, high) if best > 0 else (high, low)
+    gain, loss = (best * (samples.mean(name, place) - rule["printed"][name][place]) for name in (worse, other))
+    return gain > samples.room(worse, place, 1) and -loss <= samples.room(other, place, 1)
+
+
+RULES = {**rules.RULES, "numbers": _numbers, "ranking": _ranking}

@@ -1,4 +1,4 @@
-"""Fits a solver to a data set in files, with settings chosen on held-out rows, for the tables of papers."""
+"""Fits a solver to a data set in files, with settings chosen on held-out samples, for the tables of papers."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +19,7 @@ from lrlab.runs.trace import Row
 MOST_SECONDS = 3600.0
 """Longest run."""
 BLOCKS = 20
-"""Number of blocks of test rows: the spread of their scores gives the error of a difference between solvers."""
+"""Number of blocks of test samples: the spread of their scores gives the error of a difference between solvers."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class DatasetFit:
     """A solver on a data set, with unscaled features and no intercepts, as in papers.
 
     share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
-    chooses regularization and iterations on held-out rows. trial: seed of split, observed labels and solver.
+    chooses regularization and iterations on held-out samples. trial: seed of split, observed labels and solver.
     """
 
     data: str
@@ -45,7 +45,7 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
     """Return the test scores of the tuned solver, its regularization, and the seconds of the last fit.
 
     The rank is at most the number of features. refused: the solver's sentence if it rejects the data, or "". trace: the
-    scores after each iteration. blocks: the final scores on each of BLOCKS blocks of the test rows.
+    scores after each iteration. blocks: the final scores on each of BLOCKS blocks of the test samples.
     """
     about = {name: getattr(task, name) for name in ("data", "solver", "share", "observed", "trial")}
     try:
@@ -82,12 +82,10 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
 
 def named(row: Row) -> Row:
     """Return scores by their names in papers: precision in percent, the others as fractions."""
-    at = {name: name.replace("_", "@") if name[-1].isdigit() else name for name in row}
-    left_out = ("objective", "residual")
     return {
-        at[name]: (100.0 if name.startswith("precision") else 1.0) * value
+        name.replace("_", "@") if name[-1].isdigit() else name: 100.0 * value if "precision" in name else value
         for name, value in row.items()
-        if name not in left_out
+        if name not in ("objective", "residual")
     }
 
 

@@ -1,107 +1,56 @@
-"""The form of preset files: a sweep definition (model, solvers, trials, spec, axes, settings) with a table `figure`.
+"""The form of preset files: a sweep definition (model, trials, spec, axes, settings) with a table `figure`.
 
 `series` vary the sweep: solvers, or one solver with different settings or specs. `panels`, each with its model, spec,
-axes or metric, show it; a table with printed numbers has `columns`. Keys that these tables lack come from the top
-level. Without `series`, each of `solvers` is one; without `panels`, there is one panel. `figure.kind` is the shape of
-the figure and the name of the module that draws it.
+axes or metric, show it. Keys that these tables lack come from the top level. `figure.kind` is the shape of the figure
+and names the module that draws it.
 
 A reduced run takes minutes if the whole one takes hours. The table [quick] of a file says what remains: `trials` per
-point; `points` of each axis, evenly spread, and the points in claims; `max_iter` of all runs; and
-`only`, by name: labels of series, columns and panels, or values of an axis, a grid or a column of the table [paper].
-Without that table, DEFAULT applies. Searches for the fewest measurements end at a coarser factor. All claims remain: a
-claim on an omitted part is not decided.
+point; `points` of each axis, evenly spread, and the points in claims; `max_iter` of all runs; and `only`, by name:
+labels of series, titles of panels, or values of an axis or of a column of the table [paper]. Without that table,
+DEFAULT applies. Searches for the fewest measurements end at a coarser factor. All claims remain: a claim on an omitted
+part is not decided.
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from lrlab.aliases import PRESET_KEYS, PRESET_KINDS
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.papers import paper_of
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import ABOUT, SUCCESS, Keys, Source, make_spec
+from lrlab.sweeps.toml import ABOUT, Keys, Source, make_spec
 
 Toml = Mapping[str, Any]
-EIGENVALUES = ("largest", "second", "gap")
-"""The series of kind `spectrum`: the two largest eigenvalues, and their difference."""
-_WHERE = {"model": str, "spec": dict, "axes": dict}
-_LOOK = {"measure": str, "measure_title": str, "log_x": bool, "log_y": bool}
-_RULE = {
-    **dict.fromkeys(("lower", "higher", "series", "columns"), [str]),
-    **dict.fromkeys(("by", "within", "level", "at", "from", "to"), float),
-    "rule": str,
-    "any": bool,
+KINDS = ("lines", "table", "spectrum")
+"""Shapes of figures."""
+FORMULAS = {"claimed": "processor", "memory": "megabytes"}
+"""Keys of series with formulas of costs, and the measured costs."""
+MEMORY = "memory of the data and of the method"
+TABLES = {
+    "figure": "kind metric metric_title log_x log_y statement against against_title steps level",
+    "series": "label solver settings model spec axes full_rank quantity part below fewest paper why claimed memory",
+    "panels": "title metric metric_title against_title log_x log_y model spec axes axis rows only trials quantity"
+    " ratio judged paper scale complement",
+    "columns": "label spec settings",
+    "lines": "label if panel series bound slope mark exact origin to",
+    "claims": "paper rule panel remark lower higher series columns by within level at from to any",
+    "paper": "columns rows",
+    "slider": "name values",
+    "quick": "trials points max_iter only",
 }
-_CLAIM = {"paper": str, "panel": str, "remark": Keys({"text": str, **_RULE}, ("text", "rule")), **_RULE}
-_SERIES = {"label": str, "solver": str, "settings": dict}
-_FILE: dict[str, Any] = {
-    **ABOUT,
-    **_WHERE,
-    "trials": int,
-    "seed": object,
-    "solvers": [str],
-    "settings": dict,
-    "claims": [Keys(_CLAIM, ("paper", "rule"))],
-    "quick": Keys({"trials": int, "points": int, "max_iter": int, "only": dict}),
-}
-
-
-def _file(figure: Toml, required: tuple[str, ...] = (), **tables: Any) -> Keys:
-    keys = {**_FILE, **tables, "figure": Keys({"kind": str, **figure}, ("kind", *required))}
-    return Keys(keys, ("title", "reference", "explanation", "trials", "figure"))
-
-
-KINDS: Mapping[str, Keys] = {
-    "lines": _file(
-        {**_LOOK, "statement": str, "against": str, "against_title": str, "steps": bool, "level": float},
-        success=SUCCESS,
-        slider=Keys({"name": str, "values": list}, ("name", "values")),
-        series=[
-            Keys(
-                {**_SERIES, **_WHERE, "grid": dict, "quantity": str, "part": str, "below": float}
-                | {"fewest": Keys({"along": str, "from": float, "to": float}, ("along", "from", "to"))}
-                | {"claimed": dict, "memory": dict, "paper": str, "why": str},
-                ("label",),
-            )
-        ],
-        panels=[
-            Keys(
-                {**_WHERE, **_LOOK, "title": str, "only": [str], "trials": (int, [int])}
-                | {"ratio": [str], "published": float, "quantity": str, "judged": bool},
-                ("title",),
-            )
-        ],
-        lines=[
-            Keys(
-                {"label": str, "panel": str, "series": str, "bound": str, "slope": float, "mark": str, "if": str}
-                | {"exact": bool, "origin": bool, "to": float},
-                ("label", "if"),
-            )
-        ],
-    ),
-    "table": _file(
-        {},
-        tune_by=str,
-        data=[str],
-        paper=Keys({"columns": [str], "rows": [list]}, ("columns", "rows")),
-        series=[Keys({**_SERIES, "spec": dict, "paper": dict, "full_rank": bool}, ("label",))],
-        columns=[Keys({"label": str, "spec": dict, "settings": dict}, ("label",))],
-        panels=[
-            Keys(
-                {"title": str, "measure": str, "measure_title": str, "scale": float, "complement": bool, "paper": str}
-                | {"axis": str, "rows": dict, "log_x": bool},
-                ("title", "measure"),
-            )
-        ],
-    ),
-    "spectrum": _file({}, panels=[Keys({"title": str, **_WHERE}, ("title",))]),
-}
-
+"""Keys of the tables of a file, the required one first; each kind of figure uses a part of them."""
+_LISTS = ("series", "panels", "columns", "lines", "claims")
+_KEYS = {name: Keys(dict.fromkeys(keys.split(), object), (keys.split()[0],)) for name, keys in TABLES.items()}
+FILE = Keys(
+    {**ABOUT, "model": str, "seed": object, "trials": int, "tune_by": str, "data": [str]}
+    | dict.fromkeys(("spec", "axes", "settings"), dict)
+    | {name: [keys] if name in _LISTS else keys for name, keys in _KEYS.items()},
+    ("title", "reference", "explanation", "trials", "figure", "panels"),
+)
 DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
 
 
@@ -141,17 +90,17 @@ class Preset:
     @property
     def start(self) -> float:
         """The slider position of the stored result."""
-        return float(self.specs[0].values()[self.content["slider"]["name"]])
+        return float(self.first_spec.values()[self.content["slider"]["name"]])
 
     @property
-    def specs(self) -> list[Spec]:
-        """The specs of all series in all panels, before an axis changes them."""
-        return [self.spec(panel, series) for panel, series in product(self.panels, self.series)]
+    def first_spec(self) -> Spec:
+        """The spec of the first series in the first panel, before an axis changes it."""
+        return self.spec(self.panels[0], self.series[0])
 
     @property
     def panels(self) -> Sequence[Toml]:
-        """The panels; one with the title of the preset if the file has none."""
-        return self.content.get("panels") or [{"title": self.title}]
+        """The panels."""
+        return self.content["panels"]
 
     @property
     def all_panels(self) -> tuple[str, ...]:
@@ -159,17 +108,9 @@ class Preset:
         return tuple(self.content.get("all_panels") or (panel["title"] for panel in self.panels))
 
     @property
-    def labels(self) -> tuple[str, ...]:
-        """The names in claims: labels of series, or the eigenvalues of a spectrum."""
-        return EIGENVALUES if self.kind == "spectrum" else tuple(series["label"] for series in self.series)
-
-    @property
     def series(self) -> Sequence[Toml]:
-        """The series; one for each solver if the file has none."""
-        solvers = self.content.get("solvers", [])
-        default = {"solver": solvers[0]} if len(solvers) == 1 else {}
-        named = [{"label": solver, "solver": solver} for solver in solvers]
-        return [{**default, **series} for series in self.content.get("series", named)]
+        """The series; none for a spectrum."""
+        return self.content.get("series", ())
 
     def spec(self, *tables: Toml) -> Spec:
         """Return the spec of the top level, updated by the models and specs of other tables."""
@@ -184,20 +125,28 @@ def read(name: str, text: str) -> Preset:
     """Return the preset in a text; InputError, with the path, for unknown or missing keys and wrong kinds."""
     source = Source(text, "preset file", f"{name}.toml")
     content = source.content
-    figure = content.get("figure")
-    kind = str(figure.get("kind", "lines")) if isinstance(figure, dict) else "lines"
-    kind = PRESET_KINDS.get(kind, kind)
+    source.check(FILE, "a preset")
+    kind = content["figure"]["kind"]
     with source.locate(("figure",)):
         require_known(kind, KINDS, what="kind")
-    for key, names in PRESET_KEYS.items():
-        for table in content[key] if isinstance(content.get(key), list) else ():
-            for old in names.keys() & set(table):
-                table[names[old]] = table.pop(old)
-    source.check(KINDS[kind], "a preset")
     title, reference, explanation = (content[key].strip() for key in ("title", "reference", "explanation"))
     if paper := paper_of(name):
         reference = f"{paper.citation}, {reference.removeprefix(f'{paper.citation}, ')}"
-    return Preset(name, title, kind, reference, explanation, content)
+    preset = Preset(name, title, kind, reference, explanation, content)
+    return replace(preset, content={**content, "claims": [*content.get("claims", ()), *_formulas(preset)]})
+
+
+def _formulas(preset: Preset) -> Iterator[Toml]:
+    """Yield a claim for each formula of costs that a panel can judge: it bounds the measured exponent from above."""
+    for panel, (key, cost), series in product(preset.panels, FORMULAS.items(), preset.series):
+        (axis,) = panel.get("axes", preset.content.get("axes", {"": ()}))
+        shown = series["label"] in panel.get("only", [series["label"]]) and panel.get("judged", True)
+        if shown and axis in series.get(key, {}):
+            bound = series[key][axis]
+            # The paper's words in a series are about time.
+            words = series["paper"] if key == "claimed" else f"{MEMORY}: at most {axis}^{bound:g}"
+            claim = {"paper": words, "why": series.get("why", ""), "quoted": False, "panel": panel["title"]}
+            yield {**claim, "rule": "exponent", "series": [series["label"]], "level": bound, "cost": cost}
 
 
 def moved(preset: Preset, value: float) -> Preset:
@@ -214,16 +163,7 @@ def quick(preset: Preset) -> Preset:
     """Return the reduced run of a preset."""
     rule, content = preset.content.get("quick", DEFAULT), copy.deepcopy(dict(preset.content))
     only, most = rule.get("only", {}), rule.get("trials", DEFAULT["trials"])
-    if "columns" in only:
-        # The paper's numbers of the remaining columns.
-        used = [column["label"] in only["columns"] for column in content["columns"]]
-        for series in content["series"]:
-            for metric, row in series.get("paper", {}).items():
-                series["paper"][metric] = [value for value, one in zip(row, used, strict=True) if one]
-    content["left_out"] = [
-        one for one in content.get("series", ()) if one["label"] not in only.get("series", [one["label"]])
-    ]
-    for key, name in (("series", "label"), ("columns", "label"), ("panels", "title")):
+    for key, name in (("series", "label"), ("panels", "title")):
         if key in only:
             content[key] = [table for table in content[key] if table[name] in only[key]]
     claims = content.get("claims", [])
@@ -234,8 +174,6 @@ def quick(preset: Preset) -> Preset:
             table["trials"] = min(most, int(np.max(table["trials"])))
         for name, values in table.get("axes", {}).items():
             table["axes"][name] = only.get(name) or _spread(values, rule.get("points"), needed)
-        for name, values in table.get("grid", {}).items():
-            table["grid"][name] = [value for value in values if value in only.get(name, values)]
     if "max_iter" in rule:
         content["settings"] = {**content.get("settings", {}), "max_iter": rule["max_iter"]}
         for series in content.get("series", ()):

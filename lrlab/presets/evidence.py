@@ -2,12 +2,11 @@
 
 Six or more trials give the distribution-free interval of the median (signs of deviations are binomial); fewer give
 Student's interval of the mean; positive numbers enter as logarithms. A number with a known sampling error, such as
-a score on test rows, has an interval even from one trial. Otherwise one trial has no interval.
+a score on test samples, has an interval even from one trial. Otherwise one trial has no interval.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import accumulate
 from statistics import median
 from typing import Any, NamedTuple
@@ -44,7 +43,7 @@ class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
     errors: sampling errors in addition to the spread of the trials, by series and place. durations: for times to a
-    level, the length of a run that missed it, whose time is infinite. blocks: scores on the same blocks of test rows
+    level, the length of a run that missed it, whose time is infinite. blocks: scores on the same blocks of test samples
     for all series; their spread gives the errors of numbers and of paired differences.
     """
 
@@ -94,11 +93,10 @@ class Samples(NamedTuple):
         """
         below, above = (self._bounded(name, place) for name in (low, high))
         positive = all((ends[1] > 0).all() for ends in (below, above))
-        if positive:
-            with np.errstate(divide="ignore"):
-                below, above = (np.log(np.maximum(ends, 0.0)) for ends in (below, above))
         count = min(below.shape[1], above.shape[1])
-        with np.errstate(invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if positive:
+                below, above = (np.log(np.maximum(ends, 0.0)) for ends in (below, above))
             least, most = above[0, :count] - below[1, :count], above[1, :count] - below[0, :count]
         # Two infinite numbers have an unknown difference.
         least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
@@ -110,11 +108,11 @@ class Samples(NamedTuple):
         It includes the sampling error of both, and is infinite for one trial without such an error.
         """
         values, error, tail = self.values[series][place], self.error(series, place), (1.0 - CONFIDENCE) / (2.0 * among)
-        sampled = normal(tail) * math.sqrt(2.0) * error
+        sampled = -float(ndtri(tail)) * math.sqrt(2.0) * error
         if len(values) < 2:
             return sampled if len(values) and error else math.inf
         spread = float(values.std(ddof=1)) * math.sqrt(1.0 + 1.0 / len(values))
-        return math.hypot(student(len(values) - 1, tail) * spread, sampled)
+        return math.hypot(stdtrit(len(values) - 1, 1.0 - tail) * spread, sampled)
 
     def _error_of_gap(self, names: Sequence[str], place: Place, relative: bool) -> float:
         """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
@@ -145,23 +143,25 @@ def samples_of(rows: pd.DataFrame, x: str, y: str, scale: float = 1.0) -> Sample
 def interval(values: Array, upper: Array | None = None, error: float = 0.0, among: int = 1) -> Interval:
     """Return the interval of the center of numbers; with `upper`, each number lies between values and upper.
 
-    among: number of intervals that hold jointly with 95% confidence (Bonferroni).
+    error: sampling error in addition to their spread. among: number of intervals that hold jointly with 95% confidence
+    (Bonferroni).
     """
-    ends, tail, count = (values, values if upper is None else upper), (1.0 - CONFIDENCE) / (2.0 * among), len(values)
-    if (outside := ranked(count, tail)) >= 0:
-        low, high = float(np.sort(ends[0])[outside]), float(np.sort(ends[1])[count - 1 - outside])
+    below, above, count = values, values if upper is None else upper, len(values)
+    tail = (1.0 - CONFIDENCE) / (2.0 * among)
+    # The interval of the median omits this many of the sorted numbers at either end; -1 if they are too few.
+    outside = int(np.sum(bdtr(np.arange(count), count, 0.5) <= tail)) - 1
+    if outside >= 0:
+        low, high = float(np.sort(below)[outside]), float(np.sort(above)[count - 1 - outside])
     elif count >= 2:
-        quantile = student(count - 1, tail)
-        low, high = (
-            float(end.mean() + sign * quantile * error_of_mean(end)) if np.isfinite(end).all() else sign * math.inf
-            for end, sign in zip(ends, (-1.0, 1.0), strict=True)
-        )
+        quantile = stdtrit(count - 1, 1.0 - tail)
+        low = float(below.mean() - quantile * error_of_mean(below)) if np.isfinite(below).all() else -math.inf
+        high = float(above.mean() + quantile * error_of_mean(above)) if np.isfinite(above).all() else math.inf
     elif count == 1 and error:
-        low, high = (float(end[0]) for end in ends)
+        low, high = float(below[0]), float(above[0])
     else:
         return EVERYTHING
     if error:
-        center, sampled = median(values.tolist()), normal(tail) * error
+        center, sampled = median(values.tolist()), -ndtri(tail) * error
         low = center - math.hypot(center - low, sampled) if math.isfinite(low) else low
         high = center + math.hypot(high - center, sampled) if math.isfinite(high) else high
     return Interval(low, high)
@@ -170,24 +170,6 @@ def interval(values: Array, upper: Array | None = None, error: float = 0.0, amon
 def error_of_mean(values: Array) -> float:
     """Return the standard error of the mean."""
     return float(values.std(ddof=1)) / math.sqrt(len(values))
-
-
-@lru_cache(maxsize=1024)
-def student(freedom: int, tail: float) -> float:
-    """Return the half-width of Student's interval in standard errors; tail: probability beyond either end."""
-    return float(stdtrit(freedom, 1.0 - tail))
-
-
-@lru_cache(maxsize=1024)
-def normal(tail: float) -> float:
-    """Return the half-width if the standard error is known."""
-    return -float(ndtri(tail))
-
-
-@lru_cache(maxsize=1024)
-def ranked(count: int, tail: float) -> int:
-    """Return how many sorted numbers the interval of the median omits at either end; -1 for too few numbers."""
-    return max((k for k in range(count) if bdtr(k, count, 0.5) <= tail), default=-1)
 
 
 def power(

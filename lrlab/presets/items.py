@@ -1,21 +1,33 @@
-"""Items of presets other than plain runs: quantities of simulated data, fewest measurements, costs of runs."""
+"""The items that presets compute: runs, quantities of simulated data, and searches for the fewest measurements.
+
+Each series in each panel or column has items at each value of its axis, with its settings.
+"""
 
 import math
 import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
-from lrlab.models.axes import place
-from lrlab.parameters import declared
+from lrlab.figures.convergence import TIMES
+from lrlab.models.axes import axes, place_near
+from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Newest, Trial, TrialResult, run_job, run_trial, trial_spec
+from lrlab.sweeps.definition import COUNT, Cell, Span, Sweep
+from lrlab.sweeps.toml import make_axis
 
+STEPS = "iteration"
+"""Axis of figures that show every iterate."""
+CLOSE, QUICK_CLOSE = 1.05, 1.3
+"""Ratio of the ends of a finished search for the fewest measurements, in a full and in a reduced run."""
 MEASUREMENTS = "measurements"
 """Column with the result of a search."""
-COSTS = {"processor": "processor seconds", "megabytes": "peak memory, MB"}
-"""Columns of `cost`, with their titles."""
+COSTS = ("processor", "megabytes")
+"""Columns of `cost`."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class Search:
 
     def recovers(self, value: float) -> bool:
         """Return whether the run at a value recovers."""
-        job = make_job(rounded(self.spec, self.along, value), self.solver, **dict(self.settings))
+        job = make_job(place_near(self.spec, self.along, value), self.solver, **dict(self.settings))
         return run_trial(Trial(job, self.number)).scores.get(self.metric, math.inf) < self.below
 
 
@@ -81,14 +93,8 @@ def fewest(search: Search) -> float:
     while high > search.close * low:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if search.recovers(middle) else (middle, high)
-    spec: Any = rounded(search.spec, search.along, high)
+    spec: Any = place_near(search.spec, search.along, high)
     return float(spec.measurements or spec.values()[search.along])
-
-
-def rounded(spec: Spec, axis: str, value: float) -> Spec:
-    """Return the spec at a value of an axis, rounded for a parameter of whole numbers."""
-    parameter = declared(type(spec)).get(axis)
-    return place(spec, axis, round(value) if parameter is not None and parameter.kind is int else value)
 
 
 def cost(trial: Trial) -> list[dict[str, float]]:
@@ -104,3 +110,101 @@ def cost(trial: Trial) -> list[dict[str, float]]:
     finally:
         tracemalloc.stop()
     return [{"trial": trial.number, "processor": seconds, "megabytes": peak / 1e6}]
+
+
+class Placed(NamedTuple):
+    """A series in a panel, both as in the file; the panel has also the keys of the figure.
+
+    axis, values: the axis with its values. spec: without the axis. settings: of the solver.
+    """
+
+    panel: Toml
+    series: Toml
+    axis: str
+    values: Sequence[Any]
+    spec: Spec
+    settings: Mapping[str, Any]
+
+    @property
+    def below(self) -> float | None:
+        """The level of success of a series that shows a fraction of runs, otherwise None."""
+        return None if "fewest" in self.series else self.series.get("below")
+
+    @property
+    def varies_spec(self) -> bool:
+        """Whether the axis is a parameter of the spec; other axes are the iteration, and places of a quantity."""
+        return self.axis in axes(type(self.spec))
+
+    def at(self, value: Any) -> Spec:
+        """Return the spec at a value of the axis, rounded for a parameter of whole numbers."""
+        return place_near(self.spec, self.axis, value) if self.varies_spec else self.spec
+
+
+def iterates(preset: Preset) -> bool:
+    """Return whether the figure shows every iterate."""
+    figure = preset.content["figure"]
+    return bool(figure.get("steps")) or figure.get("against") in TIMES
+
+
+def placed_in(preset: Preset) -> list[Placed]:
+    """Return all pairs of a panel and a series in it."""
+    placed = []
+    for panel, series in product(preset.panels, preset.series):
+        if series["label"] not in panel.get("only", panel.get("ratio", [series["label"]])):
+            continue
+        look, spec = {**preset.content["figure"], **panel}, preset.spec(panel, series)
+        axis, values = (STEPS, [0.0]) if iterates(preset) else axis_of(preset, series if "axes" in series else panel)
+        placed.append(Placed(look, series, axis, values, spec, settings_of(preset, panel, series)))
+    return placed
+
+
+def items_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], Item | str]]:
+    """Yield the items of a series with the labels of their rows, or why a solver rejects a value."""
+    own, series = {"panel": one.panel["title"], "series": one.series["label"]}, one.series
+    if "quantity" in series or "fewest" in series:
+        for value, count in zip(one.values, counts(preset, one.panel, len(one.values), trials), strict=True):
+            yield from (({**own, one.axis: value}, _drawing(preset, one, value, number)) for number in range(count))
+        return
+    if one.axis == STEPS:
+        cells: Sequence[Cell] = [Cell({}, "", make_job(one.spec, series["solver"], **one.settings))]
+    else:
+        axes, solver = ((one.axis, tuple(one.values)),), (series["solver"],)
+        cells = Sweep(spec=one.spec, axes=axes, solvers=solver, settings=tuple(one.settings.items())).cells
+    for cell, count in zip(cells, counts(preset, one.panel, len(cells), trials), strict=True):
+        labels = own | dict(cell.axes)
+        if cell.job is None:
+            yield {**labels, "solver": cell.solver}, cell.refused
+            continue
+        yield from ((labels, Trial(cell.job, number)) for number in range(count))
+
+
+def _drawing(preset: Preset, one: Placed, value: float, number: int) -> Drawing | Search:
+    """Return the quantity or the search of a series at a value of its axis."""
+    series, spec = one.series, one.at(value)
+    if "quantity" in series:
+        return Drawing(spec, series["quantity"], number, None if one.varies_spec else value)
+    along, first, last = (series["fewest"][key] for key in ("along", "from", "to"))
+    settings = tuple(one.settings.items())
+    close = QUICK_CLOSE if preset.quick else CLOSE
+    metric, below = one.panel["metric"], series["below"]
+    return Search(spec, series["solver"], settings, metric, below, along, first, last, number, close)
+
+
+def settings_of(preset: Preset, panel: Toml, series: Toml) -> dict[str, Any]:
+    """Return the settings of a series in a panel or column."""
+    special = panel.get("settings", {}).get(series["label"], {})
+    return {**preset.content.get("settings", {}), **series.get("settings", {}), **special}
+
+
+def axis_of(preset: Preset, panel: Toml) -> tuple[str, Sequence[Any]]:
+    """Return the axis of a panel, or else of the file, with its values."""
+    ((axis, values),) = panel.get("axes", preset.content.get("axes", {})).items()
+    given = make_axis(values)
+    return axis, given.values(axis) if isinstance(given, Span) else given
+
+
+def counts(preset: Preset, panel: Toml, count: int, trials: int | None) -> list[int]:
+    """Return the number of trials per value in a panel or column."""
+    given = panel.get("trials", preset.content["trials"])
+    numbers = given if isinstance(given, list) else [given] * count
+    return [int(COUNT.check(trials or number)) for number in numbers]

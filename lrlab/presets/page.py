@@ -1,4 +1,4 @@
-"""The page of a preset: one HTML file that needs no other file."""
+"""The page of a preset: an HTML file that needs no other file."""
 
 from collections.abc import Sequence
 from html import escape
@@ -13,13 +13,12 @@ PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding=
 
 def page(preset: Preset, result: Result) -> str:
     """Return the page of a preset: title, explanation, panels side by side if the page is wide, captions."""
-    name, reference = escape(preset.name), escape(preset.reference)
-    body = (
-        f"{about(preset)}{panels_in_rows(result.panels, first=True)}\n"
-        f"<p>{reference}. Computed by <code>{escape(command(preset))}</code>; "
-        f"the numbers are in <code>{name}.csv</code>, every trial with its seed in <code>{name}-trials.csv</code>.</p>"
+    name = escape(preset.name)
+    source = (
+        f"Computed by <code>{escape(command(preset))}</code>; the numbers are in <code>{name}.csv</code>, "
+        f"every trial with its seed in <code>{name}-trials.csv</code>."
     )
-    return PAGE.substitute(title=escape(preset.title), body=body)
+    return PAGE.substitute(title=escape(preset.title), body=section_of(preset, result.panels, source, first=True))
 
 
 def command(preset: Preset) -> str:
@@ -28,15 +27,14 @@ def command(preset: Preset) -> str:
     return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
-def about(preset: Preset) -> str:
-    """Return the explanation of a preset, after the LaTeX of its theorem: the page loads no other file."""
-    text = preset.content.get("figure", {}).get("statement", "").strip()
-    return (f"<pre>{escape(text)}</pre>\n" if text else "") + f"<p>{escape(preset.explanation)}</p>\n"
+def section_of(preset: Preset, panels: Sequence[Panel], source: str, first: bool, name: str = "panel") -> str:
+    """Return the LaTeX of a theorem, the explanation of a preset, its panels, its reference and its source.
 
-
-def panels_in_rows(panels: Sequence[Panel], first: bool, name: str = "panel") -> str:
-    """Return panels in rows. The first panels of a page bring the plotting library."""
-    sections = []
+    The first panels of a page bring the plotting library.
+    """
+    statement = preset.content.get("figure", {}).get("statement", "").strip()
+    about = (f"<pre>{escape(statement)}</pre>\n" if statement else "") + f"<p>{escape(preset.explanation)}</p>"
+    figures = list[str]()
     for k, panel in enumerate(panels):
         drawn = panel.figure.to_html(
             full_html=False,
@@ -45,7 +43,8 @@ def panels_in_rows(panels: Sequence[Panel], first: bool, name: str = "panel") ->
             default_height=panel.figure.layout.height,
             config={"responsive": True, "displaylogo": False},
         )
-        sections.append(
+        figures.append(
             f"<section>\n<h3>{escape(panel.title)}</h3>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
         )
-    return f'<div class="panels">\n{"".join(sections)}\n</div>'
+    shown = "\n".join(figures)
+    return f'{about}\n<div class="panels">\n{shown}\n</div>\n<p>{escape(preset.reference)}. {source}</p>'

@@ -4,9 +4,9 @@ The gradient and the Hessian product of the factor W (eq. 8 and 9) on simulated 
 and 11) against products with a stored table of the rows h_j (x) x_i, and rows in parts on threads against one thread.
 """
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from timeit import timeit
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,16 +53,9 @@ def _speed_ups(slow: Actions, fast: Actions) -> dict[str, float]:
     """Return the ratios of median times, taken in turn."""
     ratios = {}
     for name, *pair in zip(PRODUCTS, slow, fast, strict=True):
-        seconds = [[_timed(action) for action in pair] for _ in range(REPEATS + 1)][1:]
+        seconds = [[timeit(action, number=1) for action in pair] for _ in range(REPEATS + 1)][1:]
         ratios[name] = float(np.divide(*np.median(seconds, axis=0)))
     return ratios
-
-
-def _timed(action: Callable[[], Array]) -> float:
-    """Return the seconds that an action takes."""
-    started = time.perf_counter()
-    action()
-    return time.perf_counter() - started
 
 
 def in_parts(problem: MultilabelProblem, W: Array, S: Array, H: Array, count: int, run: Any = map) -> Actions:

@@ -18,9 +18,9 @@ FOLDER = "LRLAB_DATA"
 
 
 SETS: dict[str, dict[str, Any]] = json.loads(files("lrlab.presets").joinpath("data_sets.json").read_text("utf-8"))
-"""Facts about each set, by name: numbers of training rows (`rows`), test rows, features and labels; means of nonzero
-features and positive labels per row; source, licence and reference. From Yu et al. (2014), Table 2; for emotions and
-corel5k, counted in the files."""
+"""Facts about each set, by name: numbers of training samples (`rows`), test samples, features and labels; means of
+nonzero features and positive labels per sample; source, license and reference. From Yu et al. (2014), Table 2; for
+emotions and corel5k, counted in the files."""
 HOW = (
     "For a set NAME the folder, or its subfolder NAME, holds NAME-train and NAME-test in any format that lrlab reads "
     "(.arff, .svm, .txt, .csv, .npz; also as .gz or .bz2), and NAME.xml with the labels if the format is ARFF."
@@ -29,7 +29,7 @@ HOW = (
 
 
 class Files(NamedTuple):
-    """The files of a data set: training rows, test rows, and the list of labels, if any."""
+    """The files of a data set: training samples, test samples, and the list of labels, if any."""
 
     train: Path
     test: Path
@@ -50,11 +50,12 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Se
         raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
     if not Path(given).is_dir():
         raise InputError("data", "a folder with data sets", given, "name an existing one")
+    if found := {name: files for name, files in presence(given, names).items() if files}:
+        return found
     stems = [path.stem.lower() for path in (*Path(given).iterdir(), *Path(given).glob("*/*")) if path.suffix in ENDINGS]
-    others = sorted({name for stem in stems if "train" in stem and (name := stem.partition("train")[0].rstrip("-_. "))})
-    for wanted in (names, others):
-        if present := {name: files for name in wanted if (files := _files(Path(given), name))}:
-            return present
+    others = {name for stem in stems if "train" in stem and (name := stem.partition("train")[0].rstrip("-_. "))}
+    if found := {name: files for name, files in presence(given, tuple(sorted(others))).items() if files}:
+        return found
     remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
     raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
 
@@ -66,9 +67,10 @@ def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> d
 
 
 def _files(folder: Path, name: str) -> Files | None:
+    """Return the files of a set in a folder or in its subfolder of that name; None without training or test samples."""
     parts: dict[str, Path] = {}
-    inside = [path for path in sorted(folder.iterdir()) if path.is_dir() and path.name.lower() == name]
-    for path in (path for own in (folder, *inside) for path in sorted(own.iterdir()) if path.is_file()):
+    inside = sorted(path for path in folder.glob("*/*") if path.parent.name.lower() == name)
+    for path in [*sorted(folder.iterdir()), *inside]:
         ending = data_suffix(path)
         stem = path.name.lower().rpartition(ending or ".")[0]
         if ending == ".xml" and stem == name:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -26,14 +27,6 @@ WS = 8
 """Matrices per set of measurements."""
 SWEEPS, RECOVERED = 300, 0.01
 """Most sweeps of alternating minimization, and the largest relative error of a recovered matrix."""
-PLACES = {
-    "weight": "regularization strength of the nuclear norm, λ",
-    "distance": "distance  ‖W − W′‖₂ or ‖w − w′‖",
-    "frequency": "largest probability of a label to be observed, P",
-    "features_per_row": "nonzero features per row",
-    "threads": "threads",
-}
-"""Titles of axes that are not parameters of a spec, by name."""
 
 
 def properties(spec: Any) -> Parts:
@@ -81,34 +74,18 @@ def contraction(spec: Any) -> Parts:
     U, X, XU = L.U, A.X, A.X @ L.U
     ones = A.scale * (X.T @ XU)
 
-    def parts(g: Array) -> tuple[Array, Array]:
-        """Return S and N of a direction, projected on the tangent space."""
+    def applied(g: Array, transposed: bool = False) -> Array:
+        """Return the projection of W minus the debiased moment of its measurements, W a direction."""
         G = g.reshape(p, r)
-        S = U.T @ G
-        return (S + S.T) / 2.0, (G - U @ S) / math.sqrt(2.0)
+        S, N = (U.T @ G + G.T @ U) / 2.0, (G - U @ (U.T @ G)) / math.sqrt(2.0)
+        WU = U @ S + N
+        image = np.einsum("ij,ij->i", X @ (WU + N), XU)
+        trace = np.trace(S) * ones if transposed else A.scale * image.sum() * U
+        moved = WU - A.scale * (X.T @ (image[:, None] * XU)) + trace
+        along = U @ (U.T @ moved)
+        return (along + math.sqrt(2.0) * (moved - along)).ravel()
 
-    def stored(WU: Array) -> Array:
-        """Return the projection of a symmetric W on the tangent space, from W U."""
-        S = U.T @ WU
-        return (U @ S + math.sqrt(2.0) * (WU - U @ S)).ravel()
-
-    def rest(S: Array, N: Array, image: Array) -> Array:
-        """Return (W - A*(image)) U of a direction W, without the trace term."""
-        return U @ S + N - A.scale * (X.T @ (image[:, None] * XU))
-
-    def image_of(S: Array, N: Array) -> Array:
-        return np.einsum("ij,ij->i", XU @ S + 2.0 * (X @ N), XU)
-
-    def deviation(g: Array) -> Array:
-        S, N = parts(g)
-        image = image_of(S, N)
-        return stored(rest(S, N, image) + A.scale * image.sum() * U)
-
-    def transposed(g: Array) -> Array:
-        S, N = parts(g)
-        return stored(rest(S, N, image_of(S, N)) + np.trace(S) * ones)
-
-    restricted = LinearOperator((p * r, p * r), matvec=deviation, rmatvec=transposed, dtype=float)
+    restricted = LinearOperator((p * r, p * r), matvec=applied, rmatvec=partial(applied, transposed=True), dtype=float)
     start = np.random.default_rng(spec.streams().solver).standard_normal(p * r)
     (worst,) = svds(restricted, k=1, tol=1e-2, v0=start, return_singular_vectors=False)
     fixed = np.linalg.norm(L.dense() - A.moment(A(L)).dense(), 2) / np.abs(L.s).max()
@@ -260,4 +237,4 @@ QUANTITIES: dict[str, Callable[..., Parts]] = {
     + (generalisation_gaps, rank_fits, rank_distances, perturbation, sign_moments)
     + (fast_products, threaded_products)
 }
-"""Functions of a spec with the seed of a trial, and of the place if the axis is one of PLACES, by name."""
+"""Functions of a spec with the seed of a trial, and of the place if the axis is not a parameter, by name."""

@@ -1,7 +1,7 @@
-"""All presets on one self-contained page, computed or shipped, after a table of verdicts."""
+"""The page of all presets, after a table of verdicts."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,12 +12,14 @@ from lrlab.engine.results import Start
 from lrlab.parameters import InputError
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.page import PAGE, about, panels_in_rows
+from lrlab.presets.page import PAGE, section_of
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Line, Result, counts, lines
+from lrlab.presets.result import Result, Verdict, counts, lines
 from lrlab.runs.run import Progress, silent
 
 HEAD = "".join(f"<th>{title}</th>" for title in ("Experiment", "Panel", "The paper", "Here", "Verdict", "Remark"))
+Part = tuple[Preset, Result | None, str]
+"""A preset in a report, its result, and how lrlab computed it, or why it could not (no result)."""
 
 
 def write_report(
@@ -36,59 +38,48 @@ def write_report(
     `presets.run`; lrlab computes a trial that several presets share once. If data is missing or a trial fails, the page
     says why, and the other presets follow. begin(name) is called before each preset.
     """
-    folder = presets.writable(Path(out))
-    chosen, results, made = list[Preset](), dict[str, Result](), dict[str, str]()
+    folder, parts = presets.writable(Path(out)), list[Part]()
     paths = [folder / "papers.html"]
     with TemporaryDirectory() as temporary:
         shared = store or Path(temporary) / "results.sqlite"
         for name in presets.names():
             begin(name)
             preset = presets.load(name, quick and not stored)
-            chosen.append(preset)
             try:
                 if stored:
                     if (run := shipped.load(name)) is None:
                         raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-                    results[name], made[name] = run.drawn, run.words
+                    result, words = run.drawn, run.words
                 else:
                     own = data if preset.data else None
-                    results[name] = presets.compute(preset, progress, start, data=own, store=shared)
-                    made[name] = "A reduced run: fewer trials and points." if preset.quick else "A full run."
+                    result = presets.compute(preset, progress, start, data=own, store=shared)
+                    words = "A reduced run: fewer trials and points." if quick else "A full run."
+                paths.append(folder / f"{name}.csv")
+                result.table.to_csv(paths[-1], index=False, float_format="%.8g")
+                parts.append((preset, result, words))
             except (InputError, RuntimeError) as error:
-                made[name] = f"Not computed: {str(error).rstrip('.')}."
-                continue
-            paths.append(folder / f"{name}.csv")
-            results[name].table.to_csv(paths[-1], index=False, float_format="%.8g")
-    paths[0].write_text(_all_pages(chosen, results, made), encoding="utf-8")
+                parts.append((preset, None, f"Not computed: {str(error).rstrip('.')}."))
+    paths[0].write_text(_report(parts), encoding="utf-8")
     return paths
 
 
-def _all_pages(chosen: Sequence[Preset], results: Mapping[str, Result], made: Mapping[str, str]) -> str:
-    """Return the page of all presets: a table of verdicts, then the panels of each.
-
-    results: by the name of the preset. made: how lrlab computed each, or why it could not.
-    """
-    rows, sections, judged = list[str](), list[str](), list[Line]()
-    first = next(iter(results), "")
-    for preset in chosen:
-        result, (name, title, words) = (
-            results.get(preset.name),
-            map(escape, (preset.name, preset.title, made[preset.name])),
-        )
+def _report(parts: Sequence[Part]) -> str:
+    """Return the page of all presets: a table of verdicts, then the panels of each."""
+    rows, sections, judged, first = list[str](), list[str](), list[Verdict](), True
+    for preset, result, words in parts:
+        name, title, words = map(escape, (preset.name, preset.title, words))
         link = f'<a href="#{name}">{title}</a><br><small>{words}</small>'
         own = lines(result.table) if result else []
         judged += own
-        for line in own or [Line("", "", "", "no verdict" if result else "not computed", "")]:
+        for line in own or [Verdict("", "", "", "no verdict" if result else "not computed")]:
             cells = (line.panel, line.claim, line.ours, line.verdict, line.why)
             rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>")
             link = ""
-        figures = panels_in_rows(result.panels, first=preset.name == first, name=preset.name) if result else ""
-        paper = paper_of(preset.name)
+        paper = paper_of(name)
         bibtex = f"<pre>{escape(paper.bibtex)}</pre>" if paper else ""
-        sections.append(
-            f'<h2 id="{name}">{title}</h2>\n{about(preset)}<p>{words}</p>\n{figures}\n'
-            f"<p>{escape(preset.reference)}</p>\n{bibtex}"
-        )
+        section = section_of(preset, result.panels if result else (), words, first, name)
+        sections.append(f'<h2 id="{name}">{title}</h2>\n{section}\n{bibtex}')
+        first = first and result is None
     table = f'<div class="table"><table><tr>{HEAD}</tr>\n{"".join(rows)}\n</table></div>'
     words = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
     summary = f"<p>{len(judged)} claims: {words}. Not decided: these runs cannot tell.</p>"

@@ -77,68 +77,35 @@ class Judged(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A claim in the words of its paper, the measurement as text, and a remark ("" for none).
+    """A claim in a panel: the paper's words, our measurement, the outcome (one of WORDS), and a remark ("" for none).
 
-    word: the outcome, one of WORDS. rule, samples: the rule and the numbers that it judged. quoted: whether the paper
-    says these words; otherwise they describe its formula or table.
+    rule, samples: the rule and the numbers that it judged; absent if the verdict was read from a table.
     """
-
-    paper: str
-    measured: str
-    word: str
-    remark: str = ""
-    rule: Mapping[str, Any] = {}
-    samples: "Samples | None" = None
-    quoted: bool = True
-
-    @property
-    def sentence(self) -> str:
-        """The verdict as a sentence for users."""
-        words = f"Verdict: {self.word}. The paper: {quoted(self.paper, self.quoted)}. "
-        return f"{words}Measured: {self.measured}. {self.remark}".rstrip()
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The verdict as columns of a table."""
-        values = {"paper": self.paper, "measured": self.measured, "remark": self.remark, "quoted": self.quoted}
-        return {"verdict": self.word, **values}
-
-
-def quoted(text: str, whether: bool) -> str:
-    """Return a text, in quotation marks if asked."""
-    return f"“{text}”" if whether else text
-
-
-class Line(NamedTuple):
-    """A claim in a panel: the paper's words, our measurement, the verdict, and the remark ("" for none)."""
 
     panel: str
     claim: str
     ours: str
     verdict: str
-    why: str
+    why: str = ""
+    rule: Mapping[str, Any] = {}
+    samples: "Samples | None" = None
 
     @property
     def sentence(self) -> str:
-        """The line as a sentence for users."""
-        return f"{self.panel}: {self.verdict}. Measured: {self.ours}. {self.why}".rstrip()
+        """The verdict as a sentence for users."""
+        return f"Verdict: {self.verdict}. The paper: {self.claim}. Measured: {self.ours}. {self.why}".rstrip()
 
 
-def lines(table: pd.DataFrame) -> list[Line]:
-    """Return the claims in the table of a preset."""
+def lines(table: pd.DataFrame) -> list[Verdict]:
+    """Return the verdicts in the table of a preset."""
     if "verdict" not in table:
         return []
     rows = table[table["verdict"].isin(WORDS)].astype(object)
-    rows = rows.where(rows.notna(), "").to_dict("records")
-    # In tables with printed numbers, the column `paper` holds the numbers.
-    shown = []
-    for row in rows:
-        claim = quoted(row.get("claim") or row["paper"], str(row.get("quoted", True)) != "False")
-        shown.append(Line(row.get("panel", ""), claim, row["measured"], row["verdict"], row["remark"]))
-    return shown
+    keys = ["panel", "claim", "measured", "verdict", "remark"]
+    return [Verdict(*row) for row in rows.where(rows.notna(), "")[keys].itertuples(index=False)]
 
 
-def open_for(shown: Sequence[Line]) -> str:
+def open_for(shown: Sequence[Verdict]) -> str:
     """Return how many claims need more trials, and how many are on omitted parts; "" for none."""
     still = [line.ours for line in shown if line.verdict == UNDECIDED]
     absent = sum(NOT_RUN in ours for ours in still)
@@ -147,7 +114,7 @@ def open_for(shown: Sequence[Line]) -> str:
     return ", ".join(words)
 
 
-def counts(shown: Sequence[Line]) -> dict[str, int]:
+def counts(shown: Sequence[Verdict]) -> dict[str, int]:
     """Return how many claims have each verdict, without zeros."""
     numbers = {word: sum(line.verdict == word for line in shown) for word in WORDS}
     return {word: number for word, number in numbers.items() if number}

@@ -8,16 +8,16 @@ Trials share the storage of sweeps. The key of any other item has its values and
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lrlab import catalog
+from lrlab import catalog, code_hash
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import POLL_SECONDS, ItemResult, LocalResults, Results, Start
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.run import Trial, TrialResult, run_trial
-from lrlab.store.store import Store, key_of, version_of
+from lrlab.store.store import Store, key_of
 
 
 class Resumed(Results):
@@ -30,9 +30,8 @@ class Resumed(Results):
         super().__init__(wanted)
         self._function, self._open = function, open_store
         with open_store() as store:
-            known = _read(store, function, wanted)
+            known = stored(store, function, wanted)
         self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
-        self.reused = len(known)
         self._places = [k for k in range(len(wanted)) if k not in known]
         # Without missing items, no engine starts.
         self._inner = (start if self._places else LocalResults)(function, [wanted[k] for k in self._places])
@@ -61,35 +60,37 @@ class Resumed(Results):
         """Store computed results, and return them after the stored ones."""
         new = [ItemResult(self._places[number], item, value) for number, item, value in computed]
         # A failed or an interrupted trial is not a result.
-        good = [one for one in new if not isinstance(one.value, Failure)]
-        finished = {item: value for _, item, value in good if getattr(value, "stop", "") != Stop.CANCELLED.name}
-        if finished:
+        good = {
+            item: value
+            for _, item, value in new
+            if not isinstance(value, Failure) and getattr(value, "stop", "") != Stop.CANCELLED.name
+        }
+        if good:
             with self._open() as store:
                 if self._function is run_trial:
-                    store.add(finished)
+                    store.add(good)
                 else:
-                    store.add_items({key(self._function, item): value for item, value in finished.items()})
+                    plain = {item: v._asdict() if isinstance(v, TrialResult) else v for item, v in good.items()}
+                    store.add_items({key(self._function, item): value for item, value in plain.items()})
         new, self._stored = [*self._stored, *new], []
         self.done += len(new)
         return new
 
 
-def _read(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
+def stored(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
     """Return the stored results by the number of the item."""
-    if function is not run_trial:
-        keys = [key(function, item) for item in wanted]
-        stored = store.items(keys)
-        known = {k: stored[own] for k, own in enumerate(keys) if own in stored}
-        # JSON has the result of a trial as a list; iterates of a trial are a list of rows.
-        for k, one in known.items():
-            if isinstance(wanted[k], Trial) and isinstance(one, list) and not all(isinstance(row, dict) for row in one):
-                known[k] = TrialResult(*one)
-        return known
-    last: dict[Any, int] = {}
-    for job, number in wanted:
-        last[job] = max(last.get(job, 0), number + 1)
-    trials = {job: store.results(job, below) for job, below in last.items()}
-    return {k: trials[job][number] for k, (job, number) in enumerate(wanted) if number in trials[job]}
+    if function is run_trial:
+        below = 1 + max((number for _, number in wanted), default=0)
+        trials = {job: store.results(job, below) for job in dict.fromkeys(job for job, _ in wanted)}
+        return {k: trials[job][number] for k, (job, number) in enumerate(wanted) if number in trials[job]}
+    keys = [key(function, item) for item in wanted]
+    items = store.items(keys)
+    return {k: as_computed(items[own]) for k, own in enumerate(keys) if own in items}
+
+
+def as_computed(read: Any) -> Any:
+    """Return a result, read from JSON, as the function of the preset returned it."""
+    return TrialResult(**read) if isinstance(read, dict) and "scores" in read else read
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:
@@ -100,9 +101,12 @@ def key(function: Callable[[Any], Any], item: Any) -> bytes:
     else:
         spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
         model = spec.model if isinstance(spec, Spec) else "multilabel"
-        used += [catalog.MODELS[model], *([catalog.solver(solver, model).run] if solver else [])]
-        values = [model, asdict(item) if is_dataclass(item) and not isinstance(item, type) else repr(item)]
-    text = json.dumps([version_of(*used), values], sort_keys=True, default=_text)
+        # A quantity may run any solver of its model, but none of a plugin.
+        own = [one for one in catalog.solvers_for(model) if one.run.__module__.startswith("lrlab.")]
+        solvers = [catalog.solver(solver, model)] if solver else own
+        used += [catalog.MODELS[model], *(one.run for one in solvers)]
+        values = [model, asdict(item)]
+    text = json.dumps({"code": code_hash.version(*used), "item": values}, sort_keys=True, default=_text)
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 

@@ -2,7 +2,7 @@
 
 | statistic | rule: region |
 |---|---|
-| paired ratio of series | `each`, `sooner`: above `by` (1); `ratio`: `level` within a factor; `similar`: near 1 |
+| paired ratio of series | `each`, `sooner`: above `by` (1), or at `level` within a factor; `similar`: near 1 |
 | value | `about`: `level` within a factor; `settles`: at most `level` at the points of the claim, above it far away |
 | | `constant`: the same at all points within a factor; `threshold`: below `level` most trials of another succeed |
 | order over the points | `rising`, `falling` |
@@ -12,7 +12,7 @@
 
 `at`, `from`, `to` or `columns` select points; with `any`, one series of `higher` suffices. A claim is reproduced if
 every interval lies in the region, not reproduced if one lies outside, and otherwise not decided. A failed claim on a
-size *agrees in direction* if the effect itself exceeds the uncertainty. `presets.printed` judges printed numbers.
+size *agrees in direction* if the effect itself exceeds the uncertainty. `claims` judges printed numbers.
 
 Bounds have free constants. So a rule judges a slope other than 0 over at least a factor of 8 in its variable, with an
 interval at most 0.3 wide. A formula bounds growth from above. Its exponent is met if the interval is narrower than the
@@ -30,31 +30,22 @@ import numpy as np
 from lrlab.figures.numbers import rounded
 from lrlab.presets.evidence import Interval, Place, Samples, decisive, power
 from lrlab.presets.result import DIRECTION, FAILED, TOO_FEW, Judged
-from lrlab.sweeps.statistics import wilson
+from lrlab.sweeps.statistics import wilson_bounds
 
 Table = Mapping[str, Any]
 Region = tuple[float, float]
+Rule = Callable[[Table, Samples], Judged]
 CHANCE = 0.05
 NEITHER = Judged(None, "series without a number")
 NEAR = 1.5
 """Factor within which a number still has the claimed order of magnitude."""
 WIDE, WIDE_OF_NONE = 1.0, 0.3
-"""Width at which the interval of an exponent says too little; the second one is for a formula without growth. If
+"""Largest width of an interval that determines an exponent; the second one is for a formula without growth. If
 times that grow as a square root are permuted randomly, 7% have an interval that contains 0 and is narrower than 0.5."""
 LEAST_RANGE, WIDE_OF_BOUND = 8.0, 0.3
 """Smallest range of a variable, and widest interval, to judge the shape of a bound."""
 PROPORTIONAL = 0.15
 """Largest distance of an exponent from 1 for errors that count as proportional to a rate."""
-
-
-class Rule(NamedTuple):
-    """The judge of a claim, and its subject: series, places, or neither.
-
-    A test permutes the numbers of the subject; the rule must then rarely hold.
-    """
-
-    judge: Callable[[Table, Samples], Judged]
-    of: tuple[str, ...] = ()
 
 
 class Statement(NamedTuple):
@@ -111,9 +102,9 @@ def where(place: Place) -> str:
     return place if isinstance(place, str) else f"at {place:g}"
 
 
-def listed(words: Sequence[str], separator: str = ", ", most: int = 3) -> str:
+def listed(words: Sequence[str], most: int = 3) -> str:
     """Return the first words of a list, and the number of the others."""
-    return separator.join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
+    return ", ".join(words[:most]) + (f" and {len(words) - most} more" if len(words) > most else "")
 
 
 def places_words(statements: Sequence[Statement]) -> str:
@@ -121,7 +112,7 @@ def places_words(statements: Sequence[Statement]) -> str:
     places = dict.fromkeys(one.place for one in statements)
     sides = {place: decided(one.holds for one in statements if one.place == place) for place in places}
     holds, open_ones = (sum(one is wanted for one in sides.values()) for wanted in (True, None))
-    words = f"as claimed at {holds} of {len(sides)} places"
+    words = f"as claimed at {holds} of {len(sides)} points"
     if contrary := [where(place) for place, one in sides.items() if one is False]:
         words += f", the contrary {listed(contrary)}"
     return words + (f", within the uncertainty at {open_ones}" if open_ones else "")
@@ -150,26 +141,25 @@ def _compared(
     return list(best.values())
 
 
-def _paired(rule: Table, samples: Samples) -> Judged:
-    """Judge whether all ratios of `higher` to `lower` exceed `by`, or are at `level` within a factor."""
-    named, as_ratio = (rule["lower"], rule["higher"]), rule["rule"] == "ratio"
-    size, room = math.log(rule["level"] if as_ratio else rule.get("by", 1.0)), math.log(rule.get("within", 1.0))
-    region = (size - room, size + room) if as_ratio else (size, math.inf)
-    effect = (0.0, math.inf) if size > 0.0 else (-math.inf, 0.0) if as_ratio else None
-    statements = _compared(rule, samples, [*product(*named)], region, effect)
-    places = list(dict.fromkeys(one.place for one in statements))
-    words = places_words(statements)
-    if as_ratio:
-        ends = {(*pair, x): samples.contrast(*pair, x).exp for x in places for pair in product(*named)}
-        words = "; ".join(
-            f"{high} over {low} {where(x)}: {number(own.low)} to {number(own.high)}"
-            for (low, high, x), own in ends.items()
-        )
-    elif len(places) == 1:
+def _each(rule: Table, samples: Samples) -> Judged:
+    """Judge whether all ratios of `higher` to `lower` exceed `by`, or are `level` within a factor."""
+    named, room = (rule["lower"], rule["higher"]), rule.get("within", 1.0)
+    least, most = math.log(rule.get("by", 1.0)), math.inf
+    # The rule `sooner` has a level of errors, not of ratios.
+    if rule["rule"] == "each" and "level" in rule:
+        least, most = math.log(rule["level"] / room), math.log(rule["level"] * room)
+    pairs = [*product(*named)]
+    statements = _compared(rule, samples, pairs, (least, most), (0.0, math.inf) if least > 0.0 else None)
+    places, words = list(dict.fromkeys(one.place for one in statements)), places_words(statements)
+    if len(places) == 1:
         words = f"{'; '.join(shown(samples, names, places[0]) for names in named)}; {where(places[0])}"
-    judged = concluded(statements, words, "" if decisive(samples, named, places) else TOO_FEW)
-    smaller = judged.word == DIRECTION and not as_ratio
-    return judged._replace(measured=f"{words}; below at all of them by less") if smaller else judged
+    if least > 0.0 and places:
+        ends = [samples.contrast(*pair, place).exp for place in places for pair in pairs]
+        ratios = f"ratios {number(min(one.low for one in ends))} to {number(max(one.high for one in ends))}"
+        # A smaller or larger effect does not contradict the direction.
+        same_direction = decided(one.effect for one in statements) and not decided(one.holds for one in statements)
+        words = ratios if same_direction else f"{words}; {ratios}"
+    return concluded(statements, words, "" if decisive(samples, named, places) else TOO_FEW)
 
 
 def _similar(rule: Table, samples: Samples) -> Judged:
@@ -180,14 +170,16 @@ def _similar(rule: Table, samples: Samples) -> Judged:
     return concluded(statements, f"within a factor of {rule['within']:g}: {places_words(statements)}")
 
 
+def _valued(samples: Samples, series: str, place: Place, among: int, *regions: Region) -> Statement:
+    """Return whether the number of a series lies in a region, and in the region of the effect."""
+    return Statement(place, *(side(partial(samples.interval, series, place), among, region) for region in regions))
+
+
 def _about(rule: Table, samples: Samples) -> Judged:
-    level, statements = rule["level"], list[Statement]()
-    for name in rule["series"]:
-        places = samples.places([name], rule)
-        for place in places:
-            of, among = partial(samples.interval, name, place), len(places) * len(rule["series"])
-            sides = (side(of, among, (level / room, level * room)) for room in (rule["within"], NEAR))
-            statements.append(Statement(place, *sides))
+    regions = [(rule["level"] / room, rule["level"] * room) for room in (rule["within"], NEAR)]
+    places = {name: samples.places([name], rule) for name in rule["series"]}
+    among = sum(map(len, places.values()))
+    statements = [_valued(samples, name, place, among, *regions) for name, own in places.items() for place in own]
     return concluded(statements, ranges(rule, samples))
 
 
@@ -199,9 +191,9 @@ def _settles(rule: Table, samples: Samples) -> Judged:
         if not inside or not outside:
             return NEITHER
         far, among = outside[0] if "from" in rule else outside[-1], len(inside) * len(rule["series"])
-        below = {x: side(partial(samples.interval, name, x), among, (-math.inf, level)) for x in inside}
-        above = side(partial(samples.interval, name, far), 1, (level, math.inf)) or None
-        statements += [*(Statement(place, one) for place, one in below.items()), Statement(far, above)]
+        statements += [_valued(samples, name, place, among, (-math.inf, level)) for place in inside]
+        above = _valued(samples, name, far, 1, (level, math.inf))
+        statements.append(above._replace(holds=above.holds or None))
         near = max(inside, key=lambda place: samples.center(name, place))
         words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.center(name, far))} {where(far)}")
     return concluded(statements, "; ".join(words))
@@ -221,17 +213,17 @@ def _constant(rule: Table, samples: Samples) -> Judged:
 
 
 def _trend(rule: Table, samples: Samples) -> Judged:
-    statements, words, sign = list[Statement](), [], 1.0 if rule["rule"] == "rising" else -1.0
+    """Judge whether the numbers rise from the first to the last place, or, for `falling`, in the opposite order."""
+    statements, words = list[Statement](), []
     for name in rule["series"]:
         places = samples.places([name], rule)
         if len(places) < 2:
             return NEITHER
-        sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in places]
-        first, last = (samples.interval(name, place) for place in (places[0], places[-1]))
-        ahead = last.low > first.high if sign > 0 else last.high < first.low
-        steps = [*pairwise(sure), (sure[0], sure[-1])]
-        against = any(other.high < one.low if sign > 0 else other.low > one.high for one, other in steps)
-        ordered = ordered_by_chance([sign * samples.center(name, place) for place in places]) <= CHANCE
+        upward = places if rule["rule"] == "rising" else places[::-1]
+        sure = [samples.interval(name, place, len(places) * len(rule["series"])) for place in upward]
+        ahead = samples.interval(name, upward[-1]).low > samples.interval(name, upward[0]).high
+        against = any(later.high < one.low for one, later in [*pairwise(sure), (sure[0], sure[-1])])
+        ordered = ordered_by_chance([samples.center(name, place) for place in upward]) <= CHANCE
         statements.append(Statement(name, False if against else True if ahead and ordered else None))
         more = "" if ordered or against else ", points too few or out of order"
         end = number(samples.center(name, places[-1]))
@@ -249,25 +241,18 @@ def ordered_by_chance(centers: Sequence[float]) -> float:
 
 
 def _transition(rule: Table, samples: Samples) -> Judged:
-    named = (rule["lower"], rule["higher"])
-    if not samples.places([*named[0], *named[1]], rule):
+    """Judge whether each series of `lower` has its point of 50% success before each series of `higher`."""
+    names = [*rule["lower"], *rule["higher"]]
+    if not samples.places(names, rule):
         return NEITHER
-    halves, statements = {name: half(samples, name) for names in named for name in names}, []
-    for low, high in product(*named):
-        first, second = halves[low], halves[high]
-        holds = True if first.high <= second.low else False if first.low >= second.high else None
-        statements.append(Statement(low, holds))
-    return concluded(statements, half_words(halves))
-
-
-def half_words(halves: Mapping[str, Interval]) -> str:
-    """Return the points of 50% success in words."""
-    ends = {
-        name: [f"above {low:g}"] * (low > -math.inf) + [f"up to {high:g}"] * (high < math.inf)
-        for name, (low, high) in halves.items()
-    }
-    words = ", ".join(f"{name}: {' and '.join(own) or 'unknown'}" for name, own in ends.items())
-    return f"the success rate is 50% at {words}"
+    halves, statements, words = {name: half(samples, name) for name in names}, list[Statement](), []
+    for first, second in product(rule["lower"], rule["higher"]):
+        before, after = (halves[first].high <= halves[second].low, halves[first].low >= halves[second].high)
+        statements.append(Statement(first, True if before else False if after else None))
+    for name, (low, high) in halves.items():
+        ends = [f"above {low:g}"] * (low > -math.inf) + [f"up to {high:g}"] * (high < math.inf)
+        words.append(f"{name}: {' and '.join(ends) or 'unknown'}")
+    return concluded(statements, f"the success rate is 50% at {', '.join(words)}")
 
 
 def half(samples: Samples, series: str) -> Interval:
@@ -280,26 +265,25 @@ def half(samples: Samples, series: str) -> Interval:
 
 
 def _threshold(rule: Table, samples: Samples) -> Judged:
+    """Judge whether most trials of `higher` succeed if `lower` is below the level, and fail if it is well above."""
     statements, words, level = list[Statement](), [], rule["level"]
     for low, high in product(rule["lower"], rule["higher"]):
-        places, most = samples.places([low, high], rule), level * rule["within"]
-        ends = {place: samples.interval(low, place) for place in places}
-        below = [place for place in places if ends[place].high < level]
-        above = [place for place in places if ends[place].low > most]
-        # The condition is sufficient: success without it contradicts nothing, but shows nothing either.
-        sides = [_most(samples.values[high][place]) for place in below] or [None]
-        sides += [_most(samples.values[high][place]) is False or None for place in above] or [None]
-        statements += [Statement(high, one) for one in sides]
-        for own, word, end in ((below, "below", level), (above, "above", most)):
-            rates = [float(samples.values[high][place].mean()) for place in own]
-            rate = f"{number(min(rates))} to {number(max(rates))} at {len(own)} places" if own else "nowhere"
+        ends = {place: samples.interval(low, place) for place in samples.places([low, high], rule)}
+        below = [place for place, own in ends.items() if own.high < level]
+        above = [place for place, own in ends.items() if own.low > level * rule["within"]]
+        for word, end, places in (("below", level, below), ("above", level * rule["within"], above)):
+            sides = [_most(samples.values[high][place]) for place in places] or [None]
+            # The condition is sufficient: success without it contradicts nothing, but shows nothing either.
+            statements += [Statement(high, one if word == "below" else one is False or None) for one in sides]
+            rates = [samples.mean(high, place) for place in places]
+            rate = f"{number(min(rates))} to {number(max(rates))} at {len(rates)} points" if rates else "nowhere"
             words.append(f"{high} where {low} is {word} {end:g}: {rate}")
     return concluded(statements, "; ".join(words))
 
 
 def _most(values: np.ndarray) -> bool | None:
     """Return whether most trials succeed, None if they are too few to decide."""
-    low, high = wilson(int(np.sum(values > 0.5)), len(values))
+    low, high = wilson_bounds(np.sum(values > 0.5), len(values))
     return True if low >= 0.5 else False if high < 0.5 else None
 
 
@@ -307,23 +291,14 @@ def _slope(rule: Table, samples: Samples) -> Judged:
     """Judge the slope of each series, or, if they are called proportional to the variable, the slope of all."""
     kind, level = rule["rule"], float(rule.get("level", 1.0))
     pooled, room = kind == "proportional", PROPORTIONAL if kind == "proportional" else rule.get("within")
-    least, most = -math.inf if room is None else level - room, level + (room or 0.0)
+    least, most = (-math.inf, level) if room is None else (level - room, level + room)
     statements, words = list[Statement](), []
     for names in [rule["series"]] if pooled else [[name] for name in rule["series"]]:
         # Means: medians of random numbers would count as proportional in just over 5% of draws.
         slope, (low, high) = power(samples, names, rule, means=pooled)
         if slope != slope:
             return NEITHER
-        places = [(name, float(place)) for name in names for place in samples.places([name], rule)]
-        ends, doubt = [place for _, place in places], ""
-        if min(len(samples.values[name][place]) for name, place in places) < 2:
-            doubt = TOO_FEW
-        elif kind == "exponent" and high - low > min(WIDE, level or WIDE_OF_NONE):
-            doubt = "the interval is wider than the claim"
-        elif kind == "exponent":
-            doubt = "a constant part hides the growth" if level and not (low > 0.0 and high >= level / 2.0) else ""
-        elif not pooled and level and (high - low > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends)):
-            doubt = f"over a factor below {LEAST_RANGE:g} or too wide to judge a shape"
+        doubt = _doubt(rule, samples, names, Interval(low, high))
         inside, outside = least <= low and (high <= most or kind == "exponent"), high < least or low > most
         holds = False if outside and doubt != TOO_FEW else True if inside and not doubt else None
         effect = kind != "exponent" and (low > 0.0 if level > 0.0 else high < 0.0)
@@ -334,14 +309,31 @@ def _slope(rule: Table, samples: Samples) -> Judged:
     return concluded(statements, "; ".join(words))
 
 
+def _doubt(rule: Table, samples: Samples, names: Sequence[str], slope: Interval) -> str:
+    """Return why the interval of a slope cannot show that a claim holds, "" if it can."""
+    level, width = float(rule.get("level", 1.0)), slope.high - slope.low
+    places = [(name, float(place)) for name in names for place in samples.places([name], rule)]
+    if min(len(samples.values[name][place]) for name, place in places) < 2:
+        return TOO_FEW
+    if rule["rule"] == "exponent":
+        if width > min(WIDE, level or WIDE_OF_NONE):
+            return "the interval is wider than the claim"
+        hidden = level and not (slope.low > 0.0 and slope.high >= level / 2.0)
+        return "a constant part hides the growth" if hidden else ""
+    ends = [place for _, place in places]
+    if rule["rule"] != "proportional" and level and (width > WIDE_OF_BOUND or max(ends) < LEAST_RANGE * min(ends)):
+        return f"over a factor below {LEAST_RANGE:g} or too wide to judge a shape"
+    return ""
+
+
 RULES: Mapping[str, Rule] = {
-    **dict.fromkeys(("each", "sooner", "ratio"), Rule(_paired, ("series",))),
-    "similar": Rule(_similar),
-    "about": Rule(_about),
-    "settles": Rule(_settles, ("places",)),
-    "constant": Rule(_constant),
-    "threshold": Rule(_threshold, ("series", "places")),
-    **dict.fromkeys(("rising", "falling"), Rule(_trend, ("places",))),
-    "transition": Rule(_transition, ("series", "places")),
-    **dict.fromkeys(("slope", "decays", "proportional", "exponent"), Rule(_slope, ("places",))),
+    **dict.fromkeys(("each", "sooner"), _each),
+    "similar": _similar,
+    "about": _about,
+    "settles": _settles,
+    "constant": _constant,
+    "threshold": _threshold,
+    **dict.fromkeys(("rising", "falling"), _trend),
+    "transition": _transition,
+    **dict.fromkeys(("slope", "decays", "proportional", "exponent"), _slope),
 }

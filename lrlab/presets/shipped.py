@@ -1,7 +1,7 @@
 """Results of presets that come with the package: the numbers of every trial, and the figures made from them.
 
 A file has the results of the items to six digits, and the panels and the table made from them, so that a page shows
-them at once. A test makes the verdicts again from the numbers. `benchmarks.ship` computes and writes the files.
+them at once. `benchmarks.ship` computes and writes the files, and makes figures and verdicts again from the numbers.
 """
 
 import gzip
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,9 +18,8 @@ import pandas as pd
 from lrlab import presets
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
-from lrlab.presets.published import Files, Sets
-from lrlab.presets.result import Panel, Plan, Result
-from lrlab.runs.run import TrialResult
+from lrlab.presets.result import Panel, Result
+from lrlab.presets.resumed import as_computed
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Shipped:
     def words(self) -> str:
         """The origin of the results, as a sentence."""
         rule = presets.load(self.name).content.get("quick", {}) if self.quick else {}
-        scope = "Quick result" if self.short else "Stored result"
+        scope = "Reduced run" if self.short else "Stored result"
         scope += f": {self.run:,} of {self.planned:,} trials" if self.run < self.planned else ""
         scope += f" of at most {limit} iterations" if (limit := rule.get("max_iter")) else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
@@ -90,26 +88,6 @@ def load(name: str) -> Shipped | None:
         read["panels"][k] = Panel(panel["title"], figure, panel["caption"])
     read["table"] = pd.read_csv(io.StringIO(read["table"]))
     return Shipped(name=name, **read)
-
-
-def plan(shipped: Shipped) -> Plan:
-    """Return the plan of a stored run; it needs no data sets."""
-    return presets.plan(presets.load(shipped.name, shipped.quick), data=names_alone(shipped.sets))
-
-
-def made_anew(shipped: Shipped) -> Result:
-    """Return figures, tables and verdicts that today's code makes from the stored numbers."""
-    return plan(shipped).finish(shipped.results)
-
-
-def as_computed(read: Any) -> Any:
-    """Return a result, read from JSON, as the function of the preset returned it."""
-    return TrialResult(**read) if isinstance(read, dict) and "scores" in read else read
-
-
-def names_alone(names: Sequence[str]) -> Sets | None:
-    """Return placeholders for the files of data sets, for a plan that nobody runs."""
-    return {name: Files(Path(f"{name}-train"), Path(f"{name}-test"), None) for name in names} or None
 
 
 def folder() -> Any:

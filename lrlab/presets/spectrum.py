@@ -8,14 +8,16 @@ import pandas as pd
 from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets import claims
-from lrlab.presets.definition import EIGENVALUES, Preset
+from lrlab.presets.definition import Preset
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.placed import axis_of
+from lrlab.presets.items import axis_of
 from lrlab.presets.result import Panel, Plan, Result, panel_table
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
 from lrlab.sweeps.definition import Sweep
 
+EIGENVALUES = ("largest", "second", "gap")
+"""The series: the two largest eigenvalues, and their difference."""
 CURVE_POINTS = 121
 BAND_STEP = 5
 """Points of the curve per point of the band."""
@@ -46,6 +48,7 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
 def _panel(
     preset: Preset, title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
+    """Return a panel and its rows of the table."""
     points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
     curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
@@ -59,9 +62,10 @@ def _panel(
         f"{abs(largest['population_second_deviation']):.0%}."
     )
     summary = {"level": "panel", "axis": axis, "trials": points["trials"].sum(), **largest}
-    if overlaps := _overlaps_at_the_threshold(spec, axis, curve):
-        summary["threshold_overlap"] = max(overlaps)
-        words = " and ".join(f"{overlap:.2f}" for overlap in overlaps)
+    ends = [end for part in recoverable(curve) for end in part if min(values) < end < max(values)]
+    if len(at_ends := pairwise.bands(spec, axis, ends)):
+        summary["threshold_overlap"] = at_ends["mean_overlap"].max()
+        words = " and ".join(f"{overlap:.2f}" for overlap in at_ends["mean_overlap"])
         caption += " At the ends of the gap between the dashed curves, samples at this n and p have a mean overlap of "
         caption += f"{words}, not 0."
     judged = claims.verdicts(preset, title, _samples(points, rows))
@@ -76,11 +80,3 @@ def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
     wide = wide.rename(columns={1: EIGENVALUES[0], 2: EIGENVALUES[1]})
     wide[EIGENVALUES[2]] = wide[EIGENVALUES[0]] - wide[EIGENVALUES[1]]
     return samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
-
-
-def _overlaps_at_the_threshold(spec: Spec, axis: str, curve: pd.DataFrame) -> list[float]:
-    """Return the mean squared overlap of draws at each end of the recoverable intervals inside the axis."""
-    ends = [end for interval in recoverable(curve) for end in interval]
-    inside = [end for end in ends if curve["at"].min() < end < curve["at"].max()]
-    bands = pairwise.bands(spec, axis, inside)
-    return bands["mean_overlap"].tolist() if len(bands) else []

@@ -32,7 +32,7 @@ class Job:
 
     @property
     def entry(self) -> SolverEntry:
-        """The solver's entry on the catalogue."""
+        """The solver's entry on the catalog."""
         return catalog.solver(self.solver, self.spec.model)
 
     @property

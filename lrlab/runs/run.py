@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab import extras, metrics
+from lrlab import extras, linalg
 from lrlab.arrays import Intervals
 from lrlab.parameters import InputError, declared
 from lrlab.plugins import AnySolver
@@ -187,7 +187,7 @@ def complete_row(problem: Problem, iteration: int, seconds: float, iterate: Iter
     intervals = iterate.intervals() if iterate.intervals else None
     row = scored_row(problem, iteration, seconds, iterate)
     if intervals and problem.truth is not None:
-        row |= metrics.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
+        row |= linalg.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
     return row, intervals
 
 
@@ -316,7 +316,7 @@ class TrialResult(NamedTuple):
             for name, (score, limit) in theory.fractions(trial.job.spec).items()
             if score in self.scores
         }
-        return {**about, **self.scores, **shares, **theory.predictions(trial.job, draw=False), **ending}
+        return {**about, **self.scores, **shares, **theory.predictions(trial.job, sampled=False), **ending}
 
 
 def run_trial(trial: Trial) -> TrialResult:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from lrlab import catalog, metrics
+from lrlab import catalog, linalg
 from lrlab.arrays import Array
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
@@ -39,7 +39,7 @@ _quick: dict[str, Numbers] = {}
 def described(overlaps: Array) -> dict[str, float]:
     """Return mean, median and band of squared overlaps (replicates,), and of the errors that follow from them."""
     numbers = dict[str, float]()
-    for metric, values in (("overlap", overlaps), ("error", metrics.errors_of(overlaps))):
+    for metric, values in (("overlap", overlaps), ("error", linalg.errors_of(overlaps))):
         low, median, high = map(float, np.quantile(values, (BAND[0], 0.5, BAND[1])))
         several = {"": float(values.mean()), "_median": median, "_low": low, "_high": high}
         numbers |= {f"predicted_{metric}{end}": value for end, value in several.items()}
@@ -63,13 +63,13 @@ def key_of(item: Any) -> str:
 
 def replicates(job: Job, seconds: float) -> int:
     """Return how many replicates of a job's problem fit into so many seconds, 0 if they are too few for a mean."""
-    count = min(MOST, int(seconds / max(job.entry.draw_seconds(job.spec, dict(job.options)), 1e-9)))
+    count = min(MOST, int(seconds / max(job.entry.sample_seconds(job.spec, dict(job.options)), 1e-9)))
     return count if count >= FEWEST else 0
 
 
 def _computed(job: Job, seconds: float) -> Numbers:
     count = replicates(job, seconds)
-    overlaps = job.entry.draw(job.spec, dict(job.options), count) if count else None
+    overlaps = job.entry.sample(job.spec, dict(job.options), count) if count else None
     return {**_asymptotics(job), **({} if overlaps is None else described(overlaps))}
 
 
@@ -104,15 +104,15 @@ def n_cached() -> int:
     return len(_exact)
 
 
-def predictions(job: Job, draw: bool = True) -> Numbers:
+def predictions(job: Job, sampled: bool = True) -> Numbers:
     """Return what theory says of a job without delay; nothing about your own data.
 
-    draw: whether to compute uncached numbers quickly; not for tables of many grid points.
+    sampled: whether to compute uncached numbers quickly; not for tables of many grid points.
     """
-    if not job.spec.drawn:
+    if not job.spec.synthetic:
         return {}
     own, here = without_seed(job), cached(job)
-    if not here and draw:
+    if not here and sampled:
         if key_of(own) not in _quick:
             cache(own, quick(own), exact=False)
         here = _quick[key_of(own)]
@@ -150,9 +150,9 @@ def missing_draws(jobs: Iterable[Job]) -> list[Job]:
     return [job for job in not_cached(jobs) if replicates(job, EXACT_SECONDS)]
 
 
-def draw_seconds(jobs: Iterable[Job]) -> float:
+def sample_seconds(jobs: Iterable[Job]) -> float:
     """Return the approximate time of the exact numbers of some jobs."""
-    return sum(min(EXACT_SECONDS, MOST * job.entry.draw_seconds(job.spec, dict(job.options))) for job in jobs)
+    return sum(min(EXACT_SECONDS, MOST * job.entry.sample_seconds(job.spec, dict(job.options))) for job in jobs)
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Estimate, Iterate, Stop, parts
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.solvers.single_index.index_link import IndexLink
+from lrlab.solvers.single_index.index_links import IndexLink
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +105,7 @@ class Trace:
 
     @property
     def link(self) -> IndexLink:
-        """The link along the estimate of a single-index model: `table`, a curve with its band, and more."""
+        """The link along the estimate of a single-index model: `table`, a curve with its band, and `log_odds(X)`."""
         if not isinstance(self.job.spec, SingleIndexSpec) or self.estimate is None:
             raise InputError("link", "that of a direction", self.job.spec.model, "take a single-index model")
         along = getattr(self.problem, "link_along", None)
@@ -124,11 +124,11 @@ class Trace:
         if own := self.job.spec.ending(self.stop):
             return own
         limited, unknowns = self.stop is Stop.MAX_ITER, self.job.spec.degrees_of_freedom
-        of_sizes = theory.predictions(self.job, draw=False) if limited else {}
+        of_sizes = theory.predictions(self.job, sampled=False) if limited else {}
         if of_sizes.get("limit_overlap") == 0.0:
             # Small problems are often recovered far below the threshold of large ones.
             here = f"; at this n and p it is {of_sizes[MEAN]:.2g} on average" if MEAN in of_sizes else ""
-            words = f"in large problems, where the overlap of this method tends to 0 at this n/p{here}"
+            words = f"at this n/p, since the overlap of this method tends to 0 asymptotically{here}"
             return f"Stopped at the iteration limit. More iterations do not help {words}."
         if limited and self.job.spec.measurements < unknowns:
             return (
@@ -138,6 +138,19 @@ class Trace:
             ran = f"after {self.seconds:.3g} s, before the first iterate"
             return str(self.stop.value).replace("at the time limit", f"at the time limit {ran}")
         return self.stop.value if self.stop else ""
+
+    @property
+    def swing(self) -> str:
+        """A sentence if the error rose to more than three times its least value before, and later fell by half."""
+        errors = np.array([row.get("error", np.nan) for row in self.rows])
+        before, after = np.fmin.accumulate(errors), np.fmin.accumulate(errors[::-1])[::-1]
+        # Small errors rise and fall by rounding, which misleads nobody.
+        rose = np.where((errors > 3.0 * before) & (errors > 0.1) & (after < errors / 2.0), errors, 0.0)
+        if not rose.any():
+            return ""
+        at = int(np.argmax(rose))
+        iteration = self.rows[at]["iteration"]
+        return f"The error rose from {before[at]:.2g} to {errors[at]:.2g} at iteration {iteration:.0f}, and fell again."
 
     def figure(self, measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True) -> Any:
         """Return the figure of a metric of this run, with theory; see `lrlab.compare`."""
@@ -150,7 +163,7 @@ class Trace:
     def summary(self) -> dict[str, Any]:
         """Return all of it as plain values, as `solve --json` prints it."""
         spec = self.job.spec
-        said = self.ending, self.note, spec.remark, spec.judgement(self.rows[-1] if self.rows else {})
+        said = self.ending, self.note, self.swing, spec.remark, spec.judgement(self.rows[-1] if self.rows else {})
         return {
             "model": spec.model,
             "spec": spec.public_values(),
@@ -173,7 +186,7 @@ class Trace:
         """
         if self.intervals is None or self.estimate is None:
             return []
-        entries = unit(self.estimate) if self.job.spec.drawn else self.problem.standardized(self.estimate)
+        entries = unit(self.estimate) if self.job.spec.synthetic else self.problem.standardized(self.estimate)
         return [
             {"estimate": float(b), "low": float(low), "high": float(high)}
             if np.isfinite(low)

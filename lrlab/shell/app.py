@@ -7,8 +7,8 @@ import socket
 import sys
 import threading
 import time
-import urllib.request
 import webbrowser
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ from lrlab.parameters import InputError
 from lrlab.shell.common import DONE
 
 ADDRESS = "127.0.0.1"
-WAIT_SECONDS, POLL_SECONDS = 60.0, 0.2
-"""How long a browser waits for the server's first answer, and between two looks."""
+POLL_SECONDS = 0.2
+"""Time between two looks whether the server has started."""
 
 
 def add(commands: Any) -> None:
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.store:
         os.environ["LRLAB_STORE"] = str(options.store.resolve())
     if options.browser:
-        threading.Thread(target=open_browser, args=(f"http://{ADDRESS}:{options.port}",), daemon=True).start()
+        threading.Thread(target=open_browser, args=[options.port], daemon=True).start()
     place = "--server.address", ADDRESS, "--server.port", str(options.port)
     sys.argv = ["streamlit", "run", str(script()), *place]
     # Streamlit's own command in this process, so that signals reach the server. It ends by SystemExit.
@@ -72,13 +72,10 @@ def require_free(port: int) -> None:
             raise InputError("--port", f"free ({error.strerror})", port, "name another port") from None
 
 
-def open_browser(address: str) -> None:
-    """Open a browser on the server as soon as it answers."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=WAIT_SECONDS):
-                webbrowser.open(address)
-                return
-        except OSError:
-            time.sleep(POLL_SECONDS)
+def open_browser(port: int) -> None:
+    """Open a browser on the server as soon as it accepts connections."""
+    while True:
+        time.sleep(POLL_SECONDS)
+        with suppress(OSError), socket.create_connection((ADDRESS, port)):
+            break
+    webbrowser.open(f"http://{ADDRESS}:{port}")

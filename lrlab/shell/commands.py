@@ -80,13 +80,10 @@ def run(arguments: Sequence[str] | None) -> int:
             return FAILED
         common.complain(InputError("file", f"one that can be used ({reason})", error.filename, "name another"))
         return BAD_INPUT
-    except InputError as error:
+    except (InputError, RuntimeError) as error:
+        # A RuntimeError is the engine's message about a failed trial or lost workers, or a numerical breakdown.
         common.complain(error)
-        return BAD_INPUT
-    except RuntimeError as error:
-        # The engine's message about a failed trial or lost workers, or a solver's numerical breakdown.
-        common.complain(error)
-        return FAILED
+        return BAD_INPUT if isinstance(error, InputError) else FAILED
     except MemoryError:
         common.complain("There is not enough memory: take a smaller problem.")
         return FAILED

@@ -3,7 +3,6 @@
 import argparse
 import errno
 import json
-import math
 import os
 import signal
 import sys
@@ -17,8 +16,6 @@ from typing import Any, NoReturn, TextIO
 from lrlab.parameters import InputError, printable
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
-
-
 OUTPUT = "Standard output"
 """Its name in messages."""
 _outputs: list[TextIO | None] = []
@@ -164,8 +161,9 @@ def resumable(words: Callable[[], str]) -> Iterator[None]:
 
 
 def print_json(document: Any, indent: int | None = None) -> None:
-    """Print a document as strict JSON."""
-    _write(json.dumps(plain(document), allow_nan=False, indent=indent), output())
+    """Print a document as strict JSON; numbers that are not finite become null."""
+    finite = json.loads(json.dumps(document), parse_constant=lambda name: None)
+    _write(json.dumps(finite, allow_nan=False, indent=indent), output())
 
 
 def add_settings(command: argparse.ArgumentParser, words: str) -> None:
@@ -174,21 +172,7 @@ def add_settings(command: argparse.ArgumentParser, words: str) -> None:
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="settings", help=words)
 
 
-def plain(value: Any) -> Any:
-    """Return a value for strict JSON: numbers that are not finite become null."""
-    if isinstance(value, dict):
-        return {key: plain(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
 def report(done: int, total: int) -> None:
-    """Show how many trials are done."""
-    show_progress(f"{done} of {total} trials", end="" if done < total else "\n")
-
-
-def show_progress(words: str, end: str = "\r") -> None:
-    """Show progress on standard error if it is a terminal, instead of the last progress."""
+    """Show how many trials are done, on standard error if it is a terminal, instead of the last progress."""
     if sys.stderr.isatty():
-        _write(f"\r{printable(words)}", sys.stderr, end)
+        _write(f"\r{done} of {total} trials", sys.stderr, end="" if done < total else "\n")

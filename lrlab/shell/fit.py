@@ -5,56 +5,38 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lrlab.parameters import InputError
+from lrlab.data.hints import Hints
+from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json, require_place, say
 from lrlab.shell.solve import settings_from, show
 
-HINTS = {
-    "kind": "responses, matrix, triples, patterns or labels (default: by the columns)",
-    "model": "kind of measurements, as listed by `models` (default: by their form)",
-    "y": "column of the response, by name or number (default: y, target, label, class, outcome, or the last)",
-    "z": "columns of second vectors, such as 5-9 or a,b (rank-one-sensing)",
-    "missing": "what stands for a missing value, such as -1; none if nothing does",
-    "duplicates": "last or mean: how to combine several values of one entry; last: by a column of times",
-}
-
 
 def add(commands: Any) -> None:
-    """Add the command and its older name."""
-    for name, words in (
-        ("fit", "run a solver on a file: responses, a matrix with missing entries, ratings, patterns or labels"),
-        ("recover", "the same as fit"),
-    ):
-        add_to(commands.add_parser(name, help=words))
-
-
-def add_to(command: argparse.ArgumentParser) -> None:
-    """Add the arguments."""
+    """Add the command."""
+    words = "run a solver on a file: responses, a matrix with missing entries, ratings, patterns or labels"
+    command = commands.add_parser("fit", aliases=["recover"], help=words)
     option = command.add_argument
     words = "CSV (any separator), parquet or npz; of labels ARFF, svmlight, extreme classification too; or example:NAME"
     option("file", type=Path, metavar="FILE", help=words)
-    for name, words in HINTS.items():
-        option(f"--{name}", default="", metavar=name.upper(), help=words)
-    option("--triples", action="store_true", help="columns are row, column and value of a matrix: kind=triples")
-    option("--ratings", action="store_true", help="the same as --triples")
+    for name, hint in declared(Hints).items():
+        metavar = "|".join(hint.choices) or name.upper()
+        option(f"--{name.lower()}", dest=name, default="", metavar=metavar, help=hint.meaning)
+    words = "columns are row, column and value of a matrix: kind=triples"
+    option("--triples", "--ratings", action="store_true", help=words)
     for side, other in (("rows", "users"), ("columns", "items")):
         words = f"features of the {side} of a matrix, CSV: name, number or word, ..."
         option(f"--{side}", f"--{other}", type=Path, metavar="FILE", help=words)
     words = "XML or text file of label names, or their number: 6, last:6, first:6; FILE then holds labels"
     option("--labels", metavar="FILE", help=words)
-    option("--test", type=Path, metavar="FILE", help="rows to score labels on, in the same format (default: a fifth)")
+    option("--test", type=Path, metavar="FILE", help="held-out samples, in the same format (default: a fifth)")
     option("--base", type=int, metavar="0|1", help="first number of a column in svmlight (default: by both files)")
-    option(
-        "--solver",
-        default="",
-        metavar="NAME",
-        help="as listed by `models` (default: by kind; of labels by held-out rows)",
-    )
+    words = "as listed by `models` (default: by kind; of labels by held-out samples)"
+    option("--solver", default="", metavar="NAME", help=words)
     option("--rank", type=int, metavar="K", help="rank of the estimate (default: chosen on held-out numbers)")
     option("--iterations", type=int, metavar="N", help="most iterations")
     option("--seed", default=0, type=int, metavar="S", help="of the held-out part and of the solver")
-    words = "of labels: choose settings that are not given by this metric on held-out rows (default: macro_auc)"
+    words = "of labels: choose settings that are not given by this metric on held-out samples (default: macro_auc)"
     option("--tune", nargs="?", const="macro_auc", default="", metavar="METRIC", help=words)
     option("--biases", action="store_true", help="of a matrix: subtract means of rows and columns first")
     words = "write the estimate: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
@@ -65,8 +47,7 @@ def add_to(command: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read a file, state its reading, run one job, print its scores, and save the estimate."""
-    from lrlab.data.recover import in_units
-    from lrlab.data.tasks import Fit
+    from lrlab.data.recover import Fit, in_units
     from lrlab.engine import solve
 
     if options.save:
@@ -89,34 +70,25 @@ def run(options: argparse.Namespace) -> int:
 
 def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Return the task of a file or an example, and the settings of its job."""
-    from lrlab.data.columns import Hints
     from lrlab.data.examples import example
-    from lrlab.data.tasks import read_task, task_of
+    from lrlab.data.recover import read_task, task_of
 
     settings: dict[str, Any] = settings_from(options.settings)
     for name in ("y", "X", "Z", "model", "solver"):
         if name in settings:
             raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
+    given = {"seed": options.seed, "tune_by": options.tune, "biases": options.biases}
+    settings |= {name: value for name, value in given.items() if value}
     if options.iterations is not None:
         settings["max_iter"] = options.iterations
-    settings |= {"seed": options.seed} if options.seed else {}
-    settings |= {"tune_by": options.tune} if options.tune else {}
-    settings |= {"biases": True} if options.biases else {}
     name = str(options.file).removeprefix("example:")
     if name != str(options.file):
         task = task_of(example(name).make(), options.model)
     else:
-        kind = options.kind or ("triples" if options.triples or options.ratings else "")
-        hints = Hints(kind, options.y, options.z, options.missing, options.duplicates, options.model)
-        task = read_task(
-            options.file,
-            hints,
-            test=options.test,
-            labels=options.labels,
-            rows=options.rows,
-            columns=options.columns,
-            base=options.base,
-        )
+        options.kind = options.kind or ("triples" if options.triples else "")
+        hints = Hints(**{name: getattr(options, name) for name in declared(Hints)})
+        files = {name: getattr(options, name) for name in ("test", "labels", "rows", "columns", "base")}
+        task = read_task(options.file, hints, **files)
     if options.rank is not None:
         settings["r" if task.model == "polynomial-network" else "rank"] = options.rank
     return task, settings

@@ -1,4 +1,4 @@
-"""python -m lrlab models: the catalogue."""
+"""python -m lrlab models: the catalog."""
 
 import argparse
 from collections.abc import Sequence
@@ -6,6 +6,7 @@ from typing import Any
 
 from lrlab import catalog
 from lrlab.parameters import Parameter, declared
+from lrlab.protocol import Spec
 from lrlab.shell.common import DONE, add_json, print_json, say
 
 
@@ -17,10 +18,9 @@ def add(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List the catalogue, or one model."""
-    if options.model:
-        catalog.require_model(options.model)
-    listed = [one for one in catalogue() if options.model in ("", one["model"])]
+    """List the catalog, or one model."""
+    specs = [catalog.model_entry(options.model).spec] if options.model else catalog.MODELS.values()
+    listed = [model(spec) for spec in specs]
     if options.json:
         print_json(listed, indent=1)
     elif options.model:
@@ -38,29 +38,19 @@ def described(parameters: Sequence[Parameter]) -> list[dict[str, Any]]:
     return [{key: getattr(p, key) for key in keys} | {"kind": p.kind.__name__} for p in parameters if not p.hidden]
 
 
-def catalogue() -> list[dict[str, Any]]:
-    """Return models with their parameters and solvers as plain values."""
-    return [
+def model(spec: type[Spec]) -> dict[str, Any]:
+    """Return a model with its parameters and solvers as plain values."""
+    solvers = [
         {
-            "model": spec.model,
-            "title": spec.title,
-            "summary": spec.summary,
-            "parameters": described(list(declared(spec).values())),
-            "solvers": [
-                {
-                    "solver": e.name,
-                    "title": e.title,
-                    "summary": e.summary,
-                    "reference": e.reference,
-                    "knows": list(e.oracle),
-                    "cost": e.cost,
-                    "options": described(list(e.options.values())),
-                }
-                for e in catalog.solvers_for(spec.model)
-            ],
+            "solver": entry.name,
+            **{key: getattr(entry, key) for key in ("title", "summary", "reference", "cost")},
+            "oracle": list(entry.oracle),
+            "options": described(list(entry.options.values())),
         }
-        for spec in catalog.MODELS.values()
+        for entry in catalog.solvers_for(spec.model)
     ]
+    words = {"model": spec.model, "title": spec.title, "summary": spec.summary}
+    return {**words, "parameters": described(list(declared(spec).values())), "solvers": solvers}
 
 
 def show(model: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, say
 
-KINDS = "solver", "model"
 TEMPLATES = Path(__file__).with_name("templates")
 """The folder of the texts of both files, by kind; `string.Template` fills in the names."""
 
@@ -20,7 +19,7 @@ TEMPLATES = Path(__file__).with_name("templates")
 def add(commands: Any) -> None:
     """Add the command."""
     new = commands.add_parser("new", help="write the file of a custom solver or model, and its test")
-    new.add_argument("kind", choices=KINDS, help="what to write")
+    new.add_argument("kind", choices=("solver", "model"), help="what to write")
     new.add_argument("name", metavar="NAME", help="its name, as my-solver")
     new.add_argument("--dir", type=Path, default=Path(), metavar="DIR", help="folder of the files (default: this one)")
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,12 @@ def add(commands: Any) -> None:
     words = "with --all: the results that are shipped, without computing anything"
     paper.add_argument("--shipped", action="store_true", help=words)
     words = "number of trials, 2 or more (default: as in the preset)"
-    paper.add_argument("--trials", type=whole_number, metavar="N", help=words)
+    paper.add_argument("--trials", type=int, metavar="N", help=words)
     words = "the position of the slider of a theorem, as on its page"
     paper.add_argument("--at", type=float, metavar="VALUE", help=words)
     paper.add_argument("--data", type=Path, metavar="DIR", help="the folder with the data sets that some figures need")
     paper.add_argument("--store", type=Path, metavar="FILE", help="keeps every result; if interrupted, it resumes")
     add_json(paper)
-
-
-def whole_number(text: str) -> int | str:
-    """Return the number that a text is; other text as it is, for the preset to refuse in its own sentence."""
-    return int(text) if text.isdecimal() else text
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,22 +39,27 @@ def run(options: argparse.Namespace) -> int:
     if options.name == "list":
         print_json(presets.names()) if options.json else say("\n".join(presets.names()))
         return DONE
-    kept = (
-        f"Finished results are in {options.store}"
-        if options.store
-        else "With --store FILE lrlab keeps finished results"
-    )
+    store = options.store
+    kept = f"Finished results are in {store}" if store else "With --store FILE lrlab keeps finished results"
     with resumable(lambda: f"{kept}: the same command resumes."):
         written, tables = computed(options)
-    judged = {name: presets.verdicts(table) for name, table in tables.items()}
+    # Here, as `paper list` needs no pandas.
+    import pandas as pd
+
+    from lrlab.presets.result import lines
+
+    judged = {name: lines(pd.read_csv(table, dtype=str)) for name, table in tables.items()}
     if options.json:
-        rows = [{"preset": name, **line._asdict()} for name, lines in judged.items() for line in lines]
+        keys = ("panel", "claim", "ours", "verdict", "why")
+        rows = [
+            {"preset": name, **{key: getattr(one, key) for key in keys}} for name, own in judged.items() for one in own
+        ]
         absent = sorted(set(presets.names()) - set(tables)) if options.all else []
         print_json({"files": list(map(str, written)), "claims": rows, "not_computed": absent})
         return DONE
     say("\n".join(map(str, written[:1] if options.all else written)))
-    for line in () if options.all else judged[options.name]:
-        say(line.sentence)
+    for one in () if options.all else judged[options.name]:
+        say(f"{one.panel}. {one.sentence}")
     return DONE
 
 
@@ -67,25 +68,10 @@ def computed(options: argparse.Namespace) -> tuple[list[Path], dict[str, Path]]:
     from lrlab import presets
     from lrlab.presets.report import write_report
 
+    given: dict[str, Any] = {name: getattr(options, name) for name in ("out", "quick", "data", "store")}
     if options.all:
-        written = write_report(
-            options.out,
-            options.quick,
-            options.shipped,
-            data=options.data,
-            store=options.store,
-            progress=report,
-            begin=lambda name: say(name, file=sys.stderr),
-        )
+        begin = partial(say, file=sys.stderr)
+        written = write_report(**given, stored=options.shipped, progress=report, begin=begin)
         return written, {path.stem: path for path in written[1:]}
-    written = presets.run(
-        options.name,
-        options.out,
-        report,
-        trials=options.trials,
-        data=options.data,
-        quick=options.quick,
-        store=options.store,
-        at=options.at,
-    )
+    written = presets.run(options.name, **given, progress=report, trials=options.trials, at=options.at)
     return written, {options.name: written[1]}

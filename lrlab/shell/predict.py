@@ -1,4 +1,4 @@
-"""python -m lrlab predict: labels of new rows, by a model that `fit --save` has written."""
+"""python -m lrlab predict: labels of new samples, by a model that `fit --save` has written."""
 
 import argparse
 from pathlib import Path
@@ -10,10 +10,10 @@ from lrlab.shell.common import DONE, add_json, print_json, require_place, say
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = commands.add_parser("predict", help="predict labels of new rows by a model of `fit --save`")
+    command = commands.add_parser("predict", help="predict labels of new samples by a model of `fit --save`")
     option = command.add_argument
     option("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
-    option("file", type=Path, metavar="FILE", help="rows with the model's features; labels may be there")
+    option("file", type=Path, metavar="FILE", help="samples with the model's features; labels may be there")
     option("--labels", metavar="FILE", help="as for `fit`, if the rows come with labels")
     option("--top", default=5, type=int, metavar="K", help="labels of a row (default: 5)")
     option("--out", type=Path, metavar="FILE", help="write them as CSV: row, position, label, score, predicted")

@@ -47,8 +47,7 @@ def settings_from(texts: Sequence[str]) -> dict[str, str]:
 
 def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
     """Return the checked job: each setting goes to the model, or else to the solver."""
-    catalog.require_model(model)
-    parameters = declared(catalog.MODELS[model])
+    parameters = declared(catalog.model_entry(model).spec)
     known = {**parameters, **catalog.solver(solver, model).options, **declared(Limits)}
     for name in settings:
         require_known(name, {k: p for k, p in known.items() if not p.hidden}, what="--set")

@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     for group in groups:
         settings = " ".join(f"{name}={value}" for name, value in group.settings.items())
         state = "stale" if group.stale else "current"
-        say(f"{group.model}  {group.solver}  {group.trials} trials in {group.cells} cells  {state}  {settings}")
+        say(f"{group.model}  {group.solver}  {group.trials} trials at {group.cells} grid points  {state}  {settings}")
     say(f"{sum(group.trials for group in groups)} trials in {options.file}.")
     if options.prune:
         say(f"{pruned} stale trials removed.")

@@ -1,6 +1,7 @@
 """python -m lrlab sweep: runs the sweep that a TOML file defines, and resumes it from its store."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,13 +27,12 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.sweeps.pace import Pace, size_words
     from lrlab.sweeps.results import SweepResults
     from lrlab.sweeps.run import run as run_sweep
-    from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints
+    from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints, winner_rows
     from lrlab.sweeps.toml import read
+    from lrlab.sweeps.winners import winners_of
 
     sweep = read(options.file)
     with Store(options.store) as store:
-        if sys.stderr.isatty():
-            say(f"Checking {sweep.total // sweep.trials:,} grid points.", file=sys.stderr)
         results, paces = SweepResults(sweep), list[Pace]()
         if sys.stderr.isatty():
             say(f"{size_words(sweep)}.", file=sys.stderr)
@@ -50,6 +50,7 @@ def run(options: argparse.Namespace) -> int:
     halves = midpoints(sweep, results.table(sweep.contour.metric)).iloc[: None if sweep.success else 0]
     if options.json:
         points = {"midpoints": halves.to_dict("records")} if sweep.success else {}
+        points |= {"winners": winner_rows(results)} if sweep.race else {}
         print_json({"cells": rows, "trials_run": results.computed, "trials_reused": results.reused, **points})
     else:
         measures = catalog.family(sweep.spec.model).measures
@@ -57,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
         show(rows, sweep.success.metric if sweep.success else None, shares)
         for sentence in midpoint_words(sweep, halves):
             say(sentence)
+        if sweep.race:
+            say(winners_of(results).sentence)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):
             say(sentence)
         say(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
@@ -75,32 +78,30 @@ def stored_words(trials: int, store: Path | None) -> str:
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:
-    """Return the numbers of measured and inferred cells as a sentence; nothing if none is inferred."""
+    """Return the numbers of measured and inferred grid points as a sentence; nothing if none is inferred."""
     number = sum(row["inferred"] for row in rows)
     measured = sum(row["trials"] > 0 for row in rows)
-    return f" {measured} cells were measured, {number} inferred." if number else ""
+    return f" lrlab measured {measured} grid points and inferred {number}." if number else ""
 
 
 def show(rows: list[dict[str, Any]], metric: str | None, shares: Sequence[str] = ()) -> None:
-    """Print cells for people: successes with their intervals, and medians of the measure and of shares of limits."""
-    measure = metric or next(
-        (name for row in rows for name in ("error", *row["metrics"]) if name in row["metrics"]), ""
-    )
-    medians = [measure, *(name for name in shares if name != measure and any(name in row["metrics"] for row in rows))]
-    axes = list(rows[0]["axes"])
-    titles = [f"median {name}" for name in medians]
-    lines = [[*axes, "solver", "trials", "successes", "95% interval", *titles]]
+    """Print cells for people: successes with their intervals, and medians of the metric and of shares of limits."""
+    import pandas as pd
+
+    scored = dict.fromkeys(name for row in rows for name in row["metrics"])
+    metric = metric or next((name for name in ("error", *scored) if name in scored), "")
+    medians = [metric, *(name for name in shares if name != metric and name in scored)]
+    lines, refused = list[dict[str, str]](), list[str]()
     for row in rows:
-        place = [f"{row['axes'][axis]:.6g}" for axis in axes]
+        place = {axis: f"{value:.6g}" for axis, value in row["axes"].items()} | {"solver": row["solver"]}
         if row["refused"]:
-            lines.append([*place, row["solver"], "refused:", row["refused"]])
+            refused.append(f"{', '.join(place.values())} is refused: {row['refused']}")
             continue
         low, high = row["interval"] or (0, 0)
-        successes = "inferred" if row["inferred"] else f"{row['successes']}"
-        counted = [successes, f"{low:.2f}..{high:.2f}"] if row["interval"] else ["-", "-"]
-        centers = [f"{row['metrics'][name][1]:.4g}" if name in row["metrics"] else "-" for name in medians]
-        lines.append([*place, row["solver"], f"{row['trials']}", *counted, *centers])
-    full = [line for line in lines if len(line) == len(lines[0])]
-    widths = [max(len(line[k]) for line in full) for k in range(len(lines[0]))]
-    for line in lines:
-        say("  ".join(word.ljust(width) for word, width in zip(line, widths, strict=False)).rstrip())
+        counted = {"successes": "inferred" if row["inferred"] else f"{row['successes']}"}
+        counted["95% interval"] = f"{low:.2f}..{high:.2f}"
+        centers = {f"median {name}": f"{row['metrics'].get(name, (0, math.nan))[1]:.4g}" for name in medians}
+        lines.append(place | {"trials": f"{row['trials']}"} | (counted if row["interval"] else {}) | centers)
+    say(pd.DataFrame(lines).to_string(index=False))
+    for sentence in refused:
+        say(sentence)

@@ -9,7 +9,6 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.engine.results import LocalResults, Start, collect
 from lrlab.models.axes import place
-from lrlab.parameters import settle
 from lrlab.protocol import Spec
 from lrlab.runs.job import memory_limit, require_memory
 from lrlab.runs.run import Progress, silent, trial_spec
@@ -45,7 +44,7 @@ class Spectrum:
         InputError if a value is out of bounds, or if the data and the solver's arrays exceed the memory.
         """
         entry, planned = catalog.solver(self.solver, spec.model), list[Draw]()
-        options = settle(entry.run, {})
+        options = dict(entry.settle({}).options)
         for value in values:
             cell = place(spec, axis, value)
             require_memory(cell, entry, options, memory_limit())
@@ -64,3 +63,10 @@ class Spectrum:
         """Return the rows of `measure` for all samples, as a tidy table."""
         planned = self.draws(spec, axis, values, trials)
         return pd.DataFrame([row for rows in collect(start(self.measure, planned), progress) for row in rows])
+
+
+def statistics(values: pd.DataFrame, place: Sequence[str]) -> pd.DataFrame:
+    """Return trials, and `mean_` and `sd_` of all columns, of a table with a row per trial at each place of columns."""
+    trials = values.groupby(level=list(place))
+    mean, sd = trials.mean().add_prefix("mean_"), trials.std().add_prefix("sd_")
+    return pd.concat([trials.size().rename("trials"), mean, sd], axis=1).reset_index()

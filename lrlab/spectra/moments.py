@@ -15,7 +15,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped
-from lrlab.spectra import Draw, Row, Spectrum
+from lrlab.spectra import Draw, Row, Spectrum, statistics
 from lrlab.theory import phase, spiked
 
 MOST_SPLIT, MOST_BULK = 0.1, 0.5
@@ -29,15 +29,16 @@ def moment_spectrum(draw: Draw) -> list[Row]:
     """Return the k + 1 largest singular values (eigenvalues by size, of a symmetric moment) of a sample, one row each.
 
     Low-rank models: the moment scale A*(b), debiased for symmetric measurements, with mean W. Phase retrieval: (1/m)
-    sum T(s_i) a_i a_i^* with the weights T of the "optimal" initialization, k = 1. A row: axis, at, trial, seed, rank
-    (1 is the largest), value; and overlap, the mean squared cosine of the k leading vectors with the truth, ||U^*
-    U_true||_F^2 / k. Low-rank models: also clipped_value and clipped_overlap, for measurements clipped at twice their
-    root mean square.
+    sum T(s_i) a_i a_i^* with the weights T of the "optimal" initialization, k = 1. A row: axis, at, trial, seed, k
+    (rank of the truth), rank (1 is the largest), value; and overlap, the mean squared cosine of the k leading vectors
+    with the truth, ||U^* U_true||_F^2 / k. Low-rank models: also clipped_value and clipped_overlap, for measurements
+    clipped at twice their root mean square.
     """
     problem = draw.spec.build()
     phaseless = isinstance(problem, PhaseRetrievalProblem)
     sizes, overlap = _weighted(problem) if phaseless else _debiased(problem, problem.b)
-    rows = [{**draw.place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
+    place = draw.place | {"k": draw.spec.true_rank}
+    rows = [{**place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
     if not phaseless:
         sizes, overlap = _debiased(problem, clipped(problem.b))
         for row, s in zip(rows, sizes, strict=True):
@@ -110,27 +111,20 @@ def _prediction(spec: LowRankSpec) -> Row:
     return nothing | known | ({"overlap": overlap} if overlap >= SURE else {}) | endless
 
 
-def compare(table: pd.DataFrame, rank_of: dict[float, int]) -> pd.DataFrame:
+def compare(table: pd.DataFrame) -> pd.DataFrame:
     """Return one row per value of the axis: mean and spread of the first, k-th and (k + 1)-th value, and the gap.
 
-    rank_of: k at each value of the axis. Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus
-    next) and overlap. If the matrix has no (k + 1)-th value, next is 0. The columns of the clipped moment start with
-    `clipped_`.
+    Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus next) and overlap. If the matrix has
+    no (k + 1)-th value, next is 0. The columns of the clipped moment have `clipped_` before these names.
     """
-    rows = []
-    for at, group in table.groupby("at"):
-        k, row = rank_of[float(at)], {"at": float(at), "trials": group["trial"].nunique()}
-        for kind in ("", "clipped_") if "clipped_value" in group else ("",):
-            values = group.pivot(index="trial", columns="rank", values=f"{kind}value")
-            following = values.get(k + 1, 0.0 * values[k])
-            columns = {"largest": values[1], "smallest": values[k], "next": following, "gap": values[k] - following}
-            columns["overlap"] = group[group["rank"] == 1][f"{kind}overlap"]
-            row |= {f"mean_{kind}{name}": float(v.mean()) for name, v in columns.items()}
-            row |= {f"sd_{kind}{name}": float(v.std(ddof=1)) for name, v in columns.items()}
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def ranks(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, int]:
-    """Return the rank of the truth at each value of the axis."""
-    return {float(value): place(spec, axis, value).true_rank for value in values}
+    place = ["at", "trial"]
+    ranks = {"largest": 1, "smallest": table["k"], "next": table["k"] + 1}
+    rows = {name: table[table["rank"] == rank].set_index(place) for name, rank in ranks.items()}
+    values = pd.DataFrame(index=rows["largest"].index)
+    for kind in ("", "clipped_") if "clipped_value" in table else ("",):
+        for name, own in rows.items():
+            values[f"{kind}{name}"] = own[f"{kind}value"]
+        values[f"{kind}next"] = values[f"{kind}next"].fillna(0.0)
+        values[f"{kind}gap"] = values[f"{kind}smallest"] - values[f"{kind}next"]
+        values[f"{kind}overlap"] = rows["largest"][f"{kind}overlap"]
+    return statistics(values, ["at"])

@@ -1,24 +1,32 @@
-"""Spectra of the pairwise moments along an axis: simulation, exact prediction, and the limit of infinite data."""
+"""Spectra of the pairwise moments: along an axis, simulated and predicted; and all eigenvalues of one sample."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from lrlab.arrays import Array
+from lrlab.figures import spectrum as drawing
+from lrlab.figures.build import Figure
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.axes import place
+from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Spec
-from lrlab.solvers.single_index.pairwise import pair_moments
-from lrlab.spectra import Draw, Row, Spectrum
+from lrlab.solvers.single_index.class_moments import pair_moments
+from lrlab.spectra import Draw, Row, Spectrum, statistics
 from lrlab.theory import spiked
-from lrlab.theory.bulk import upper_edge
+from lrlab.theory.bulk import density, support, upper_edge
 from lrlab.theory.spiked import DRAWS, finite_moment
 
+MOMENTS = ("M", "M'")
 LARGEST_BAND = 200
 """Largest p with bands: they narrow, and take longer, as p grows."""
 OUTER = 0.05
 """Fraction of the samples below, and above, a band."""
+FINE = 300
+"""Points of the curve of a bulk."""
 
 
 def pairwise_spectrum(draw: Draw) -> list[Row]:
@@ -29,7 +37,7 @@ def pairwise_spectrum(draw: Draw) -> list[Row]:
     """
     problem = draw.spec.build()
     rows = []
-    for moment, M in zip(("M", "M'"), pair_moments(problem, "consecutive"), strict=True):
+    for moment, M in zip(MOMENTS, pair_moments(problem, "consecutive"), strict=True):
         values, vectors = top_eigenpairs(M, 2)
         for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
             overlap = float(vector @ problem.truth) ** 2
@@ -53,9 +61,9 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     rows = []
     for value in values:
         cell: Any = place(spec, axis, value)
-        moments = cell.link_function.moments
-        for moment in ("M", "M'"):
-            limit = spiked.predict(moments, cell.n / cell.p, moment)
+        phi = cell.link_function.moments.phi
+        for moment in MOMENTS:
+            limit = prediction(cell, moment)
             # M/4 without a signal: this fraction of the pairs counts.
             share = limit.population_rest / 2.0
             noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p)
@@ -63,7 +71,7 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
             limits = limit._asdict() | (seen if limit.overlap > 0 else {"top": noise.mean, "second": noise.second})
             if not cell.theory_holds:
                 limits = dict.fromkeys(limits, np.nan) | {"moment": moment}
-            rows.append({"axis": axis, "at": float(value), "phi": moments.phi, "ratio": cell.n / cell.p, **limits})
+            rows.append({"axis": axis, "at": float(value), "phi": phi, "ratio": cell.n / cell.p, **limits})
     return pd.DataFrame(rows)
 
 
@@ -77,12 +85,11 @@ def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", 
     rows = []
     for value in values:
         cell: Any = place(spec, axis, value)
-        link = cell.link_function
         if not cell.theory_holds or cell.p > LARGEST_BAND:
             continue
-        own = moment if moment != "auto" else "M" if link.moments.phi >= 0 else "M'"
+        own = prediction(cell, moment).moment
         row: Row = {"at": float(value), "moment": own}
-        for name, drawn in finite_moment(link, cell.n, cell.p, own, draws)._asdict().items():
+        for name, drawn in finite_moment(cell.link_function, cell.n, cell.p, own, draws)._asdict().items():
             low, high = np.quantile(drawn, [OUTER, 1.0 - OUTER])
             row |= {f"low_{name}": float(low), f"high_{name}": float(high), f"mean_{name}": float(drawn.mean())}
         rows.append(row)
@@ -92,17 +99,14 @@ def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", 
 def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
     """Return one row per value and moment: predictions, and mean and spread over trials.
 
-    Adds to the columns of `predictions`: trials, mean_top, sd_top, mean_second, sd_second, mean_overlap and the
-    relative deviations top_deviation, second_deviation (from the prediction at this n/p), population_top_deviation,
+    Adds to the columns of `predictions`: trials, mean_ and sd_ of top, second and overlap, and the relative deviations
+    top_deviation, second_deviation (from the prediction at this n/p), population_top_deviation,
     population_second_deviation (from the limit of infinite data).
     """
-    largest = table[table["rank"] <= 2].assign(name=lambda t: np.where(t["rank"] == 1, "top", "second"))
-    statistics = largest.groupby(["at", "moment", "name"])["value"].agg(["mean", "std", "count"]).unstack("name")
-    overlap = table[table["rank"] == 1].groupby(["at", "moment"])["overlap"].mean()
-    columns = {"trials": statistics["count"]["top"], "mean_overlap": overlap}
-    for name in ("top", "second"):
-        columns |= {f"mean_{name}": statistics["mean"][name], f"sd_{name}": statistics["std"][name]}
-    joined = predicted.merge(pd.DataFrame(columns).reset_index(), on=["at", "moment"])
+    place = ["at", "moment", "trial"]
+    largest, second = (table[table["rank"] == rank].set_index(place) for rank in (1, 2))
+    values = pd.DataFrame({"top": largest["value"], "second": second["value"], "overlap": largest["overlap"]})
+    joined = predicted.merge(statistics(values, place[:2]), on=place[:2])
     for name, limit in (("top", "population_top"), ("second", "population_rest")):
         joined[f"{name}_deviation"] = joined[f"mean_{name}"] / joined[name] - 1.0
         joined[f"population_{name}_deviation"] = joined[f"mean_{name}"] / joined[limit] - 1.0
@@ -113,3 +117,45 @@ def informative(rows: pd.DataFrame) -> pd.DataFrame:
     """Return of `predictions` or `compare` the rows of that moment whose population gap is positive: M for phi >= 0."""
     chosen = np.where(rows["phi"] >= 0, "M", "M'")
     return rows[rows["moment"] == chosen].reset_index(drop=True)
+
+
+class Eigenvalues(NamedTuple):
+    """Eigenvalues (p,) of M/4 or M'/4, ascending, and the squared overlap of the leading eigenvector with the truth."""
+
+    values: Array
+    overlap: float
+
+
+@lru_cache(maxsize=256)
+def eigenvalues(spec: SingleIndexSpec, moment: str) -> Eigenvalues:
+    """Compute all eigenvalues of one sample."""
+    problem: Any = spec.build()
+    values, vectors = np.linalg.eigh(pair_moments(problem, "consecutive")[MOMENTS.index(moment)])
+    return Eigenvalues(values, float(vectors[:, -1] @ problem.truth) ** 2)
+
+
+def prediction(spec: SingleIndexSpec, moment: str) -> spiked.Prediction:
+    """Return the theory of a moment of a spec; "auto" is the informative one."""
+    return spiked.predict(spec.link_function.moments, spec.n / spec.p, moment)
+
+
+def bulk(spec: SingleIndexSpec, moment: str) -> tuple[float, float]:
+    """Return ratio and scale of the law of the bulk of M/4: p / (N pi) and 2 pi, of N pi pairs among N = n/2."""
+    rest = prediction(spec, moment).population_rest
+    return 2.0 * spec.p / (spec.n * rest / 2.0), rest
+
+
+def histogram(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> Figure:
+    """Return the histogram of a sample; `extent` is the range of the axis."""
+    limit, (ratio, scale) = prediction(spec, moment), bulk(spec, moment)
+    x = np.linspace(*support(ratio, scale), FINE)
+    spike = limit.top if limit.overlap > 0 else None
+    title = f"eigenvalues of {moment.replace(chr(39), '′')}/4"
+    law = x, density(x, ratio, scale)
+    return drawing.histogram(eigenvalues(spec, moment).values, law, limit.second, spike, extent, title)
+
+
+def extent(specs: Sequence[SingleIndexSpec], moment: str) -> tuple[float, float]:
+    """Return the range of an axis that holds the predicted spectra of several specs."""
+    limits = [prediction(spec, moment) for spec in specs]
+    return 0.0, 1.15 * max(max(limit.top, limit.second) for limit in limits)

@@ -13,9 +13,6 @@ from pathlib import Path
 from lrlab.parameters import InputError
 from lrlab.store.store import Store
 
-LOCK_WAIT_SECONDS = 5.0
-"""Seconds to wait for another process that writes: somebody waits in front of the page."""
-
 
 class SharedStore:
     """The store of a server.
@@ -28,13 +25,13 @@ class SharedStore:
         """Check the file once, and make it if it is missing."""
         self.path, self.warning = wanted, ""
         try:
-            Store(wanted, lock_wait_seconds=LOCK_WAIT_SECONDS).close()
+            Store(wanted).close()
         except (InputError, RuntimeError) as error:
             folder = tempfile.mkdtemp(prefix="lrlab-store-")
             atexit.register(shutil.rmtree, folder, ignore_errors=True)
             self.path = Path(folder) / "temporary.sqlite"
             self.warning = f"{str(error).rstrip('.')}. Until then sweeps are stored only while this server runs."
-        self.open = partial(Store, self.path, lock_wait_seconds=LOCK_WAIT_SECONDS)
+        self.open = partial(Store, self.path)
 
 
 def default_path() -> Path:
@@ -50,8 +47,9 @@ _shared = cache(SharedStore)
 
 
 def get_shared_store() -> SharedStore:
-    """Return the store of this process, opened once."""
+    """Return the store of this process; a server opens it when it starts."""
     path = default_path()
+    # Two threads would make two temporary stores.
     with _opening:
         if "LRLAB_STORE" not in os.environ:
             # If this fails, the store's warning says so.

@@ -9,14 +9,13 @@ import hashlib
 import json
 import os
 import sqlite3
-import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lrlab import catalog, code_hash
 from lrlab.parameters import InputError, Value
@@ -26,10 +25,7 @@ from lrlab.runs.run import Trial, TrialResult
 if TYPE_CHECKING:
     import pandas as pd
 
-EDITION = 1
-"""Raise it if trials get other seeds (`runs.run`), or if `runs.run` or `protocol` run or score them differently: all
-stored trials are then stale."""
-LOCK_WAIT_SECONDS = 30.0
+LOCK_WAIT_SECONDS = 15.0
 """Seconds to wait for another process that writes."""
 DAMAGE = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 """Codes of SQLite for a damaged file; the first stands for a missing table or column."""
@@ -56,9 +52,8 @@ CREATE TABLE IF NOT EXISTS items (key BLOB PRIMARY KEY, result TEXT NOT NULL) WI
 PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};
 COMMIT;
 """
-"""cells: grid points, with `settings` and `spec` (and the sweep's seed in it) as JSON. trials: by their number in the
-cell. sweeps: what a browser session has run, as TOML; `changed` in seconds since 1970. items: traces, spectra, fits to
-data sets and other results, as JSON."""
+"""cells: grid points, with `settings` and `spec` (and the sweep's seed in it) as JSON. trials: by number in the cell.
+sweeps: the sweeps of browser sessions, as TOML; `changed` in seconds since 1970. items: all other results, as JSON."""
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
 EXPORTED_ROWS = 20_000
@@ -82,24 +77,18 @@ class TrialGroup(NamedTuple):
         return not is_current(self.model, self.solver, self.version)
 
 
-class Store:
+class Store(AbstractContextManager["Store"]):
     """An open store, for one thread; several processes may have the same file open."""
 
-    def __init__(self, path: Path | None = None, create: bool = True, lock_wait_seconds: float | None = None) -> None:
-        """Open a file; without a path, keep everything in memory.
+    def __init__(self, path: Path | None = None, create: bool = True) -> None:
+        """Open a file; without a path, keep everything in memory. create: make a missing file.
 
-        create: make a missing file. lock_wait_seconds: how long to wait for another process that writes,
-        LOCK_WAIT_SECONDS by default.
         InputError if the file is foreign, damaged or of another format; lrlab does not change such a file.
         """
         self.path = path
-        seconds = LOCK_WAIT_SECONDS if lock_wait_seconds is None else lock_wait_seconds
         with in_sentences(path):
-            self._connection = connect(path, create, seconds)
+            self._connection = connect(path, create)
             self._file = path and os.stat(path)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -141,28 +130,19 @@ class Store:
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none. A trial that the store has stays as it is."""
-        # By identity: to hash a job takes as long as to store a trial.
-        jobs = {id(trial.job): trial.job for trial in results}
-        if not jobs:
+        if not results:
             return
+        cells, trials = dict[int, tuple[Any, ...]](), []
+        for trial, result in results.items():
+            # By identity: to hash a job takes as long as to store a trial.
+            if (job := id(trial.job)) not in cells:
+                cells[job] = key_of(trial.job), *texts_of(trial.job)
+            trials.append((trial.number, *result[:-1], json.dumps(result.scores, default=float), cells[job][0]))
         with self.writing() as connection:
-            cells = {number: self._cell(connection, job) for number, job in jobs.items()}
-            connection.executemany(
-                f"INSERT OR IGNORE INTO trials (cell, {RESULT}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (cells[id(trial.job)], trial.number, *result[:-1], json.dumps(result.scores, default=float))
-                    for trial, result in results.items()
-                ],
-            )
-
-    def _cell(self, connection: sqlite3.Connection, job: Job) -> int:
-        """Return the number of a cell, which is added if the store lacks it."""
-        model, solver, key = job.spec.model, job.solver, key_of(job)
-        connection.execute(
-            "INSERT OR IGNORE INTO cells (key, spec, settings, model, solver, version) VALUES (?, ?, ?, ?, ?, ?)",
-            (key, *texts_of(job), model, solver, version(model, solver)),
-        )
-        return int(connection.execute("SELECT id FROM cells WHERE key = ?", (key,)).fetchone()[0])
+            values = "(key, model, spec, solver, settings, version) VALUES (?, ?, ?, ?, ?, ?)"
+            connection.executemany(f"INSERT OR IGNORE INTO cells {values}", cells.values())
+            values = "SELECT id, ?, ?, ?, ?, ?, ? FROM cells WHERE key = ?"
+            connection.executemany(f"INSERT OR IGNORE INTO trials (cell, {RESULT}) {values}", trials)
 
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of items that are not trials, by key, as far as the store has them.
@@ -187,21 +167,18 @@ class Store:
                 f"SELECT {GROUP}, count(*), sum((SELECT count(*) FROM trials WHERE cell = id)) FROM cells"
                 f" GROUP BY {GROUP} ORDER BY model, solver, min(id)"
             ).fetchall()
-            return [
-                TrialGroup(model, solver, json.loads(settings), *counted) for model, solver, settings, *counted in rows
-            ]
+            return [TrialGroup(model, solver, json.loads(text), *rest) for model, solver, text, *rest in rows]
 
     def prune(self) -> int:
         """Remove the stale trials, shrink the file, and return their number."""
         stale = [group for group in self.groups() if group.stale]
         if not stale:
             return 0
+        codes = [(group.model, group.solver, group.version) for group in stale]
+        cells = "SELECT id FROM cells WHERE (model, solver, version) = (?, ?, ?)"
         with self.writing() as connection:
-            for group in stale:
-                values = (group.model, group.solver, group.version)
-                chosen = "(model, solver, version) = (?, ?, ?)"
-                connection.execute(f"DELETE FROM trials WHERE cell IN (SELECT id FROM cells WHERE {chosen})", values)
-                connection.execute(f"DELETE FROM cells WHERE {chosen}", values)
+            connection.executemany(f"DELETE FROM trials WHERE cell IN ({cells})", codes)
+            connection.executemany(f"DELETE FROM cells WHERE id IN ({cells})", codes)
         with self.reading() as connection:
             connection.execute("VACUUM")
         return sum(group.trials for group in stale)
@@ -222,22 +199,21 @@ class Store:
 def export(store: Store, out: Path) -> int:
     """Write all trials of a store to a .csv or .parquet file, and return their number; InputError if it cannot."""
     kind = out.suffix.lower()
-    if kind not in (".csv", ".parquet"):
-        raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so")
-    if kind == ".parquet" and find_spec("pyarrow") is None:
-        raise InputError("export", "a .csv file without pyarrow", out, "install pyarrow, or name a .csv file")
+    if kind not in (".csv", ".parquet") or (kind == ".parquet" and find_spec("pyarrow") is None):
+        raise InputError("export", "a file that ends in .csv or .parquet", out, "name it so; .parquet needs pyarrow")
     if store.path and out.resolve() == store.path.resolve():
         raise InputError("export", "another file than the store", out, "name another")
     # An older file of that name stays until the new table is complete.
     unfinished = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        try:
-            written = write(tables(store), unfinished, kind)
-            unfinished.replace(out)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        written = write(tables(store), unfinished, kind)
+        unfinished.replace(out)
     except OSError as error:
-        raise InputError("export", "a file that can be written", out, f"{error.strerror}: name another") from error
+        remedy = f"{error.strerror or error}: name another"
+        raise InputError("export", "a file that can be written", out, remedy) from error
+    finally:
+        with suppress(OSError):
+            unfinished.unlink()
     return written
 
 
@@ -260,9 +236,9 @@ def tables(store: Store) -> Iterator["pd.DataFrame"]:
 
 def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
     """Write tables to one file, the columns of the first one at its head, and return the number of rows."""
-    written, first = 0, next(tables)
+    head, written = next(tables), 0
     if kind == ".csv":
-        first.to_csv(out, index=False, lineterminator="\n")
+        head.to_csv(out, index=False, lineterminator="\n")
         for table in tables:
             table.to_csv(out, mode="a", header=False, index=False, lineterminator="\n")
             written += len(table)
@@ -270,7 +246,7 @@ def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
     import pyarrow
     from pyarrow import parquet
 
-    schema = pyarrow.Schema.from_pandas(first, preserve_index=False).remove_metadata()
+    schema = pyarrow.Schema.from_pandas(head, preserve_index=False).remove_metadata()
     with parquet.ParquetWriter(out, schema) as writer:
         for table in tables:
             writer.write_table(pyarrow.Table.from_pandas(table, schema, preserve_index=False))
@@ -278,44 +254,32 @@ def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
     return written
 
 
-def connect(path: Path | None, create: bool, timeout_seconds: float) -> sqlite3.Connection:
+def connect(path: Path | None, create: bool) -> sqlite3.Connection:
     """Return a connection to a store, with the parameters of `Store`.
 
     SQLite rolls back what a killed writer left half-written. A commit is on the disk when it returns.
     """
     if path is not None:
         check_file(path, create)
-    connection = sqlite3.connect(path or ":memory:", timeout=timeout_seconds, isolation_level=None)
+    # An absolute path, since SQLite gives `:memory:` another meaning.
+    name = path.absolute() if path else ":memory:"
+    connection = sqlite3.connect(name, timeout=LOCK_WAIT_SECONDS, isolation_level=None)
     # SQLite knows best: the write-ahead log may overrule the header.
-    if not pragma(connection, "user_version"):
+    if connection.execute("PRAGMA user_version").fetchone() == (0,):
         connection.executescript(SCHEMA)
-    if (form := pragma(connection, "user_version")) != FORMAT:
+    [form] = connection.execute("PRAGMA user_version").fetchone()
+    if form != FORMAT:
         remedy = f"another version of lrlab wrote it (format {form}): name another file"
         raise InputError("store", f"of format {FORMAT}", path, remedy)
-    deadline = time.monotonic() + timeout_seconds
-    while True:
-        # SQLite does not wait for a lock when it changes the journal of a store that others open at the same time.
-        try:
-            pragma(connection, "journal_mode = WAL")
-            break
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.01)
+    # If others open a new store at the same time, one of them changes its journal, and SQLite does not wait for it.
+    with suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
 
 
-def pragma(connection: sqlite3.Connection, name: str) -> int | str:
-    """Return the value of a pragma."""
-    value: int | str = connection.execute(f"PRAGMA {name}").fetchone()[0]
-    return value
-
-
 def check_file(path: Path, create: bool) -> None:
     """Refuse a file that is not a store of lrlab, and make an empty one if there is none."""
-    if str(path) == ":memory:":
-        raise InputError("store", "a file", path, "name a file, or leave out the store to keep trials in memory")
     if path.exists() and not path.is_file():
         # Opening a named pipe would block for ever.
         raise OSError(errno.EINVAL, "it is not a regular file")
@@ -338,16 +302,15 @@ def in_sentences(path: Path | None) -> Iterator[None]:
     try:
         yield
     except (OSError, sqlite3.Error, json.JSONDecodeError) as error:
-        code = getattr(error, "sqlite_errorcode", None)
+        # Without the bits of a cause. Errors without a code come from Python: a text is not UTF-8, or not JSON.
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         if isinstance(error, OSError) or code == sqlite3.SQLITE_CANTOPEN:
-            reason = getattr(error, "strerror", None) or error
-            remedy = f"{reason}: name another"
+            remedy = f"{getattr(error, 'strerror', None) or error}: name another"
             raise InputError("store", "a file that can be read and written", path, remedy) from error
         if code == sqlite3.SQLITE_BUSY:
             words = f"The store {path} is locked by another program: end that program, and run this again."
             raise RuntimeError(words) from error
-        # Errors without a code come from Python: text that is not UTF-8, or not JSON.
-        if code in DAMAGE or (code is None and isinstance(error, sqlite3.OperationalError | json.JSONDecodeError)):
+        if code in DAMAGE or (not code and isinstance(error, sqlite3.OperationalError | json.JSONDecodeError)):
             remedy = f"it is damaged: recover it with `sqlite3 {quote(str(path))} .recover | sqlite3 NEW`, or delete it"
             raise InputError("store", "a sound store", path, remedy) from error
         raise RuntimeError(f"The store {path or 'in memory'} failed: {error}.") from error
@@ -359,13 +322,8 @@ def version(model: str, solver: str) -> str:
     It is a hash of the solver's generator function, of the model's spec, and of all code that they use (`code_hash`).
     InputError if there is no such model or solver.
     """
-    catalog.require_model(model)
-    return version_of(catalog.solver(solver, model).run, catalog.MODELS[model])
-
-
-def version_of(*things: Any) -> str:
-    """Return the version of functions and classes with all that they use."""
-    return code_hash.digest(" ".join([str(EDITION), *map(code_hash.version, things)]))
+    spec = catalog.model_entry(model).spec
+    return code_hash.version(catalog.solver(solver, model).run, spec)
 
 
 def is_current(model: str, solver: str, stored: str) -> bool:
@@ -374,17 +332,15 @@ def is_current(model: str, solver: str, stored: str) -> bool:
     return exists and version(model, solver) == stored
 
 
-def texts_of(job: Job) -> tuple[str, str]:
-    """Return the spec of a job, and its options and limits, as JSON; equal values give equal texts."""
+def texts_of(job: Job) -> tuple[str, ...]:
+    """Return the cell of a job: model, spec, solver, settings and version; equal values give equal JSON."""
     values = job.spec.values(), {**dict(job.options), **job.limits._asdict()}
     # 0.0 equals -0.0, but has another text.
     same = [{name: value + 0.0 if isinstance(value, float) else value for name, value in v.items()} for v in values]
     spec, settings = (json.dumps(one, sort_keys=True, separators=(",", ":")) for one in same)
-    return spec, settings
+    return job.spec.model, spec, job.solver, settings, version(job.spec.model, job.solver)
 
 
 def key_of(job: Job) -> bytes:
     """Return the key of a job's trials: a hash of all its values and of the code's version."""
-    spec, settings = texts_of(job)
-    texts = (job.spec.model, spec, job.solver, settings, version(job.spec.model, job.solver))
-    return hashlib.blake2b("\0".join(texts).encode(), digest_size=16).digest()
+    return hashlib.blake2b("\0".join(texts_of(job)).encode(), digest_size=16).digest()

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lrlab.arrays import Array, Mask
 from lrlab.catalog import model_entry
 from lrlab.runs.job import Job
 from lrlab.sweeps.contour_search import ContourSearch, Directions, interpolate_missing
@@ -25,8 +24,6 @@ from lrlab.sweeps.results import SweepResults
 if TYPE_CHECKING:
     import pandas as pd
 
-RATES, COUNTS = ("mean", "share", "low", "high"), ("trials", "successes")
-"""Columns of `SweepResults.table`."""
 Requested = Mapping[Job, range]
 """Numbers of the trials that are requested of each job."""
 
@@ -60,29 +57,18 @@ def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     return [own + each + (k < more) for k, own in enumerate(used)]
 
 
-def infer(results: SweepResults, table: "pd.DataFrame | None" = None) -> "pd.DataFrame":
-    """Return one row per cell that is not refused: x, y, solver, mean, low, high, trials, inferred.
+def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table of grid points with the column `inferred`, and values for points without trials.
 
-    y: nan if there is one axis. mean: the success rate, or the mean of the metric if the sweep has no rule. low, high:
-    the 95% Wilson interval of the rate, pooled as in `contour_search.bounds` if it is inferred; nan for a mean.
-    inferred: an adaptive sweep has no trials there, and its mean lies between its neighbors. Unknown values are nan.
-    table: `SweepResults.table` of the metric of the contour, if you have it.
+    table: `SweepResults.table` of the contour's metric. An adaptive sweep infers the `success_rate` with its
+    interval (`low`, `high`, pooled as in `contour_search.bounds`), or the `mean` if it has no rule, from other points.
     """
     import pandas as pd
 
-    sweep, parts = results.sweep, list[pd.DataFrame]()
-    table = results.table(sweep.contour.metric) if table is None else table
-    for solver in sweep.solvers:
-        grid = SolverGrid(sweep, solver)
-        mean, low, high = grid.infer(table)
-        trials, open_ = grid.search.trials, grid.search.open
-        x, y = np.meshgrid(*grid.axes, indexing="ij")
-        inferred = sweep.adaptive & trials.any() & (trials == 0)
-        columns = {"x": x, "y": y, "mean": mean, "low": low, "high": high, "trials": trials, "inferred": inferred}
-        own = pd.DataFrame({name: values[open_] for name, values in columns.items()})
-        own.insert(2, "solver", solver)
-        parts.append(own)
-    return pd.concat(parts, ignore_index=True)
+    if not results.sweep.adaptive:
+        return table.assign(inferred=False)
+    grids = {solver: SolverGrid(results.sweep, solver) for solver in results.sweep.solvers}
+    return pd.concat([grid.infer(table[table["solver"] == solver]) for solver, grid in grids.items()]).sort_index()
 
 
 class SolverGrid:
@@ -90,23 +76,21 @@ class SolverGrid:
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
         self._sweep = sweep
-        values = [np.array(axis, dtype=float) for axis in sweep.grid.values()]
-        values = [*values, np.full(1, np.nan)][:2]
-        order = [axis.argsort() for axis in values]
-        self.axes = [axis[by] for axis, by in zip(values, order, strict=True)]
-        self._solver, self._order = solver, np.ix_(*order)
+        order = [np.argsort(values) for values in (*sweep.grid.values(), [0])[:2]]
+        self._order = np.ix_(*order)
         jobs = np.empty(len(order[0]) * len(order[1]), dtype=object)
         jobs[:] = [cell.job for cell in sweep.cells if cell.solver == solver]
         self.jobs = self._placed(jobs)
         open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
-        self._seconds = np.zeros(self.jobs.shape)
         self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def request(self, most: int) -> dict[Job, range]:
         """Return the trials of the next round, so that `most` are requested in total; none after the search."""
         before, extra = self.search.requested.copy(), self.search.request(most)
         requested: dict[Job, range] = {}
-        for place in self._longest_first(extra > 0):
+        places = map(tuple, np.argwhere(extra > 0))
+        # The largest problems first: at the end of a round no worker waits long for another.
+        for place in sorted(places, key=lambda place: -self.jobs[place].spec.data_bytes):
             # Places that round to the same problem share their trials.
             job, first = self.jobs[place], int(before[place])
             known = requested.get(job, range(first, first))
@@ -116,35 +100,37 @@ class SolverGrid:
     def count(self, results: SweepResults) -> None:
         """Count the results of the trials that were requested."""
         search, own = self.search, self.search.open
-        counts = results.counts(self.jobs[own].tolist(), search.requested[own])
-        search.trials[own], search.successes[own], self._seconds[own] = counts
+        search.trials[own], search.successes[own] = results.counts(self.jobs[own].tolist(), search.requested[own])
 
-    def infer(self, table: "pd.DataFrame") -> tuple[Array, Array, Array]:
-        """Return mean, low and high of each cell, see `infer`; table: of `SweepResults.table`."""
-        search, own = self.search, table[table["solver"] == self._solver].fillna({"successes": 0})
-        mean, share, low, high = (self._placed(own[name].to_numpy(dtype=float)) for name in RATES)
-        search.trials, search.successes = (self._placed(own[name].to_numpy(dtype=np.int64)) for name in COUNTS)
-        nothing, known, adaptive = np.full(mean.shape, np.nan), np.isfinite(mean), self._sweep.adaptive
+    def infer(self, own: "pd.DataFrame") -> "pd.DataFrame":
+        """Return the rows of the solver as in `infer`."""
+        search = self.search
+        search.trials, search.successes = (
+            self._placed(own[name].fillna(0).to_numpy(dtype=np.int64)) for name in ("trials", "successes")
+        )
+        if not search.trials.any():
+            return own.assign(inferred=False)
         if self._sweep.success is None:
-            return (interpolate_missing(mean, known) if adaptive and known.any() else mean), nothing, nothing
-        tried = search.trials > 0
-        if not (adaptive and tried.any()):
-            return share, low, high
-        bounds = search.bounds()
-        inferred = np.where(tried, share, search.within(*bounds))
-        return inferred, np.where(tried, low, bounds[0]), np.where(tried, high, bounds[1])
-
-    def _longest_first(self, chosen: Mask) -> list[tuple[int, ...]]:
-        # At the end of a round no worker waits long for another. Which trials are run does not depend on it.
-        timed = self.search.trials > 0
-        seconds = interpolate_missing(self._seconds, timed) if timed.any() else self._seconds
-        places = [tuple(place) for place in np.argwhere(chosen)]
-        return sorted(places, key=lambda place: (-seconds[place], -self.jobs[place].spec.data_bytes))
+            mean = self._placed(own["mean"].to_numpy())
+            known = np.isfinite(mean)
+            values = {"mean": interpolate_missing(mean, known)} if known.any() else {}
+        else:
+            low, high = search.bounds()
+            values = {"success_rate": search.within(low, high), "low": low, "high": high}
+        inferred = self._unplaced(search.open & (search.trials == 0))
+        filled = {name: own[name].where(~inferred, self._unplaced(one)) for name, one in values.items()}
+        return own.assign(inferred=inferred, **filled)
 
     def _placed(self, values: Any) -> Any:
         """Return what cells have, in the order of the sweep, by column and row."""
         rows, columns = self._order
         return values.reshape(rows.size, columns.size)[self._order]
+
+    def _unplaced(self, values: Any) -> Any:
+        """Return what columns and rows have, by cell."""
+        cells = np.empty_like(values)
+        cells[self._order] = values
+        return cells.ravel()
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
@@ -159,7 +145,7 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
         lines = np.moveaxis(jobs, axis, 1)
         constant = (len({getattr(job.spec, o) for job in line if job}) <= 1 for o in others for line in lines)
         # No non-zero entries stand for all of them, which is the other end of the axis.
-        turns = name in model.turns or (name == "sparsity" and 0 in sweep.grid[name])
-        if all(constant) and not turns:
+        non_monotone = name in model.non_monotone or (name == "sparsity" and 0 in sweep.grid[name])
+        if all(constant) and not non_monotone:
             known[axis] = (name in model.family.grows) - (name in model.family.falls)
     return known[0], known[1]

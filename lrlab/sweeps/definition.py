@@ -1,21 +1,20 @@
 """The definition of a sweep: spec, axes, solvers, trials, rule of success, and its cells."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lrlab import catalog
-from lrlab.arrays import Mask
+from lrlab.aliases import METRICS
 from lrlab.catalog import family
-from lrlab.model_entry import Level
-from lrlab.models.axes import ZERO_ALLOWED, axes, derived, place
+from lrlab.model_entry import Success
+from lrlab.models.axes import ZERO_ALLOWED, axes, derived, is_whole, place, place_near
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.plugins import AnySolver, named
 from lrlab.protocol import Spec
@@ -23,7 +22,6 @@ from lrlab.runs.job import Job, job_maker, memory_limit
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
 LARGEST = 1e100
-LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
 COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each grid point", low=1, high=1_000_000)
 TOLERANCE = Parameter(
     name="tolerance", kind=int, default=1, meaning="precision of the contour, in grid points", low=1, high=100
@@ -56,7 +54,9 @@ class Span:
         if self.spacing == "log" and min(self.low, self.high) <= 0:
             raise InputError(axis, "above 0 at both ends of a log scale", min(self.low, self.high), "space it linearly")
         if self.low == self.high and self.steps > 1:
-            raise InputError(axis, "a range with two different ends", self.low, "give one value as a list")
+            raise InputError(
+                axis, "a range with two different ends", self.low, "take another end, or a list of one value"
+            )
         values = (np.geomspace if self.spacing == "log" else np.linspace)(self.low, self.high, self.steps)
         return [float(value) for value in values]
 
@@ -72,37 +72,6 @@ def spacing(given: tuple[float, ...] | Span) -> str:
     return "log" if ratios.std() / ratios.mean() < steps.std() / steps.mean() else "linear"
 
 
-@dataclass(frozen=True)
-class Success:
-    """A trial succeeds when its measure ends below, or above, a level."""
-
-    metric: str
-    below: float | None = None
-    above: float | None = None
-
-    def __post_init__(self) -> None:
-        """Refuse a rule without a level, or with two."""
-        if (self.below is None) == (self.above is None):
-            got = "neither" if self.below is None else "both"
-            raise InputError("success", "a metric with one level, below or above", got, "give one of the two")
-        LEVEL.check(self.level)
-
-    @property
-    def level(self) -> float:
-        """The level."""
-        return self.above if self.below is None else self.below  # type: ignore[return-value]
-
-    @property
-    def at(self) -> Level:
-        """The level as theory reads it."""
-        return Level(self.metric, self.level, self.above is None)
-
-    def reached(self, values: ArrayLike) -> Mask:
-        """Return which values of the measure are successes; nan is none."""
-        numbers = np.asarray(values, dtype=float)
-        return numbers > self.level if self.below is None else numbers < self.level
-
-
 def first_look(values: int) -> int:
     """Return how many values of an axis an adaptive sweep takes at first: about the square root of their number."""
     return min(values, math.ceil(math.sqrt(values)) + 1)
@@ -110,10 +79,6 @@ def first_look(values: int) -> int:
 
 Given = tuple[float, ...] | Span
 """The values of an axis: all of them, or a range."""
-Pairs = Any
-"""A mapping, or pairs of a name and a value; a sweep holds pairs, which a type of a field cannot say."""
-Names = Any
-"""Solvers in a sequence, by name or as of `plugins.named`; a sweep holds a tuple of names."""
 
 
 class Cell(NamedTuple):
@@ -130,26 +95,31 @@ class Sweep:
     """A sweep, checked.
 
     spec: the parameters of all cells, with the seed. axes: one or two, by name, with their values or a `Span`; pairs or
-    a mapping. settings: options of the solvers, tol, max_iter, max_seconds; each goes to every solver that has it.
-    success: by default the rule of the model, if it has one. adaptive: trials go to the contour, until it is known
-    within `tolerance` cells or `budget` trials are used (0: 30% of all trials); see the module `adaptive`.
+    a mapping, kept as pairs. solvers: a sequence of names or of your solvers, kept as names. settings: options of the
+    solvers, tol, max_iter, max_seconds, as pairs or a mapping; each goes to every solver that has it. success: by
+    default the rule of the model, if it has one. adaptive: trials go to the contour, until it is known within
+    `tolerance` cells or `budget` trials are used (0: 30% of all trials); see the module `adaptive`. race: trials go to
+    solvers that may be the best at their grid point; see the module `winners`.
     """
 
     spec: Spec
-    axes: Pairs
-    solvers: Names
+    axes: Any
+    solvers: Any
     trials: int = int(COUNT.default)
     success: Success | None = None
-    settings: Pairs = ()
+    settings: Any = ()
     adaptive: bool = False
     tolerance: int = int(TOLERANCE.default)
     budget: int = int(BUDGET.default)
+    race: bool = False
 
     def __post_init__(self) -> None:
         """Bring everything into its form and check it."""
-        object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in _pairs(self.axes)))
+        # Pairs may name an axis twice, which a dictionary would hide.
+        pairs = self.axes.items() if isinstance(self.axes, Mapping) else self.axes
+        object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in pairs))
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
-        object.__setattr__(self, "settings", tuple(sorted(_pairs(self.settings))))
+        object.__setattr__(self, "settings", tuple(sorted(dict(self.settings).items())))
         object.__setattr__(self, "trials", COUNT.check(self.trials))
         # Before lrlab enumerates the grid: two axes of 10,000 values have 10^8 grid points.
         lengths = [given.steps if isinstance(given, Span) else len(given) for _, given in self.axes]
@@ -166,7 +136,9 @@ class Sweep:
         if self.success is None:
             object.__setattr__(self, "success", usual_success(self.spec, self.grid))
         else:
-            require_known(self.success.metric, tuple(family(self.spec.model).measures), what="metric")
+            metric = METRICS.get(self.success.metric, self.success.metric)
+            object.__setattr__(self, "success", replace(self.success, metric=metric))
+            require_known(metric, tuple(family(self.spec.model).measures), what="metric")
         self._check_adaptive()
 
     @cached_property
@@ -198,8 +170,7 @@ class Sweep:
     @property
     def total(self) -> int:
         """Number of trials in all cells."""
-        cells = int(np.prod([len(values) for values in self.grid.values()]))
-        return cells * len(self.solvers) * self.trials
+        return math.prod(map(len, self.grid.values())) * len(self.solvers) * self.trials
 
     @property
     def most(self) -> int:
@@ -221,8 +192,13 @@ class Sweep:
         return {name: value for name, value in self.settings if name in known}
 
     def _check_adaptive(self) -> None:
-        if not isinstance(self.adaptive, bool):
-            raise InputError("adaptive", "true or false", self.adaptive, "write adaptive = true, or leave it out")
+        for name in ("adaptive", "race"):
+            if not isinstance(given := getattr(self, name), bool):
+                raise InputError(name, "true or false", given, f"write {name} = true, or leave it out")
+        if self.race and (self.adaptive or len(self.solvers) < 2 or len(self.grid) < 2):
+            raise InputError(
+                "race", "false, or of several solvers over two axes that are not adaptive", True, "leave it out"
+            )
         for parameter in (TOLERANCE, BUDGET):
             object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
             if not self.adaptive and value != parameter.default:
@@ -253,10 +229,6 @@ def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | 
     return Success(goal.measure, below=goal.level(noise))
 
 
-def _pairs(given: Mapping[str, object] | Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
-    return list(given.items() if isinstance(given, Mapping) else given)
-
-
 def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:
     listed = isinstance(solvers, Sequence) and not isinstance(solvers, str)
     names = tuple(one if isinstance(one, str) else named(one, model) for one in solvers) if listed else ()
@@ -278,11 +250,8 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
     require_known(axis, axes(model), what="axis")
     values = given.values(axis) if isinstance(given, Span) else list(given)
     parameter = declared(model).get(axis) if derived(model, axis) is None else None
-    if isinstance(given, Span) and parameter is not None and parameter.kind is int:
+    if isinstance(given, Span) and is_whole(model, axis):
         values = list(dict.fromkeys(map(round, values)))
-    for value in values:
-        if isinstance(value, str | bool):
-            raise InputError(axis, "a list of numbers", f'"{value}"', "write numbers, without quotes")
     smallest = 0.0 if axis in ZERO_ALLOWED else float(np.finfo(float).tiny)
     quantity = Parameter(name=axis, default=1.0, meaning="a derived quantity", low=smallest)
     checked = tuple((parameter or quantity).check(value) for value in values)
@@ -296,34 +265,27 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
 @lru_cache(maxsize=4)
 def _cells(sweep: Sweep, memory_limit: int) -> tuple[Cell, ...]:
     makers = {solver: job_maker(sweep.spec, solver, **sweep.settings_of(solver)) for solver in sweep.solvers}
-    cells = tuple(_cell(point, *maker, there) for point, there in _points(sweep) for maker in makers.items())
-    if not any(cell.job for cell in cells):
-        raise InputError("axes", "such that a solver accepts some grid point", "none", cells[0].refused)
-    return cells
-
-
-def _points(sweep: Sweep) -> Iterator[tuple[Mapping[str, float], Spec | InputError]]:
-    """Yield each point of the grid with its spec, or with the reason why there is none."""
+    cells = list[Cell]()
     for values in product(*sweep.grid.values()):
         point = dict(zip(sweep.grid, values, strict=True))
         try:
-            yield point, spec_at(sweep.spec, point.items())
+            spec = spec_at(sweep.spec, point.items())
         except InputError as error:
-            yield point, error
-
-
-def _cell(point: Mapping[str, float], solver: str, make: Callable[[Spec], Job], spec: Spec | InputError) -> Cell:
-    try:
-        if isinstance(spec, InputError):
-            raise spec
-        return Cell(point, solver, make(spec))
-    except InputError as error:
-        return Cell(point, solver, None, str(error))
+            cells += [Cell(point, solver, None, str(error)) for solver in makers]
+            continue
+        for solver, make in makers.items():
+            try:
+                cells.append(Cell(point, solver, make(spec)))
+            except InputError as error:
+                cells.append(Cell(point, solver, None, str(error)))
+    if not any(cell.job for cell in cells):
+        raise InputError("axes", "such that a solver accepts some grid point", "none", cells[0].refused)
+    return tuple(cells)
 
 
 def spec_at(spec: Spec, point: Iterable[tuple[str, float]]) -> Spec:
-    """Return the spec moved to a point: (axis, value) pairs."""
+    """Return the spec moved to a point: (axis, value) pairs, rounded on axes of whole numbers."""
     # Quantities that decide a parameter (n/p decides n) depend on the others, and s/n on n/p, too.
     for axis, value in sorted(point, key=lambda pair: (pair[0] not in spec.values(), pair[0] == "sparsity-ratio")):
-        spec = place(spec, axis, value)
+        spec = place_near(spec, axis, value)
     return spec

@@ -32,7 +32,7 @@ class Pace:
         """Return the remaining time; None before the first result. trials: left at most, of an adaptive sweep."""
         now, each = self._trials()
         work, rest = (now - self._before) @ each, (self._sweep.trials - now) @ each
-        if self._sweep.adaptive:
+        if self._sweep.adaptive or self._sweep.race:
             # Most of its trials are at the slowest grid points.
             rest = trials * (each @ each) / each.sum()
         return float((time.monotonic() - self._begun) * rest / work) if work > 0.0 else None
@@ -79,5 +79,5 @@ def require_time(sweep: Sweep, seconds: float) -> None:
 def size_words(sweep: Sweep) -> str:
     """Return how many trials a sweep has, at most, and how much memory a worker needs for the largest."""
     size = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
-    trials = sweep.most if sweep.adaptive else len(sweep.jobs) * sweep.trials
+    trials = min(sweep.most, len(sweep.jobs) * sweep.trials)
     return f"up to {trials:,} trials, {memory_words(size)} per worker"

@@ -27,7 +27,7 @@ COLUMNS = (
     "solver",
     "trials",
     "successes",
-    "share",
+    "success_rate",
     "low",
     "high",
     "mean",
@@ -47,7 +47,7 @@ class SweepResults:
 
     cells: all cells of the sweep. changes: grows whenever trials are added. failures: the sentences of trials that
     failed. computed, reused: numbers of trials that were computed, and taken from the store, in the last run. complete:
-    whether that run reached its end.
+    whether that run reached its end. alive: whether a page's run computes more of them.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -55,14 +55,12 @@ class SweepResults:
         measures = catalog.family(sweep.spec.model).measures
         self._quotients = {name: measure.quotient[0] for name, measure in measures.items() if measure.quotient[0]}
         self.changes = self.computed = self.reused = 0
-        self.complete = False
+        self.complete = self.alive = False
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()
         self._rows = {job: row for row, job in enumerate(sweep.jobs)}
         self._columns = {name: np.full((len(self._rows), 1), math.nan) for name in ENDING}
         self._stops: dict[str, int] = {}
-        self._scored: dict[Job, tuple[str, ...]] = {}
-        """The names of each job's scores."""
 
     @property
     def done(self) -> int:
@@ -84,8 +82,6 @@ class SweepResults:
                     if name not in self._columns:
                         self._columns[name] = np.full_like(self._columns["seed"], math.nan)
                     self._columns[name][row, number] = value
-                if result.scores:
-                    self._scored[job] = tuple(result.scores)
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
         known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
@@ -104,40 +100,30 @@ class SweepResults:
         """Return the numbers of the finished trials of a job."""
         return set(np.flatnonzero(~np.isnan(self._columns["seed"][self._rows[job]])).tolist())
 
-    def values(self, job: Job, name: str) -> Array:
-        """Return a score (or "iterations", "seconds") of a job's finished trials, by their numbers; nan if missing.
+    def matrix(self, name: str) -> Array:
+        """Return a score (or "iterations", "seconds") of all trials (jobs, numbers); nan if a trial is not finished.
 
         Fractions of a bound that has not been computed (`runs.theory`) are nan.
         """
         with self._lock:
-            values: Array = self.matrix(name, [job])[0][~np.isnan(self._columns["seed"][self._rows[job]])]
+            column = self._columns.get(self._quotients.get(name, name))
+            values: Array = self._columns["seed"] * math.nan if column is None else column.copy()
+        if name in self._quotients:
+            bounds = [theory.fractions(job.spec).get(name, ("", math.nan))[1] for job in self.sweep.jobs]
+            values /= np.array(bounds)[:, None]
         return values
 
-    def matrix(self, name: str, jobs: Sequence[Job] | None = None) -> Array:
-        """Return a score as in `values` (jobs, numbers), by default of all jobs; nan if a trial is not finished."""
-        with self._lock:
-            rows = slice(None) if jobs is None else [self._rows[job] for job in jobs]
-            column = self._columns.get(self._quotients.get(name, name))
-            found: Array = self._columns["seed"][rows] * math.nan if column is None else column[rows]
-        if name not in self._quotients:
-            return found
-        jobs = self.sweep.jobs if jobs is None else jobs
-        bounds = [theory.fractions(job.spec).get(name, ("", math.nan))[1] for job in jobs]
-        found = found / np.array(bounds)[:, None]
-        return found
-
     def results(self, job: Job) -> dict[int, TrialResult]:
-        """Return the finished trials of a job by their numbers."""
+        """Return the finished trials of a job by their numbers, with all scores that are numbers."""
         with self._lock:
             row, stops = self._rows[job], [*self._stops]
-            ending = [self._columns[name][row].tolist() for name in ENDING]
-            scores = {name: self._columns[name][row].tolist() for name in self._scored.get(job, ())}
-        found = dict[int, TrialResult]()
-        for number, (seed, stop, iterations, seconds) in enumerate(zip(*ending, strict=True)):
+            columns = {name: column[row].tolist() for name, column in self._columns.items()}
+        finished = dict[int, TrialResult]()
+        for number, (seed, stop, iterations, seconds) in enumerate(zip(*map(columns.pop, ENDING), strict=True)):
             if seed == seed:
-                own = {name: values[number] for name, values in scores.items()}
-                found[number] = TrialResult(int(seed), stops[int(stop)], int(iterations), seconds, own)
-        return found
+                scores = {name: values[number] for name, values in columns.items() if values[number] == values[number]}
+                finished[number] = TrialResult(int(seed), stops[int(stop)], int(iterations), seconds, scores)
+        return finished
 
     def succeeded(self) -> Mask:
         """Return which trials (jobs, numbers) succeed by the rule of the sweep's `contour`.
@@ -150,22 +136,17 @@ class SweepResults:
             succeeded: Mask = reached(self.matrix(rule.metric)) & (self._columns["stop"] != local)
         return succeeded
 
-    def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array, Array]:
-        """Return the numbers of trials and successes, and the largest seconds (0 without trials), of each job.
-
-        below: (jobs,); trials with this number and higher ones are left out.
-        """
+    def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the numbers of trials and of successes of each job, among its first `below` (jobs,) trials."""
         with self._lock:
-            rows, seconds = [self._rows[job] for job in jobs], self._columns["seconds"]
-            counted = ~np.isnan(seconds[rows]) & (np.arange(seconds.shape[1]) < below[:, None])
-            successes = self.succeeded()[rows] & counted
-        longest = np.where(counted, seconds[rows], 0.0).max(axis=1)
-        return counted.sum(axis=1), successes.sum(axis=1), longest
+            rows, seeds = [self._rows[job] for job in jobs], self._columns["seed"]
+            counted = ~np.isnan(seeds[rows]) & (np.arange(seeds.shape[1]) < below[:, None])
+            return counted.sum(axis=1), (self.succeeded()[rows] & counted).sum(axis=1)
 
     def table(self, metric: str) -> "pd.DataFrame":
         """Return a row per cell: a column for each axis, and `COLUMNS`.
 
-        trials: finished. successes, share, low, high (95% Wilson interval): by the rule of the sweep's `contour`. mean,
+        trials: finished. successes, success_rate, low, high (95% Wilson interval): by the sweep's `contour`. mean,
         spread (standard deviation) and quartiles describe the finite values of the metric. seed: of the first trial.
         refused: why a cell has no trials.
         """
@@ -175,7 +156,7 @@ class SweepResults:
             values, trials = self.matrix(metric), (~np.isnan(self._columns["seed"])).sum(axis=1)
             successes = np.where(trials > 0, self.succeeded().sum(axis=1), math.nan)
         columns: dict[str, Any] = {"seed": self._first_seeds, "trials": trials, "successes": successes}
-        columns["share"] = successes / np.maximum(trials, 1)
+        columns["success_rate"] = successes / np.maximum(trials, 1)
         bounds = statistics.wilson_bounds(successes, trials)
         columns |= {
             name: np.where(trials > 0, end, math.nan) for name, end in zip(("low", "high"), bounds, strict=True)
@@ -194,14 +175,12 @@ class SweepResults:
     def metrics(self) -> Iterator[tuple[Job, dict[str, list[float]]]]:
         """Yield each job with the quartiles of its scores and iterations, and three times each prediction of theory."""
         with self._lock:
-            names = [*self._columns.keys() - {"seed", "stop", "seconds"}, *self._quotients]
+            scores = [name for name in self._columns if name not in ENDING]
+            names = [*scores, *self._quotients, *(["iterations"] if scores else [])]
             quartiles = {name: statistics.quartiles(self.matrix(name)) for name in names}
         for row, job in enumerate(self.sweep.jobs):
-            scored = self._scored.get(job, ())
-            shares = [name for name, (score, _) in theory.fractions(job.spec).items() if score in scored]
-            names = [*scored, *shares, "iterations"] if scored else []
-            own = {name: quartiles[name][row].tolist() for name in names}
-            yield job, own | {name: [value] * 3 for name, value in theory.predictions(job, draw=False).items()}
+            own = {name: values[row].tolist() for name, values in quartiles.items() if not np.isnan(values[row]).all()}
+            yield job, own | {name: [value] * 3 for name, value in theory.predictions(job, sampled=False).items()}
 
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""

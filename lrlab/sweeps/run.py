@@ -2,9 +2,8 @@
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.run import Progress, Trial, TrialResult, run_trial, silent, timed_out
 from lrlab.store.store import Store
-from lrlab.sweeps import adaptive
+from lrlab.sweeps import adaptive, winners
 from lrlab.sweeps.adaptive import Requested
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
@@ -41,6 +40,7 @@ def sweep(
     store: Store | str | PathLike[str] | None = None,
     start: Start = on_workers,
     progress: Progress = silent,
+    race: bool = False,
     **settings: object,
 ) -> "SweepTable":
     """Return a tidy table, one row per trial, of all solvers at all combinations of the values of one or two axes.
@@ -48,14 +48,16 @@ def sweep(
     axes: parameter names, or derived quantities such as "ratio" (n/p), with their values. solvers: names, or your
     solvers, as for `lrlab.solve`. settings: options of the solvers and `tol`, `max_iter`, `max_seconds`. store: a file
     of finished trials; lrlab reuses them and adds new ones. Each trial has its own seed (column `seed`), which repeats
-    this trial. Except for seconds, the table doesn't depend on where and in which order the trials ran. A grid point
+    this trial. Except for seconds, the table doesn't depend on the place and the order of the trials. A grid point
     that lrlab refuses has one row with the reason in `refused`; a trial that failed has one, too, with `stop` "FAILED".
+    race: drop solvers where others clearly beat them; `lrlab.winners` says who wins where. If several recover exactly,
+    seconds decide whom a race drops: another machine may run other trials.
     In a notebook the table shows a verdict; `lrlab.map` plots it.
     """
     # Here, for it needs pandas.
     from lrlab.sweeps.tables import SweepTable
 
-    definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings)
+    definition = Sweep(spec=spec, axes=axes, solvers=solvers, trials=trials, settings=settings, race=race)
     own = nullcontext(store) if isinstance(store, Store) else Store(None if store is None else Path(store))
     with own as opened:
         rows = run(definition, opened, start, progress).trial_rows()
@@ -76,42 +78,49 @@ def run(
 
     If another thread of this process computes the same sweep for the same store, this one waits and reads its trials.
     Two processes may compute a trial twice, and store it once.
-    The run ends within a second after `stop()` is true (called often; it may read a flag of another thread); another
-    call resumes it. `results` (by default new ones) first get the stored trials, one cell at a time. A trial that fails
-    is not stored: the next run tries it again. RuntimeError if the engine or the store fails, InputError if the store
-    is damaged.
+    The run computes nothing more within a second after `stop()` is true (called often; it may read a flag of another
+    thread), reads what is stored of later rounds, and ends; another call resumes it. `results` (by default new ones)
+    first get the stored trials, one cell at a time. A trial that fails is not stored: the next run tries it again.
+    RuntimeError if the engine or the store fails, InputError if the store is damaged.
     """
     results = SweepResults(sweep) if results is None else results
     results.computed = results.reused = 0
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
-    rounds = adaptive.rounds(sweep, results) if sweep.adaptive else [dict.fromkeys(sweep.jobs, range(sweep.trials))]
+    rounds: Iterable[Requested] = [dict.fromkeys(sweep.jobs, range(sweep.trials))]
+    if sweep.adaptive or sweep.race:
+        rounds = (adaptive if sweep.adaptive else winners).rounds(sweep, results)
     turn = _turns[store.path, hash(sweep)] if store.path else threading.Lock()
+    total = 0 if sweep.race else min(sweep.most, len(sweep.jobs) * sweep.trials)
+
+    def tell() -> None:
+        progress(results.done, total)
+
+    stopped = False
     for requested in rounds:
         number, before = sum(map(len, requested.values())), results.reused
-        tell = partial(_tell, results, progress, sweep.most if sweep.adaptive else number)
-        while results.reused - before < number:
+        # Nobody knows how many rounds a race has.
+        total += number if sweep.race else 0
+        own, lacking = False, number > 0
+        while lacking and not own:
             own = turn.acquire(timeout=OTHERS_SECONDS)
             try:
                 results.reused = before + _load(requested, store, results)
-                tell()
-                if results.reused - before == number:
-                    break
-                if own and not stop():
-                    _take_all(start(run_trial, missing(requested, results)), store, results, tell, stop)
-                if stop():
+                if stopped and results.reused == before:
                     return results
-                if own:
+                lacking = results.reused - before < number
+                tell()
+                if own and lacking and not stop():
+                    _take_all(start(run_trial, missing(requested, results)), store, results, tell, stop)
+                if lacking and stop():
+                    # Trials of later rounds may be stored, even if one of this round failed.
+                    stopped = True
                     break
             finally:
                 if own:
                     turn.release()
-    results.complete = True
+    results.complete = not stopped
     return results
-
-
-def _tell(results: SweepResults, progress: Progress, total: int) -> None:
-    progress(results.done, total)
 
 
 def _take_all(
@@ -158,10 +167,10 @@ def _load(requested: Requested, store: Store, results: SweepResults) -> int:
     """Add the stored trials of a round to the results, and return their number; a lost store takes trials away."""
     count = 0
     for job, numbers in requested.items():
-        stored = {n: result for n, result in store.results(job, numbers.stop).items() if n in numbers}
+        stored = {Trial(job, n): result for n, result in store.results(job, numbers.stop).items() if n in numbers}
         if stored:
-            results.add({Trial(job, number): result for number, result in stored.items()})
-        if lost := results.finished(job).intersection(numbers) - stored.keys():
+            results.add(stored)
+        if lost := results.finished(job).intersection(numbers) - {trial.number for trial in stored}:
             results.remove(job, lost)
         count += len(stored)
     return count

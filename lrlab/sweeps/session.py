@@ -5,15 +5,17 @@ page that asks for it gets the same one. Finished trials are in the store, and i
 The store has the list of past sweeps of each browser session, too.
 """
 
+import math
 import threading
 import time
-from typing import Literal, NamedTuple, get_args
+from contextlib import suppress
+from typing import Literal, NamedTuple
 from weakref import WeakValueDictionary
 
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import EngineClosed, Failure
 from lrlab.engine.results import Start
-from lrlab.parameters import InputError, require_known
+from lrlab.parameters import InputError
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
@@ -23,15 +25,17 @@ from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import parse, to_toml
 
 NOTE_SECONDS = 2.0
-"""Between two entries of its progress on the list of past sweeps."""
+"""Seconds between two updates of a sweep on the list of past sweeps."""
 ENDING_SECONDS = 10.0
-"""That a sweep which is stopped may take, before it is begun again."""
+"""Seconds that a stopped sweep may take to end before it begins again."""
+RACE_SECONDS = 60.0
+"""Budget of a race: it pauses so many seconds after its first result."""
 State = Literal["running", "paused", "cancelled", "failed", "done"]
 """The last known state of a sweep; one that is still "running" may have been lost with its server."""
 
 
 class Past(NamedTuple):
-    """A sweep on a session's list: its definition as TOML, the page that it was run on, its progress in trials.
+    """A sweep on a session's list: its definition as TOML, its title, its state, its progress in trials.
 
     changed: in seconds since 1970.
     """
@@ -39,7 +43,6 @@ class Past(NamedTuple):
     session: str
     definition: str
     title: str
-    page: str
     state: State
     done: int
     total: int
@@ -55,10 +58,10 @@ COLUMNS = ", ".join(Past._fields)
 
 
 def note(store: Store, line: Past) -> None:
-    """Put a sweep on its session's list, or bring its line there up to date: it has one, however often it was run."""
-    require_known(line.state, get_args(State), what="state")
+    """Put a sweep on its session's list, or update its line there: it has one line, however often it runs."""
     with store.writing() as connection:
-        connection.execute(f"INSERT OR REPLACE INTO sweeps ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", line)
+        # The format has a column for a page; nothing reads it.
+        connection.execute(f"INSERT OR REPLACE INTO sweeps ({COLUMNS}, page) VALUES (?, ?, ?, ?, ?, ?, ?, '')", line)
 
 
 def past(store: Store, session: str, most: int = 100) -> list[Past]:
@@ -80,24 +83,23 @@ class SweepRun:
     """A sweep as pages follow it: computed with `go_on`, or only read with `look`.
 
     state: as on the list of past sweeps, or "new". results: its finished trials, and those that failed. changes grows
-    with whatever is new. done, total: trials. error: the sentence of what ended the whole of it. session: the browser
-    session that it belongs to. title: on the list of past sweeps.
+    with whatever is new. done, total: trials. spent: whether it paused because a race's budget is used. error: the
+    sentence of what ended the whole of it. session: the browser session that it belongs to. title: on the list of past
+    sweeps.
     """
 
-    def __init__(
-        self, sweep: Sweep, shared: SharedStore, *, session: str = "", page: str = "", title: str = ""
-    ) -> None:
+    def __init__(self, sweep: Sweep, shared: SharedStore, *, session: str = "", title: str = "") -> None:
         """Prepare a sweep; InputError if lrlab refuses every cell of it."""
         self.sweep, self.results = sweep, SweepResults(sweep)
         self.state: State | Literal["new"] = "new"
-        self.done, self.error = 0, ""
+        self.done, self.error, self.spent = 0, "", False
         self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
         self.session, self.title = session, title
-        self._shared, self._page = shared, page
+        self._shared = shared
         self._thread: threading.Thread | None = None
         self._stop: State | None = None
         self._pace: Pace | None = None
-        self._noted, self._ended = 0.0, 0
+        self._noted, self._ended, self._until = 0.0, 0, math.inf
 
     @property
     def version(self) -> tuple[int, int, int, str]:
@@ -119,7 +121,9 @@ class SweepRun:
         """Remaining time at the pace so far; None before the first result."""
         if not self.alive:
             return 0.0
-        return self._pace.seconds_left(self.total - self.done) if self._pace else None
+        left = self._pace.seconds_left(self.total - self.done) if self._pace else None
+        budget = RACE_SECONDS if self.sweep.race else math.inf
+        return None if left is None else max(0.0, min(left, budget, self._until - time.monotonic()))
 
     def go_on(self, start: Start = on_workers) -> None:
         """Compute trials that the store lacks; nothing happens while that is under way."""
@@ -147,87 +151,91 @@ class SweepRun:
             self._stop = "cancelled"
         elif self.state == "paused":
             self.state = "cancelled"
-            with self._shared.open() as store:
-                self._note(store)
+            self._note()
 
     def refresh(self) -> None:
         """Do nothing: what arrives is there at once."""
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it has ended, so many seconds at most, and tell whether it has."""
+        """Wait for its end, at most so many seconds, and return whether it has ended."""
         if thread := self._thread:
             thread.join(seconds)
         return not self.alive
 
     def _begin(self, start: Start | None) -> None:
-        self.error, self._pace, self._stop = "", None, None
+        self.error, self.spent, self._pace, self._stop, self._until = "", False, None, None, math.inf
         self._thread = threading.Thread(target=self._serve, args=(start,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
     def _serve(self, start: Start | None) -> None:
+        self.results.alive = start is not None
         try:
-            with self._shared.open(lock_wait_seconds=None) as store:
+            with self._shared.open() as store:
                 if start is None:
                     run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
-                else:
-                    self._compute(store, start)
+                    return
+                self._note()
+                run(self.sweep, store, start, self._progress, self._stops, self.results)
+                # With the trials that arrived before the stop and were not reported.
+                self.done, self.state = self.results.done, self._stop or "done"
+                self._note()
         except EngineClosed as closed:
             # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.
             self.error, self.state = str(closed), "paused"
         except Exception as error:
             self.error = str(error) if isinstance(error, InputError | RuntimeError) else Failure.of(error).sentence
             self.state = "failed"
+            with suppress(InputError, RuntimeError):
+                self._note()
         finally:
+            self.results.alive = False
             self._ended += 1
             self._thread = None
 
-    def _compute(self, store: Store, start: Start) -> None:
-        def progress(done: int, total: int) -> None:
-            self._progress(done, total)
-            self._pace = self._pace or Pace(self.results)
-            self._pace.require_time(total - done)
-            if time.monotonic() > self._noted + NOTE_SECONDS:
-                self._note(store)
-
-        self._note(store)
-        try:
-            run(self.sweep, store, start, progress, lambda: bool(self._stop), self.results)
-        except EngineClosed:
-            raise
-        except Exception:
-            self.state = "failed"
-            self._note(store)
-            raise
-        # With the trials that arrived before the stop and were not reported.
-        self.done, self.state = self.results.done, self._stop or "done"
-        self._note(store)
+    def _stops(self) -> bool:
+        """Return whether the run is to end: somebody stopped it, or its budget is used."""
+        if time.monotonic() > self._until and not self._stop:
+            self.spent = True
+            self.pause()
+        return bool(self._stop)
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
+        if not self.results.alive:
+            # The store is only read.
+            return
+        self._pace = self._pace or Pace(self.results)
+        if self.sweep.race and self.results.computed:
+            # Workers may need seconds to start.
+            self._until = min(self._until, time.monotonic() + RACE_SECONDS)
+        self._pace.require_time(total - done)
+        if time.monotonic() > self._noted + NOTE_SECONDS:
+            self._note()
 
-    def _note(self, store: Store) -> None:
+    def _note(self) -> None:
+        """Update its line on the list of past sweeps."""
         self._noted = time.monotonic()
         if self.session:
             state: State = "running" if self.state == "new" else self.state
-            line = self.session, to_toml(self.sweep), self.title, self._page, state, self.done, self.total, time.time()
-            note(store, Past(*line))
+            line = self.session, to_toml(self.sweep), self.title, state, self.done, self.total, time.time()
+            with self._shared.open() as store:
+                note(store, Past(*line))
 
 
 _runs: WeakValueDictionary[tuple[str, str, Sweep], SweepRun] = WeakValueDictionary()
 _lookup = threading.Lock()
 
 
-def get_run(sweep: Sweep, shared: SharedStore, session: str, page: str = "", title: str = "") -> SweepRun:
-    """Return the run of a sweep by a browser session: the one that is there, under way or held by a page, or a new one.
+def get_run(sweep: Sweep, shared: SharedStore, session: str, title: str = "") -> SweepRun:
+    """Return the run of a sweep by a browser session: the one that is alive or that a page holds, or else a new one.
 
     InputError if lrlab refuses every cell of it.
     """
     with _lookup:
-        # Bound before it is returned: the dictionary does not keep it alive.
-        known = _runs.get((str(shared.path), session, sweep))
-        if known is None:
-            known = SweepRun(sweep, shared, session=session, page=page, title=title)
-            _runs[str(shared.path), session, sweep] = known
+        key = str(shared.path), session, sweep
+        # The dictionary does not keep it alive.
+        known = _runs.get(key) or SweepRun(sweep, shared, session=session, title=title)
+        _runs[key] = known
         return known
 
 

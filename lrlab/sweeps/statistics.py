@@ -1,17 +1,13 @@
 """Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint, with a rate of 50%."""
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import chdtri, log_expit, ndtri
 
 from lrlab.arrays import Array
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUARTILES = ("lower_quartile", "median", "upper_quartile")
 POINTS, SLOPES = 241, 160
@@ -22,20 +18,11 @@ FLATTEST = 1.0
 """Smallest slope, with the axis scaled to 0..1: the share then goes from 0.38 to 0.62 over the whole of it."""
 
 
-class Interval(NamedTuple):
-    """A confidence interval."""
-
-    low: float
-    high: float
-
-
-def wilson(successes: int, trials: int) -> Interval:
-    """Return the 95% Wilson score interval of a share of successes (Wilson 1927); 0..1 without trials."""
-    return Interval(*map(float, wilson_bounds(successes, trials)))
-
-
 def wilson_bounds(successes: ArrayLike, trials: ArrayLike) -> tuple[Array, Array]:
-    """Return the lower and the upper ends of the 95% Wilson score intervals of many shares, arrays of one shape."""
+    """Return the lower and upper ends of the 95% Wilson score intervals of success rates; 0..1 without trials.
+
+    successes, trials: numbers, or arrays of one shape. Reference: Wilson (1927).
+    """
     z, tried = float(ndtri((1.0 + 0.95) / 2.0)), np.asarray(trials, dtype=float)
     n = np.maximum(tried, 1.0)
     share, shrink = np.asarray(successes, dtype=float) / n, 1.0 + z * z / n
@@ -76,28 +63,6 @@ def describe(values: Array) -> dict[str, Array]:
     return columns | dict(zip(QUARTILES, np.moveaxis(quartiles(values), -1, 0), strict=True))
 
 
-def summarize(
-    table: "pd.DataFrame", by: Sequence[str], measure: str, below: float | None = None, above: float | None = None
-) -> "pd.DataFrame":
-    """Return one row per cell: what `describe` says of a measure, and the number of trials.
-
-    With a level (`below` or `above`), also successes, share, and its 95% Wilson interval (low, high). Rows without a
-    number for the measure (refused cells, runs that ended before their first iterate) are not counted as trials.
-    """
-    import pandas as pd
-
-    rows: list[dict[Any, Any]] = []
-    for cell, group in table.dropna(subset=[measure]).groupby(list(by), sort=True):
-        values = group[measure].to_numpy(dtype=float)
-        rows.append({**dict(zip(by, cell, strict=True)), **describe(values), "trials": len(values)})
-        if below is not None or above is not None:
-            good = values < below if below is not None else values > above
-            successes = int(good.sum())
-            share = {"successes": successes, "share": successes / len(values)}
-            rows[-1] |= share | wilson(successes, len(values))._asdict()
-    return pd.DataFrame(rows)
-
-
 class Midpoint(NamedTuple):
     """The position of 50% success; an end of the interval off the axis is infinite."""
 
@@ -110,7 +75,7 @@ class Midpoint(NamedTuple):
 def midpoint(
     places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str = "linear"
 ) -> Midpoint | None:
-    """Return the position at which a logistic curve through counts of successes passes 1/2, if they determine it.
+    """Return the midpoint of a logistic curve through counts of successes, if they determine it.
 
     None if it lies beyond the positions, or may lie beyond either end of them.
 

@@ -2,12 +2,11 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from html import escape
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lrlab import catalog
@@ -18,41 +17,40 @@ from lrlab.sweeps.adaptive import infer
 from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.statistics import midpoint
+from lrlab.sweeps.winners import Winners, comparable, winners_of
 
 Row = dict[str, Any]
-ENDING = ("iterations", "seconds")
 SHOWN_ROWS = 10
 
 
 def cell_rows(results: SweepResults) -> list[Row]:
     """Return a row per cell.
 
-    Each has `axes`, `solver`, `trials` (finished), `successes`, their `share` and its 95% Wilson `interval` (None if
-    the sweep has no rule), `inferred` (an adaptive sweep has no trials there: share and interval follow from other
+    Each has `axes`, `solver`, `trials` (finished), `successes`, `success_rate` and its 95% Wilson `interval` (None if
+    the sweep has no rule), `inferred` (an adaptive sweep has no trials there: rate and interval follow from other
     cells), `metrics` (first quartile, median, third quartile of the finite values; a prediction three times), `stops`
     (counts by reason), `failed` (trials of this run that failed) and `refused` (why the cell has no trials). The rows
     contain no solver times, so that they do not depend on the machine or on interruptions.
     """
-    sweep, rows, metrics = results.sweep, list[Row](), dict(results.metrics())
-    table = results.table(sweep.contour.metric)
-    failed = Counter(trial.job for trial in results.failures)
-    for cell, own in zip(results.cells, table.to_dict("records"), strict=True):
-        job, tried, ruled = cell.job, bool(own["trials"]), bool(sweep.success)
-        row = {"axes": dict(cell.axes), "solver": cell.solver, "trials": own["trials"]}
-        row["successes"] = int(own["successes"] if tried else 0) if ruled else None
-        row["share"] = own["share"] if ruled and tried else None
-        row["interval"] = ([own["low"], own["high"]] if tried else [0.0, 1.0]) if ruled else None
-        known = {"metrics": metrics[job], "stops": results.stops(job)} if job else {"metrics": {}, "stops": {}}
-        rows.append(row | {"inferred": False, **known, "failed": failed[job] if job else 0, "refused": cell.refused})
-    if sweep.adaptive:
-        picture = infer(results, table)
-        guesses = picture[picture["inferred"]].fillna({"y": 0.0}).itertuples(index=False)
-        inferred = {guess[:3]: guess for guess in guesses}
-        for row in rows:
-            point = (*row["axes"].values(), 0.0)[:2]
-            if guess := inferred.get((*point, row["solver"])):
-                row |= {"inferred": True}
-                row |= {"share": guess.mean, "interval": [guess.low, guess.high]} if sweep.success else {}
+    table = infer(results, results.table(results.sweep.contour.metric))
+    metrics, failed = dict(results.metrics()), Counter(trial.job for trial in results.failures)
+    ruled, rows = results.sweep.success is not None, list[Row]()
+    for cell, own in zip(results.cells, table.fillna({"successes": 0}).to_dict("records"), strict=True):
+        known = own["trials"] or own["inferred"]
+        row: Row = {
+            "axes": dict(cell.axes),
+            "solver": cell.solver,
+            "trials": own["trials"],
+            "successes": int(own["successes"]) if ruled else None,
+            "success_rate": own["success_rate"] if ruled and known else None,
+            "interval": ([own["low"], own["high"]] if known else [0.0, 1.0]) if ruled else None,
+            "inferred": own["inferred"],
+            "metrics": metrics[cell.job] if cell.job else {},
+            "stops": results.stops(cell.job) if cell.job else {},
+            "failed": failed[cell.job] if cell.job else 0,
+            "refused": cell.refused,
+        }
+        rows.append(row)
     return rows
 
 
@@ -116,7 +114,7 @@ class SweepTable(pd.DataFrame):  # type: ignore[misc]  # pandas has no types
         except InputError:
             # Without the columns that a verdict needs.
             return rows
-        return f"<p><strong>{escape(words)}</strong></p>{rows}"
+        return f"<p><strong>{escape(words)}</strong></p>{rows}" if words else rows
 
 
 def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:
@@ -128,39 +126,60 @@ def results_of(table: pd.DataFrame, order: Sequence[str] = ()) -> SweepResults:
         require_known(name, sweep.grid, what="axis")
     if len(order) == len(sweep.axes):
         sweep = replace(sweep, axes=tuple((name, dict(sweep.axes)[name]) for name in order))
-    required = [*sweep.grid, "solver", "trial", "seed", "stop", *ENDING]
-    if missing := [name for name in required if name not in table]:
-        raise InputError(
-            "table", f"one with the column {missing[0]}", ", ".join(str(name) for name in table), "keep its columns"
-        )
-    results = SweepResults(sweep)
-    jobs = {(*cell.axes.values(), cell.solver): cell.job for cell in results.cells if cell.job}
-    scores = [name for name in table if name not in (*required, "refused")]
-    finished = dict[Trial, TrialResult]()
+    results, finished = SweepResults(sweep), dict[Trial, TrialResult]()
+    jobs = {(*cell.axes.values(), cell.solver): cell.job for cell in results.cells}
+    about = {*sweep.grid, "solver", "trial", "seed", "stop", "iterations", "seconds", "refused"}
+    if missing := sorted(about.difference(table.columns, ["refused"])):
+        expected = f"one with the column {missing[0]}"
+        raise InputError("table", expected, ", ".join(map(str, table)), "keep its columns")
     for row in table.to_dict("records"):
         job = jobs.get((*(row[name] for name in sweep.grid), row["solver"]))
-        if job is not None and row["stop"] in Stop.__members__:
-            own = {str(name): row[name] for name in scores if row[name] == row[name]}
-            ending = TrialResult(int(row["seed"]), row["stop"], int(row["iterations"]), row["seconds"], own)
-            finished[Trial(job, int(row["trial"]))] = ending
-        elif job is not None:
-            results.failures[Trial(job, int(row["trial"]))] = row["refused"]
+        if job is None:
+            continue
+        trial = Trial(job, int(row["trial"]))
+        if row["stop"] in Stop.__members__:
+            scores = {name: value for name, value in row.items() if name not in about and value == value}
+            finished[trial] = TrialResult(int(row["seed"]), row["stop"], int(row["iterations"]), row["seconds"], scores)
+        else:
+            results.failures[trial] = row.get("refused", "")
     results.add(finished)
     return results
 
 
+def winners(table: pd.DataFrame, without: Collection[str] = ()) -> Winners:
+    """Return who wins where on a table of `lrlab.sweep` over two axes: the outcome at each grid point, and a sentence.
+
+    without: oracle information, such as "link", that excludes a solver. `lrlab.map(table, show="winner")` draws it.
+    """
+    results = results_of(table)
+    if not comparable(results.sweep):
+        raise InputError("table", "of several solvers over two axes", ", ".join(results.sweep.grid), "add what lacks")
+    return winners_of(results, without)
+
+
+def winner_rows(results: SweepResults) -> list[Row]:
+    """Return a row per compared grid point: `axes`, `best` (solvers that nobody clearly beats), `by_time`."""
+    return [
+        {"axes": dict(zip(results.sweep.grid, one.point, strict=True)), "best": list(one.best), "by_time": one.by_time}
+        for one in winners_of(results).outcomes
+    ]
+
+
 def verdict(results: SweepResults) -> list[str]:
-    """Return the outcome of the trials: successes per solver, midpoints, and failures."""
-    sweep, words, failures = results.sweep, list[str](), list(results.failures.values())
+    """Return the outcome of the trials: successes per solver and midpoints, or who wins a race; and failures."""
+    sweep, failures = results.sweep, list(results.failures.values())
     failed = [f"{len(failures)} trials failed. The first: {failures[0]}"] if failures else []
+    if sweep.race:
+        return [*filter(None, [winners_of(results).sentence]), *failed]
     if not sweep.success:
         return failed
-    for solver, title in sweep.titles.items():
-        jobs = [job for job in sweep.jobs if job.solver == solver]
-        trials, successes, _ = results.counts(jobs, np.full(len(jobs), sweep.trials))
-        words.append(f"{title}: {successes.sum()} of {trials.sum()} trials succeed.")
+    table = results.table(sweep.success.metric)
+    sums = table.groupby("solver")[["trials", "successes"]].sum().astype(int)
+    words = [
+        f"{title}: {sums['successes'][solver]} of {sums['trials'][solver]} trials succeed."
+        for solver, title in sweep.titles.items()
+    ]
     given = catalog.given(sweep.solvers, sweep.spec.model)
     # A map may have many, one per column.
-    table = results.table(sweep.success.metric)
     halves = midpoint_words(sweep, midpoints(sweep, table)) if len(sweep.grid) == 1 else []
     return [" ".join(words), *halves, *([given] if given else []), *failed]

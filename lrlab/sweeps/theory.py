@@ -7,18 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.ndimage import binary_erosion
+from numpy.typing import ArrayLike
+from scipy.ndimage import distance_transform_edt
+from scipy.optimize import bisect
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
 from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE
-from lrlab.parameters import InputError, declared
+from lrlab.models.axes import is_whole
+from lrlab.parameters import InputError
 from lrlab.runs import theory
 from lrlab.solver_entry import nothing_known
 from lrlab.sweeps.definition import Sweep, spacing, spec_at
 
-COLUMNS, SCAN, BISECTIONS = 48, 24, 16
-"""Columns and rows of the plane in the search for lines, and bisections that locate each line."""
+COLUMNS, SCAN, PRECISION = 48, 24, 2.0**-16
+"""Columns and rows of the plane in the search for lines, and the precision of a line between two rows."""
 NODES = 41
 """Points of a limit along an axis. If the link or prior changes along it, only the sweep's points: each takes long."""
 APART = 0.005
@@ -57,64 +60,53 @@ def lines(sweep: Sweep) -> pd.DataFrame:
 
 
 def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
-    entry, level = catalog.solver(solver, sweep.spec.model), sweep.contour.at
+    entry = catalog.solver(solver, sweep.spec.model)
     options, (across, upwards) = dict(entry.settle(sweep.settings_of(solver)).options), sweep.grid
 
     def sides(x: float, y: float) -> dict[str, bool]:
         spec = spec_near(sweep, (x, y))
-        return {} if spec is None else catalog.family(spec.model).lines(spec, entry, options, level)
+        return {} if spec is None else catalog.family(spec.model).lines(spec, entry, options, sweep.contour)
 
-    def crossing(name: str, x: float, a: float, b: float) -> float:
-        low = sides(x, a).get(name, False)
-        for _ in range(BISECTIONS):
-            middle = (a + b) / 2
-            a, b = (middle, b) if sides(x, middle).get(name, False) == low else (a, middle)
-        return (a + b) / 2
+    def side(y: float, x: float, name: str) -> float:
+        return 1.0 if sides(x, y).get(name) else -1.0
 
-    xs, ys = grid_nodes(sweep, across, COLUMNS), grid_nodes(sweep, upwards, SCAN, rounded=False)
-    columns = [[sides(float(x), float(y)) for y in ys] for x in xs]
+    xs, ys = (nodes.tolist() for nodes in (grid_nodes(sweep, across, COLUMNS), grid_nodes(sweep, upwards, SCAN)))
+    columns = [[sides(x, y) for y in ys] for x in xs]
     drawn: dict[str, Points] = {}
-    for name in dict.fromkeys(name for column in columns for side in column for name in side):
-        # If theory does not know one side, there is nothing to draw.
+    for name in dict.fromkeys(name for column in columns for known in column for name in known):
         crossed = [
             [
-                crossing(name, float(x), *ends)
-                for ends, two in zip(pairwise(ys.tolist()), pairwise(column), strict=True)
-                if {side.get(name) for side in two} == {True, False}
+                bisect(side, low, high, args=(x, name), xtol=(high - low) * PRECISION)
+                for (low, below), (high, above) in pairwise(zip(ys, column, strict=True))
+                # If theory does not know one side, there is nothing to draw.
+                if {below.get(name), above.get(name)} == {True, False}
             ]
             for x, column in zip(xs, columns, strict=True)
         ]
         branches = zip_longest(*crossed, fillvalue=math.nan)
-        drawn[name] = [point for branch in branches for point in [*zip(xs.tolist(), branch, strict=True), GAP]]
+        drawn[name] = [point for branch in branches for point in [*zip(xs, branch, strict=True), GAP]]
     return drawn
 
 
-class Limit(NamedTuple):
-    """A limit at a position x of an axis: "limit_best" or "limit_best_fast", and the values of scores by name."""
+def limits(sweep: Sweep) -> pd.DataFrame:
+    """Return the limits of all methods along a single axis: a row per position, a column per limit.
 
-    limit: str
-    x: float
-    scores: dict[str, float]
-
-
-def limits(sweep: Sweep) -> list[Limit]:
-    """Return the information-theoretic limits along a single axis, and polynomial-time limits if they differ."""
+    With them the limits of polynomial-time methods, if they differ anywhere. See `Family.asymptotics`.
+    """
     family = catalog.family(sweep.spec.model)
     if len(sweep.grid) != 1 or family.asymptotics is nothing_known:
-        return []
+        return pd.DataFrame()
     [(axis, values)] = sweep.grid.items()
     same_kind = _kind_at(sweep, (min(values),)) == _kind_at(sweep, (max(values),))
-    best, fast = list[Limit](), list[Limit]()
-    for x in sorted({*values, *(map(float, grid_nodes(sweep, axis, NODES)) if same_kind else ())}):
-        spec = spec_near(sweep, (x,))
-        known = {} if spec is None else family.asymptotics(spec)
-        scores = {name.removeprefix(BEST): value for name, value in known.items() if not name.startswith(FAST)}
-        # If polynomial-time methods reach the best, they have no separate numbers.
-        own = {name.removeprefix(FAST): value for name, value in known.items() if name.startswith(FAST)}
-        best += [Limit("limit_best", x, scores)] * bool(scores)
-        fast += [Limit("limit_best_fast", x, scores | own)] * bool(scores)
-    apart = (b.scores[name] - f.scores[name] for b, f in zip(best, fast, strict=True) for name in b.scores)
-    return [*best, *fast] if max(apart, default=0.0) > APART else best
+    positions = sorted({*values, *(grid_nodes(sweep, axis, NODES).tolist() if same_kind else ())})
+    specs = {x: spec_near(sweep, (x,)) for x in positions}
+    known = {x: numbers for x, spec in specs.items() if spec is not None and (numbers := family.asymptotics(spec))}
+    table = pd.DataFrame.from_dict(known, orient="index")
+    best = table[[name for name in table if not name.startswith(FAST)]]
+    # If polynomial-time methods reach the best, they have no separate numbers.
+    reached = best.rename(columns=lambda name: name.replace(BEST, FAST))
+    fast = table.reindex(columns=reached.columns).fillna(reached)
+    return best.join(fast) if (reached - fast).gt(APART).any(axis=None) else best
 
 
 class Region(NamedTuple):
@@ -144,35 +136,36 @@ def regions(sweep: Sweep) -> Regions:
     x, y, margins = _margins(sweep)
     if not margins:
         return Regions((), {})
-    several: list[Region | None] = []
+    several = [_region([], margins[POSSIBLE] >= 0, POSSIBLE, x, y)]
     # For compressed sensing only the limit of polynomial-time methods is known.
     if IMPOSSIBLE in margins:
-        best = margins[IMPOSSIBLE]
-        several.append(_region(IMPOSSIBLE, outlines(-best, x, y), best < 0, x, y))
-        if (best - margins[HARD]).max() > NARROWEST:
-            # Reversed, the outlines of the impossible region are holes.
-            loops = outlines(-margins[HARD], x, y) + outlines(-best, x, y)[::-1]
-            several.append(_region(HARD, loops, (margins[HARD] < 0) & (best >= 0), x, y))
-    several.append(_region(POSSIBLE, [], margins[POSSIBLE] >= 0, x, y))
-    own = {name: zeros(margin, x, y) for name, margin in margins.items() if name not in (POSSIBLE, HARD, IMPOSSIBLE)}
+        best, fast = margins[IMPOSSIBLE], margins[HARD]
+        outside = traced(-best, x, y, filled=True)
+        if (best - fast).max() > NARROWEST:
+            # A hard region may be narrower than the grid, so its two sides are traced apart; reversed, outlines are
+            # holes.
+            around = traced(-fast, x, y, filled=True) + outside[::-1]
+            several.insert(0, _region(around, (fast < 0) & (best >= 0), HARD, x, y))
+        several.insert(0, _region(outside, best < 0, IMPOSSIBLE, x, y))
+    own = {name: traced(margin, x, y) for name, margin in margins.items() if name not in (POSSIBLE, HARD, IMPOSSIBLE)}
     for solver in sweep.solvers:
         entry = catalog.solver(solver, sweep.spec.model)
         if entry.attains:
             apart = f", {entry.title}" if len(sweep.solvers) > 1 else ""
-            own[f"asymptotic {sweep.contour.at.words}{apart}"] = zeros(margins[POSSIBLE], x, y)
+            own[f"asymptotic {sweep.contour.words}{apart}"] = traced(margins[POSSIBLE], x, y)
     return Regions(tuple(filter(None, several)), {name: points for name, points in own.items() if points})
 
 
-def _region(name: str, loops: Points, nodes: Mask, x: Array, y: Array) -> Region | None:
+def _region(loops: Points, nodes: Mask, name: str, x: Array, y: Array) -> Region | None:
+    """Return the region of closed outlines and nodes (columns, rows) inside; None if there are neither."""
     if not loops and not nodes.any():
         return None
     # The name stands at the widest part of the region; a region between two nodes has none.
-    while (fewer := binary_erosion(nodes)).any():
-        nodes = fewer
     label = GAP
     if nodes.any():
-        places = np.argwhere(nodes)
-        i, j = places[np.argmin(np.square(places - places.mean(axis=0)).sum(axis=1))]
+        depth = distance_transform_edt(np.pad(nodes, 1))[1:-1, 1:-1]
+        widest = np.argwhere(depth == depth.max())
+        i, j = widest[np.argmin(np.square(widest - widest.mean(axis=0)).sum(axis=1))]
         label = float(x[i]), float(y[j])
     return Region(name, [p[0] for p in loops], [p[1] for p in loops], label)
 
@@ -186,14 +179,14 @@ def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     y = grid_nodes(sweep, names[1], ROWS if kinds[0] == kinds[1] else FEW_ROWS)
     for i, j in np.ndindex(len(x), len(y)):
         spec = spec_near(sweep, (float(x[i]), float(y[j])))
-        known = {} if spec is None else catalog.family(spec.model).margins(spec, sweep.contour.at)
+        known = {} if spec is None else catalog.family(spec.model).margins(spec, sweep.contour)
         for name, margin in known.items():
             fields.setdefault(name, np.full((len(x), len(y)), FARTHEST))[i, j] = np.clip(margin, -FARTHEST, FARTHEST)
     return x, y, fields
 
 
 def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:
-    """Return points x, y at which each solver's finite-size prediction crosses the contour's level, named in `line`.
+    """Return points x, y of each solver's finite-size prediction at the contour's level, named in `line`.
 
     half: of predicted medians instead of means, for the contour of a success rate of 50%. Nothing is computed here:
     lines end at grid points whose prediction is not cached (`theory.missing_draws`).
@@ -201,65 +194,45 @@ def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:
     rule, rows = sweep.contour, list[tuple[str, float, float]]()
     score = f"predicted_{rule.metric}{'_median' if half else ''}"
     for solver in sweep.solvers if len(sweep.grid) == 2 else ():
-        x, y = (np.array(sorted(map(float, values))) for values in sweep.grid.values())
-        field = np.full((len(x), len(y)), math.nan)
-        for cell in sweep.cells:
-            if cell.solver == solver and cell.job is not None:
-                i, j = (int(np.argmin(np.abs(v - at))) for v, at in zip((x, y), cell.axes.values(), strict=True))
-                field[i, j] = (theory.cached(cell.job) or {}).get(score, math.nan)
+        jobs = [(cell.axes.values(), cell.job) for cell in sweep.cells if cell.solver == solver]
+        points = [(*at, (theory.cached(job) or {}).get(score, math.nan) if job else math.nan) for at, job in jobs]
+        field = pd.DataFrame(points, columns=["x", "y", "score"]).pivot(index="x", columns="y", values="score")
         apart = f", {sweep.titles[solver]}" if len(sweep.solvers) > 1 else ""
-        name = f"{'half of trials predicted' if half else 'predicted'}: {rule.at.words}{apart}"
-        rows += [(name, *point) for point in zeros(field - rule.level, x, y)]
+        name = f"{'half of trials predicted' if half else 'predicted'}: {rule.words}{apart}"
+        rows += [(name, *point) for point in traced(field.to_numpy() - rule.level, field.index, field.columns)]
     return pd.DataFrame(rows, columns=["line", "x", "y"])
 
 
-def zeros(field: Array, x: Array, y: Array) -> Points:
-    """Return the lines along which a field (columns, rows) is zero; nan is unknown."""
+def traced(field: Array, x: ArrayLike, y: ArrayLike, *, filled: bool = False) -> Points:
+    """Return the lines along which a field (columns, rows) is zero; nan is unknown.
+
+    filled: return closed loops around its positive part; holes run clockwise. Evenly spaced quotients count by their
+    logarithms.
+    """
     if min(field.shape) < 2:
         return []
-    generator, back = _traced(field, x, y)
-    return [point for line in generator.lines(0.0) for point in [*back(line), GAP]]
-
-
-def outlines(field: Array, x: Array, y: Array) -> Points:
-    """Return closed loops around the positive part of a field (columns, rows); holes run clockwise."""
-    if min(field.shape) < 2:
-        return []
-    generator, back = _traced(field, x, y)
-    points = list[tuple[float, float]]()
-    for polygon, offsets in zip(*generator.filled(0.0, 2.0 * FARTHEST), strict=True):
-        for k in range(len(offsets) - 1):
-            points += [*back(polygon[offsets[k] : offsets[k + 1]]), GAP]
-    return points
-
-
-def _traced(field: Array, x: Array, y: Array) -> tuple[Any, Any]:
-    """Return contourpy's generator over the nodes, on logarithms of evenly spaced quotients, and the way back."""
     from contourpy import FillType, LineType, contour_generator
 
-    logs = [_is_geometric(nodes) for nodes in (x, y)]
-    scales = [np.log(nodes) if log else nodes for nodes, log in zip((x, y), logs, strict=True)]
-
-    def back(line: Array) -> Points:
-        columns = [np.exp(line[:, k]) if log else line[:, k] for k, log in enumerate(logs)]
-        return list(zip(*(column.tolist() for column in columns), strict=True))
-
-    known = np.ma.masked_invalid(field.T)
+    axes = [np.asarray(nodes, dtype=float) for nodes in (x, y)]
+    logs = [spacing(tuple(nodes)) == "log" for nodes in axes]
+    across, up = (np.log(nodes) if log else nodes for nodes, log in zip(axes, logs, strict=True))
     kinds: dict[str, Any] = {"line_type": LineType.Separate, "fill_type": FillType.OuterOffset}
-    return contour_generator(x=scales[0], y=scales[1], z=known, **kinds), back
-
-
-def _is_geometric(nodes: Array) -> bool:
-    if nodes[0] <= 0 or len(nodes) < 3:
-        return False
-    return bool(np.ptp(np.diff(np.log(nodes))) < np.ptp(np.diff(nodes)))
+    generator = contour_generator(x=across, y=up, z=np.ma.masked_invalid(field.T), **kinds)
+    parts: Any = generator.lines(0.0)
+    if filled:
+        polygons = zip(*generator.filled(0.0, 2.0 * FARTHEST), strict=True)
+        parts = [points[first:last] for points, offsets in polygons for first, last in pairwise(offsets)]
+    traces = Points()
+    for part in parts:
+        columns = [np.exp(part[:, k]) if log else part[:, k] for k, log in enumerate(logs)]
+        traces += [*zip(*(column.tolist() for column in columns), strict=True), GAP]
+    return traces
 
 
 def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
-    """Return the spec at a point of the plane, with whole numbers rounded; None if there is none."""
+    """Return the spec at a point of the plane; None if there is none."""
     try:
-        pairs = zip(sweep.grid, point, strict=True)
-        return spec_at(sweep.spec, [(axis, round(v) if _whole(sweep, axis) else float(v)) for axis, v in pairs])
+        return spec_at(sweep.spec, zip(sweep.grid, map(float, point), strict=True))
     except InputError:
         return None
 
@@ -270,14 +243,9 @@ def _kind_at(sweep: Sweep, point: Sequence[float]) -> object:
     return None if spec is None else (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p")))
 
 
-def _whole(sweep: Sweep, axis: str) -> bool:
-    parameter = declared(type(sweep.spec)).get(axis)
-    return parameter is not None and parameter.kind is int
-
-
-def grid_nodes(sweep: Sweep, axis: str, count: int, rounded: bool = True) -> Array:
-    """Return positions along an axis, spaced as its values are; `rounded` for an axis of whole numbers."""
+def grid_nodes(sweep: Sweep, axis: str, count: int) -> Array:
+    """Return positions along an axis, spaced as its values are, and whole on an axis of whole numbers."""
     low, high = min(sweep.grid[axis]), max(sweep.grid[axis])
     log = spacing(dict(sweep.axes)[axis]) == "log" and low > 0
     values = (np.geomspace if log else np.linspace)(low, high, count)
-    return np.unique(np.round(values)) if rounded and _whole(sweep, axis) else np.unique(values)
+    return np.unique(np.round(values) if is_whole(type(sweep.spec), axis) else values)

@@ -12,7 +12,7 @@ sample covariance matrices with general population".
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -20,13 +20,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 
-TRACY_WIDOM_MEAN = -1.2065335745820
-"""Mean of the Tracy-Widom variable of order 1 (Bornemann 2010, "On the numerical evaluation of distributions in random
-matrix theory", table 1)."""
-
-
-TRACY_WIDOM_SECOND = -3.2624279
-"""Mean of the same variable of the second largest eigenvalue (same paper)."""
+TRACY_WIDOM_MEAN, TRACY_WIDOM_SECOND = -1.2065335745820, -3.2624279
+"""Means of the Tracy-Widom variables of order 1 of the largest and second largest eigenvalue (Bornemann 2010, "On the
+numerical evaluation of distributions in random matrix theory", table 1)."""
 
 Terms = list[tuple[float, float]]
 """Weights w, and how often each occurs, divided by p."""
@@ -60,7 +56,7 @@ class Chance(NamedTuple):
         return (eigenvalue - self.mean) / self.deviation if self.deviation > 0 else -math.inf
 
 
-def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int, size: float = 0.0) -> Chance:
+def largest_by_chance(weights: Iterable[float], counts: Iterable[float], p: int, size: float = 0.0) -> Chance:
     """Return mean and deviation of the largest eigenvalue of sum_i w_i x_i x_i^T + r r^T, r ~ N(0, (size / p) I_p).
 
     The eigenvalue of r r^T, whose mean is `size`, leaves the bulk at t = p / size if this is below the edge's t
@@ -83,14 +79,14 @@ def largest_by_chance(weights: Sequence[float], counts: Sequence[float], p: int,
     return Chance(place, max(deviation, noise.deviation)) if place > noise.mean else noise
 
 
-def upper_edge(weights: Sequence[float], counts: Sequence[float], p: int) -> Edge:
+def upper_edge(weights: Iterable[float], counts: Iterable[float], p: int) -> Edge:
     """Return the edge of sum_i w_i x_i x_i^T if weights[k] occurs counts[k] times; 0 without positive weights."""
     terms = _terms(weights, counts, p)
     t = _dual_edge(terms)
     return _edge(terms, t, p) if t > 0 else Edge(0.0, 0.0)
 
 
-def _terms(weights: Sequence[float], counts: Sequence[float], p: int) -> Terms:
+def _terms(weights: Iterable[float], counts: Iterable[float], p: int) -> Terms:
     # Plain numbers: there are one or two, and arrays of them take ten times as long.
     return [(float(w), float(count) / p) for w, count in zip(weights, counts, strict=True) if count > 0]
 
@@ -100,21 +96,16 @@ def _dual_edge(terms: Terms) -> float:
     largest = max((w for w, _ in terms), default=0.0)
     if largest <= 0:
         return 0.0
+    # Imported here: it is not needed to start the lab.
+    from scipy.optimize import brentq
+
     # The largest weight by itself makes the sum 1 here; the others increase it.
-    low, high = 0.0, min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
-    t = high
-    # Newton steps, or bisections outside the interval; six are usual.
-    for _ in range(60 if len(terms) > 1 else 0):
-        excess, slope = -1.0, 0.0
-        for w, share in terms:
-            u = w * t / (1.0 - w * t)
-            excess, slope = excess + share * u * u, slope + 2.0 * share * u * w / (1.0 - w * t) ** 2
-        low, high = (low, t) if excess > 0 else (t, high)
-        step = t - excess / slope if slope else low
-        last, t = t, step if low < step < high else (low + high) / 2.0
-        if abs(t - last) <= 1e-15 * t:
-            break
-    return t
+    highest = min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
+
+    def excess(t: float) -> float:
+        return sum(share * (w * t / (1.0 - w * t)) ** 2 for w, share in terms) - 1.0
+
+    return highest if excess(highest) <= 0.0 else float(brentq(excess, 0.0, highest, xtol=1e-300, rtol=1e-15))
 
 
 def _edge(terms: Terms, t: float, p: int) -> Edge:

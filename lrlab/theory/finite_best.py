@@ -15,7 +15,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.linalg import unit
-from lrlab.theory.information_limit import information, information_limits
+from lrlab.theory.information import information, information_limits
 from lrlab.theory.links import Link
 from lrlab.theory.posterior_sampler import log_likelihood, posterior_samples
 from lrlab.theory.state_evolution import overlaps
@@ -23,14 +23,11 @@ from lrlab.theory.state_evolution import overlaps
 SEED = 7_262_024
 LARGEST_P, QUICK_NUMBERS = 64, 60_000
 """For larger p, the limit is given if X has more entries than that, or the link is not monotone."""
-MOST_ROWS, MOST_NUMBERS = 8000, 4_000_000
-"""Measurements and entries of X above which the limit is given if it holds, as sampling takes long."""
+MOST_NUMBERS = 4_000_000
+"""Entries of X above which the limit is given if it holds, as sampling takes long."""
 DISTANCE_STEPS, SMALLEST = 20, 1e-9
 """Steps of Weiszfeld's algorithm, and the distance below which it does not divide."""
 LIMIT_DRAWS = 4000
-
-Statistics = tuple[float, float, float, float]
-"""Mean, 10% and 90% quantiles, standard error of the mean."""
 
 
 class FiniteBest(NamedTuple):
@@ -72,7 +69,7 @@ def why_no_best(spec: Any) -> str:
         return "the entries of the signal have equal sizes"
     if spec.sparsity != 1 and not _is_monotone(spec.link_function):
         if spec.p > LARGEST_P and _near_transition(spec):
-            return "n/p is below or near a transition, and no sampler averages over both sides"
+            return "n/p is below or near a phase transition, and no sampler averages over both sides"
         if spec.p <= LARGEST_P and _may_have_parts(spec):
             return "the link is not monotone, and at this n/p no sampler may connect all parts of the posterior"
     if spec.n * spec.p > MOST_NUMBERS and not _limit_holds(spec):
@@ -110,7 +107,7 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
     if spec.sparsity == 1:
         return _collected([_one_entry(link, n, p, k) for k in range(draws)], "all supports enumerated")
     if _too_large(link, n, p) and _limit_holds(spec):
-        best = FiniteBest(*_limit(link, n, p, 0), *_limit(link, n, p, 1), 0, "asymptotic limit")
+        best = _limit(link, n, p)
     else:
         # Problems differ less the longer the signal is, and take longer the larger they are.
         count = math.ceil(draws * min(1.0, 25 / p, 40_000 / (n * p)))
@@ -121,7 +118,7 @@ def finite_best(spec: Any, draws: int = 40) -> FiniteBest | None:
 
 def _too_large(link: Link, n: int, p: int) -> bool:
     if p <= LARGEST_P:
-        return n > MOST_ROWS or n * p > MOST_NUMBERS
+        return n > 8000 or n * p > MOST_NUMBERS
     return n * p > QUICK_NUMBERS or not _is_monotone(link)
 
 
@@ -141,9 +138,13 @@ def _collected(scores: list[Scores], method: str) -> FiniteBest:
     means, doubts = np.array([one.means for one in scores]), np.mean([one.doubts for one in scores], axis=0)
     # One problem says nothing about the spread between problems.
     spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
-    low, high = np.quantile(np.concatenate([one.samples for one in scores]), [0.1, 0.9], axis=0)
-    columns = np.stack([means.mean(axis=0), low, high, np.hypot(spread, doubts)])
-    return FiniteBest._make([*map(float, columns.T.ravel()), len(scores), method])
+    samples = np.concatenate([one.samples for one in scores])
+    return _summary(means.mean(axis=0), samples, np.hypot(spread, doubts), len(scores), method)
+
+
+def _summary(means: Array, samples: Array, errors: Array, draws: int, method: str) -> FiniteBest:
+    columns = np.stack([means, *np.quantile(samples, [0.1, 0.9], axis=0), errors])
+    return FiniteBest._make([*map(float, columns.T.ravel()), draws, method])
 
 
 @lru_cache(maxsize=4096)
@@ -198,16 +199,14 @@ def distances(b: Array, v: Array) -> Array:
 def _one_entry(link: Link, n: int, p: int, number: int) -> Scores:
     """Return the scores of one simulated problem whose truth is one of +-e_j: all 2 p probabilities are exact."""
     rng = np.random.default_rng([SEED, number])
-    truth = np.zeros(p)
-    truth[rng.integers(p)] = rng.choice([-1.0, 1.0])
+    size, index = rng.choice([-1.0, 1.0]), rng.integers(p)
     X = rng.standard_normal((n, p))
-    y = np.where(rng.random(n) < (1.0 + np.asarray(link(X @ truth))) / 2.0, 1.0, -1.0)
+    y = np.where(rng.random(n) < (1.0 + np.asarray(link(size * X[:, index]))) / 2.0, 1.0, -1.0)
     terms = log_likelihood(link)
     logs = np.concatenate([terms(sign * X.T, y).sum(axis=1) for sign in (1.0, -1.0)])
     chances = np.exp(logs - logs.max()).reshape(2, p).sum(axis=0)
     chances /= chances.sum()
-    best = np.zeros(p)
-    best[np.argmax(chances)] = 1.0
+    best = np.eye(p)[np.argmax(chances)]
     # A direction between the axes has a smaller mean error if several indices are as likely.
     between = np.sqrt(chances)
     for _ in range(DISTANCE_STEPS):
@@ -220,8 +219,8 @@ def _one_entry(link: Link, n: int, p: int, number: int) -> Scores:
 
 
 @lru_cache(maxsize=4096)
-def _limit(link: Link, n: int, p: int, which: int) -> Statistics:
-    """Return statistics of the overlap (0) or the error (1) in the limit of large p, with fluctuations.
+def _limit(link: Link, n: int, p: int) -> FiniteBest:
+    """Return the best overlap and error in the limit of large p, with fluctuations.
 
     If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
@@ -230,13 +229,13 @@ def _limit(link: Link, n: int, p: int, which: int) -> Statistics:
     around = np.array([overlaps(link, n / p * math.exp(x * math.sqrt(2.0 / max(n, p)))).best for x in nodes])
     # Random data are as informative as data at another n/p, which matters near a transition.
     q, rng = float(weights @ around / weights.sum()), np.random.default_rng(SEED)
-    bend = abs(q - overlaps(link, n / p).best)
     along = math.sqrt(q) + math.sqrt((1.0 - q) / p) * rng.standard_normal(LIMIT_DRAWS)
     across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
     length = np.sqrt(along**2 + across)
-    score = np.square(along / length) if which == 0 else np.sqrt(2.0 * across / (length * (length + np.abs(along))))
-    mean = float(score.mean())
+    errors = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
+    samples = np.stack([np.square(along / length), errors], axis=1)
+    means = samples.mean(axis=0)
     # Terms of order 1/p are omitted, and the curve bends between the nodes.
-    unsure = (1.0 - q) / p + bend if which == 0 else mean / p + bend / max(mean, SMALLEST)
-    low, high = np.quantile(score, [0.1, 0.9])
-    return mean, float(low), float(high), unsure + float(score.std()) / math.sqrt(LIMIT_DRAWS)
+    bend = abs(q - overlaps(link, n / p).best)
+    unsure = np.array([(1.0 - q) / p + bend, means[1] / p + bend / max(means[1], SMALLEST)])
+    return _summary(means, samples, unsure + samples.std(axis=0) / math.sqrt(LIMIT_DRAWS), 0, "asymptotic limit")

@@ -49,11 +49,6 @@ def information_exponent(link: Link) -> int | None:
     return int(other[0]) + 1 if other.size else None
 
 
-def coefficient(link: Link, k: int) -> float:
-    """Return c_k."""
-    return float(hermite_coefficients(link)[k]) * math.sqrt(math.factorial(k))
-
-
 def answers_needed(link: Link, p: int) -> float | None:
     """Return n = C p^(k/2), the order that polynomial-time methods need at k >= 3; None for other links.
 
@@ -64,9 +59,6 @@ def answers_needed(link: Link, p: int) -> float | None:
     k = information_exponent(link)
     if k is None or k < 3:
         return None
-    return _noise(link, k) * p ** (k / 2.0) / coefficient(link, k) ** 2
-
-
-def _noise(link: Link, k: int) -> float:
-    j = (k - 1) // 2
-    return 2.0**j * math.factorial(j) * (1.0 - link.moments.mu0**2)
+    j, coefficient = (k - 1) // 2, float(hermite_coefficients(link)[k]) * math.sqrt(math.factorial(k))
+    noise = 2.0**j * math.factorial(j) * (1.0 - link.moments.mu0**2)
+    return noise * p ** (k / 2.0) / coefficient**2

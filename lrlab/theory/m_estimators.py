@@ -1,36 +1,66 @@
-r"""Logistic and probit regression in the proportional regime: overlap for any link, and existence of a maximum.
+r"""Logistic and probit regression in the proportional regime: existence of a maximum, and overlap for any link.
 
-On x ~ N(0, I_p) and n / p = delta the fitted index of a new x is c + tau v, v ~ N(0, 1) with correlation rho to
-z = <x, b>; for a row of the data it is u = prox(w), w = c + tau v: the minimizer of loss(y u) + (u - w)^2 / (2 l).
-The four numbers solve, with y drawn by the true link,
+On x ~ N(0, I_p) and n / p = delta, with an intercept, the likelihood has a maximum for large p if
+
+    p / n < min over a, t of  E[max(0, y (a + t z) - g)^2],    z = <x, b>, g ~ N(0, 1),
+
+and none if p / n is larger: some direction and intercept separate the responses.
+
+The fitted index of a new x is c + tau v, v ~ N(0, 1) with correlation rho to z = <x, b>; for a row of the data it is
+u = prox(w), w = c + tau v: the minimizer of loss(y u) + (u - w)^2 / (2 l). The four numbers solve, with y drawn by the
+true link,
 
     E[(u - w) z] = 0,    delta E[(u - w)^2] = tau^2 (1 - rho^2),
     E[u - w] = 0,        E[1 / (1 + l loss''(u))] = 1 - 1 / delta
 
 and rho^2 is the limit of the overlap. The loss need not match the link: only P(y | v) and E[z | y, v] enter, which
-`theory.channels` has for every link. If the likelihood has no
-maximum (`theory.separability`), no solution exists.
+`theory.channels` has for every link.
 
-References: Sur & Candes (2019), "A modern maximum-likelihood theory for high-dimensional logistic regression", eq. 5;
-Salehi, Abbasi & Hassibi (2019), "The impact of regularization on high-dimensional logistic regression", Theorem 1.
+References: Candes & Sur (2020), "The phase transition for the existence of the maximum likelihood estimate in
+high-dimensional logistic regression", Theorem 2.1, whose proof needs nothing of the link; Sur & Candes (2019), "A
+modern maximum-likelihood theory for high-dimensional logistic regression", eq. 5; Salehi, Abbasi & Hassibi (2019), "The
+impact of regularization on high-dimensional logistic regression", Theorem 1.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from lrlab.arrays import Array
 from lrlab.losses import Loss
 from lrlab.theory import channels
 from lrlab.theory.links import Link, normal_density
-from lrlab.theory.separability import existence_ratio, index_nodes
+from lrlab.theory.smoothing import index_nodes
 
-REACH = 8.0
-LOG_RATIOS = (0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0)
+LOG_RATIOS = np.array([0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.8, 5.0])
 """Logarithms of n/p over the existence threshold that the nodes of the curve have."""
+
+
+@lru_cache(maxsize=1024)
+def existence_ratio(link: Link) -> float:
+    """Return the n/p above which the likelihood has a maximum; inf above 300."""
+    from scipy.optimize import minimize
+
+    z, weights = index_nodes(link)
+    f = link(z)
+    chances = {y: weights * (1.0 + y * f) / 2.0 for y in (1.0, -1.0)}
+
+    def share(at: Array) -> tuple[float, Array]:
+        value, slope = 0.0, np.zeros(2)
+        for y, chance in chances.items():
+            h = y * (at[0] + at[1] * z)
+            cdf, density = ndtr(h), normal_density(h)
+            value += float(chance @ ((h * h + 1.0) * cdf + h * density))
+            pull = 2.0 * y * chance * (h * cdf + density)
+            slope += [float(pull.sum()), float(pull @ z)]
+        return value, slope
+
+    largest = float(minimize(share, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9}).fun)
+    return 1.0 / largest if largest > 1.0 / 300.0 else math.inf
 
 
 class Fitted(NamedTuple):
@@ -47,37 +77,35 @@ def overlap(link: Link, ratio: float, likelihood: Loss) -> float | None:
     least = existence_ratio(link)
     if not least < ratio < math.inf:
         return None
-    known = _curve(link, likelihood)
-    if known is None:
+    known, at = _curve(link, likelihood), math.log(ratio / least)
+    if known is None or at < known[0][0] and known[0][0] > LOG_RATIOS[0]:
         return None
-    at, (nodes, odds) = math.log(ratio / least), known
-    if at < nodes[0] and nodes[0] > LOG_RATIOS[0]:
-        return None
+    nodes, odds = known
     # Beyond the last node 1 / overlap - 1 falls like p / n.
     within = float(odds(min(at, nodes[-1]))) + max(at - nodes[-1], 0.0)
     return 1.0 / (1.0 + math.exp(-within))
 
 
 @lru_cache(maxsize=512)
-def _curve(link: Link, likelihood: Loss) -> tuple[Sequence[float], Callable[[float], Array]] | None:
+def _curve(link: Link, likelihood: Loss) -> tuple[Array, Callable[[float], Array]] | None:
     """Return nodes, log(n/p) over the existence threshold, and log(overlap / (1 - overlap)) there; None if not solved.
 
     Maps need thousands of points of a few links; a cubic through these nodes is within .002 of the overlap.
     """
     from scipy.interpolate import CubicSpline
 
-    solutions = fitted(link, [existence_ratio(link) * math.exp(log_ratio) for log_ratio in LOG_RATIOS], likelihood)
+    solutions = fitted(link, existence_ratio(link) * np.exp(LOG_RATIOS), likelihood)
     if len(solutions) < 4:
         return None
     nodes = LOG_RATIOS[len(LOG_RATIOS) - len(solutions) :]
     return nodes, CubicSpline(nodes, [2.0 * math.log(abs(at.rho)) - math.log1p(-(at.rho**2)) for at in solutions])
 
 
-def fitted(link: Link, ratios: Sequence[float], likelihood: Loss) -> list[Fitted]:
+def fitted(link: Link, ratios: Array | list[float], likelihood: Loss) -> list[Fitted]:
     """Return the solutions at rising n/p, down to the first that does not converge."""
     now, solutions = None, list[Fitted]()
     # From above, near the limit of many responses; each solution initializes the next.
-    for ratio in reversed(ratios):
+    for ratio in ratios[::-1]:
         now = now and _solved(link, ratio, likelihood, now)
         now = now or _solved(link, ratio, likelihood, _many(link, ratio, likelihood))
         if now is None:
@@ -91,7 +119,7 @@ def _many(link: Link, ratio: float, likelihood: Loss) -> Fitted:
     from scipy.optimize import minimize
 
     z, weights = index_nodes(link)
-    weights, f = weights * normal_density(z), link(z)
+    f = link(z)
 
     def parts(at: Array) -> Iterator[tuple[float, Array, Array, Array, Array]]:
         for y in (1.0, -1.0):
@@ -118,7 +146,7 @@ def _solved(link: Link, ratio: float, likelihood: Loss, start: Fitted) -> Fitted
     # The answer turns over this width of v, and the proximal map over about 1 / tau.
     width = min(math.sqrt(max(1.0 - start.rho**2, 0.0)) / max(abs(start.rho), 0.1), 2.0 / start.tau)
     # The trapezoidal rule converges geometrically at half the width of the integrand.
-    v = np.linspace(-REACH, REACH, 1 + round(2.0 * REACH / min(max(width / 2.0, 0.01), 0.15)))
+    v = np.linspace(-8.0, 8.0, 1 + round(16.0 / min(max(width / 2.0, 0.01), 0.15)))
     weights = normal_density(v) * (v[1] - v[0])
 
     def unfolded(x: Array) -> Fitted:

@@ -23,9 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.theory.cells import legendre
-
-PANEL = 60
+from lrlab.theory.smoothing import panels
 
 STARTS = ("optimal", "threshold", "correlation", "orthogonality", "truncated", "random")
 
@@ -81,14 +79,16 @@ def start_overlap(ratio: float, field: str, start: str, *, noise: float = 0.0, d
     return 0.0 if start == "random" else spike(field, start, noise, data, ratio).overlap(ratio)
 
 
-class StartLimits:
+class StartLimits(NamedTuple):
     """The functions psi and phi of one law of Z: values Z of the weights T(s), their probabilities and energies.
 
     Both live on lambda above `top`, the least upper bound of Z.
     """
 
-    def __init__(self, Z: Array, weight: Array, energy: Array, top: float) -> None:
-        self.Z, self.weight, self.energy, self.top = Z, weight, energy, top
+    Z: Array
+    weight: Array
+    energy: Array
+    top: float
 
     def mean(self, power: int, lam: float, measure: Array) -> float:
         """Return E[(Z / (lambda - Z))^power] under a measure."""
@@ -145,7 +145,6 @@ def spike(field: str, start: str, noise: float, data: str, ratio: float = 1.0) -
 
 @lru_cache(maxsize=64)
 def _spike(field: str, start: str, noise: float, data: str, soft: float) -> StartLimits:
-    power = 1 if data == "magnitude" else 2
     # Less noise moves the overlap by less than 0.005, and is narrower than the nodes of its law resolve.
     if noise < 0.04:
         rough = clean_law(field, ())
@@ -154,7 +153,7 @@ def _spike(field: str, start: str, noise: float, data: str, soft: float) -> Star
         kink = math.sqrt(max(0.0, 1.0 + soft * LOWEST / (1.0 - LOWEST)))
         law = clean_law(field, (math.sqrt(cut), 3.0, math.sqrt(1.0 / (1.0 - LOWEST)), kink))
     else:
-        law = noisy_law(field, noise, power)
+        law = noisy_law(field, noise, 1 if data == "magnitude" else 2)
         cut = law.quantile(LEFT_OUT.get(start, 0.0))
     return StartLimits(weigh(start, law.s, cut, soft), law.weight, law.energy, SUPREMA.get(start, 1.0))
 
@@ -166,18 +165,9 @@ def density(field: str, r: Array, variance: Array | float = 1.0) -> Array:
     return math.sqrt(2.0 / math.pi) / np.sqrt(variance) * np.exp(-np.square(r) / (2.0 * variance))
 
 
-def panels(edges: tuple[float, ...], count: int) -> tuple[Array, Array]:
-    """Return Gauss-Legendre nodes and weights, `count` on each panel between sorted edges."""
-    nodes, weights = legendre(count)
-    pairs = [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
-    x = np.concatenate([(a + b) / 2.0 + (b - a) / 2.0 * nodes for a, b in pairs])
-    return x, np.concatenate([(b - a) / 2.0 * weights for a, b in pairs])
-
-
 def clean_law(field: str, breaks: tuple[float, ...]) -> Law:
     """Return the law of s = G^2, with panels that end at the jumps and kinks of T."""
-    grid = np.array([0.0, 0.5, 1.0, 2.0, 2.9, 2.99, 3.0, 4.0, 6.0, 9.0])
-    r, w = panels(tuple(np.unique([*grid, *breaks])), PANEL)
+    r, w = panels(np.union1d([0.0, 0.5, 1.0, 2.0, 2.9, 2.99, 3.0, 4.0, 6.0, 9.0], breaks), 60)
     weight = w * density(field, r)
     return Law(r**2, weight, weight * r**2)
 
@@ -186,10 +176,10 @@ def noisy_law(field: str, noise: float, power: int) -> Law:
     """Return the law of the intensity of (G^power + noise e)_+ over its mean, with an atom at 0."""
     from scipy.special import ndtr
 
-    r, w = panels((0.0, 1.0, 3.0, 7.0), 266)
+    r, w = panels(np.array([0.0, 1.0, 3.0, 7.0]), 266)
     mass = w * density(field, r)
     clean = r**power
-    y, step = panels((0.0, 0.3, 1.0, 2.0, 3.0, 4.0, 7.0**power + 8.0 * noise), PANEL)
+    y, step = panels(np.array([0.0, 0.3, 1.0, 2.0, 3.0, 4.0, 7.0**power + 8.0 * noise]), 60)
     bell = np.exp(-(((y[:, None] - clean) / noise) ** 2) / 2.0) * (step / noise / math.sqrt(2.0 * math.pi))[:, None]
     bell = np.vstack([ndtr(-clean / noise), bell])
     intensity = np.append(0.0, y) ** (2 // power)

@@ -19,8 +19,6 @@ REACH, STEP = 12.0, 0.005
 """Largest index of the tables of log-likelihoods, and the largest distance between their nodes."""
 ACROSS = 25
 """Every ACROSS-th step slices the whole circle, so that chains cross walls and leave narrow brackets."""
-NEGLIGIBLE = 1e-7
-"""Negligible change of the log-likelihood of one response."""
 
 LogLikelihood = Callable[[Array, Array], Array]
 
@@ -38,10 +36,8 @@ def posterior_samples(
     with np.errstate(invalid="ignore"):
         changes = np.ptp([terms(index + side * reach, y) for side in np.linspace(-1.0, 1.0, 9)], axis=0)
     # Responses that say nothing near the truth come last, and are omitted.
-    order, count = (
-        np.argsort(changes <= NEGLIGIBLE, axis=1, kind="stable"),
-        int((~(changes <= NEGLIGIBLE)).sum(1).max()),
-    )
+    silent = changes <= 1e-7
+    order, count = np.argsort(silent, axis=1, kind="stable"), int((~silent).sum(axis=1).max())
     X, y = np.take_along_axis(X, order[:, :, None], axis=1), np.take_along_axis(y, order, axis=1)
     samples = _chains(link, X[:, :count], y[:, :count], truth, steps, width, rng)
     states = np.concatenate([truth[:, None], samples[:, :, ::ACROSS].reshape(len(X), -1, X.shape[2])], axis=1)

@@ -16,21 +16,20 @@ measurements"; Barbier et al. (2019), eqs. 4-8.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_ndtr, ndtr
 
 from lrlab.arrays import Array
+from lrlab.linalg import errors_of
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, Answer, answer, log_of_rest
 from lrlab.theory.information import log_information
 from lrlab.theory.links import normal_density
 from lrlab.theory.state_evolution import overlaps
 
-NOISE_STEP = 0.5
-"""Step of the logarithm of the noise between exact tables of a quantizer."""
 FAR = 1e6
 """A finite number that stands for the outer edges of a quantizer."""
 
@@ -43,28 +42,30 @@ class Quantizer(NamedTuple):
     variance: float
 
 
+def root(f: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function changes its sign."""
+    # Imported here: it is not needed to start the lab.
+    from scipy.optimize import brentq
+
+    return float(brentq(f, low, high, xtol=1e-14))
+
+
 @lru_cache(maxsize=16)
 def quantizer(bits: int) -> Quantizer:
     """Return the uniform mid-rise quantizer of 2^bits cells whose step is optimal for N(0, 1) (Max 1960); 0: none."""
     if bits == 0:
         return Quantizer(np.empty(0), np.empty(0), 0.0)
-    # Imported here and below: it is not needed to start the lab.
-    from scipy.optimize import minimize_scalar
+    levels = np.arange(2**bits) - (2**bits - 1) / 2.0
+    middles = levels[:-1] + 0.5
 
-    steps = np.arange(-(2 ** (bits - 1)), 2 ** (bits - 1) + 1)
+    def excess(step: float) -> float:
+        """Return E z Q(z) - E Q(z)^2, half the slope of -E (z - Q(z))^2 in log step."""
+        chances = np.diff(ndtr(step * middles), prepend=0.0, append=1.0)
+        return step * float(normal_density(step * middles).sum()) - step**2 * float(np.square(levels) @ chances)
 
-    def moments(step: float) -> tuple[float, float]:
-        edges = np.where(np.abs(steps) == steps[-1], FAR * np.sign(steps), step * steps)
-        values = step * (steps[:-1] + 0.5)
-        return float(values @ -np.diff(normal_density(edges))), float(np.square(values) @ np.diff(ndtr(edges)))
-
-    def distortion(step: float) -> float:
-        alpha, square = moments(step)
-        return 1.0 - 2.0 * alpha + square
-
-    step = float(minimize_scalar(distortion, bounds=(0.5 * 2.0**-bits, 4.0 * 2.0 ** (1 - bits)), method="bounded").x)
-    alpha, square = moments(step)
-    return Quantizer(step * steps[1:-1], step * (steps[:-1] + 0.5) / alpha, square / alpha**2 - 1.0)
+    step = root(excess, 0.5 * 2.0**-bits, 8.0 * 2.0**-bits)
+    alpha = step * float(normal_density(step * middles).sum())
+    return Quantizer(step * middles, step * levels / alpha, 1.0 / alpha - 1.0)
 
 
 def soft(v: Array, threshold: Array | float, nonnegative: bool = False) -> Array:
@@ -75,34 +76,32 @@ def soft(v: Array, threshold: Array | float, nonnegative: bool = False) -> Array
 
 def risk(m: Array | float, a: float, nonnegative: bool) -> Array:
     """Return E (eta(m + z; a) - m)^2 for m >= 0."""
-    c = a - m
+    c, d, sides = a - m, a + m, 1.0 if nonnegative else 2.0
     above = (1.0 + a * a) * ndtr(-c) + (c - 2.0 * a) * normal_density(c)
-    if nonnegative:
-        return above + m * m * ndtr(c)
-    d = a + m
-    return above + (1.0 + a * a) * ndtr(-d) + (d - 2.0 * a) * normal_density(d) + m * m * (ndtr(c) - ndtr(-d))
+    below = (1.0 + a * a) * ndtr(-d) + (d - 2.0 * a) * normal_density(d)
+    return above + (sides - 1.0) * (below - m * m * ndtr(-d)) + m * m * ndtr(c)
+
+
+def l1_curve(a: float, nonnegative: bool) -> tuple[float, float]:
+    """Return s/p and n/p at the threshold of l1 minimization if a is the best soft threshold there."""
+    sides, height = 1.0 if nonnegative else 2.0, float(normal_density(a)) / a
+    odds = sides * (height - float(ndtr(-a)))
+    return odds / (1.0 + odds), sides * height / (1.0 + odds)
 
 
 @lru_cache(maxsize=65536)
-def l1_threshold(fraction: float, nonnegative: bool = False) -> tuple[float, float]:
-    """Return the smallest n/p for l1 minimization at this s/p, asymptotically, and its threshold a."""
-    from scipy.optimize import minimize_scalar
-
-    def dimension(a: float) -> float:
-        return fraction * (1.0 + a * a) + (1.0 - fraction) * float(risk(0.0, a, nonnegative))
-
-    least = minimize_scalar(dimension, bounds=(0.0, 10.0), method="bounded", options={"xatol": 1e-10})
-    return float(least.fun), float(least.x)
+def l1_threshold(fraction: float, nonnegative: bool = False) -> float:
+    """Return the smallest n/p for l1 minimization at this s/p, asymptotically."""
+    # At s = p the threshold a is 0.
+    a = root(lambda a: l1_curve(a, nonnegative)[0] - min(fraction, 1.0 - 1e-9), 1e-12, 30.0)
+    return l1_curve(a, nonnegative)[1]
 
 
 @lru_cache(maxsize=4096)
 def minimax_threshold(ratio: float, nonnegative: bool = False) -> float:
     """Return the threshold a of the largest sparsity that l1 minimization recovers at this n/p."""
-    from scipy.optimize import brentq
-
     # Above 1 it would be 0, which suits exact data only.
-    fraction = brentq(lambda e: l1_threshold(e, nonnegative)[0] - min(ratio, 0.9), 1e-12, 1.0 - 1e-12)
-    return l1_threshold(float(fraction), nonnegative)[1]
+    return root(lambda a: l1_curve(a, nonnegative)[1] - min(ratio, 0.9), 1e-12, 30.0)
 
 
 def sizes(entries: str) -> tuple[Array, Array]:
@@ -123,33 +122,28 @@ class Lasso(NamedTuple):
 
 
 def soft_threshold_limit(ratio: float, fraction: float, entries: str, noise: float, a: float) -> Lasso:
-    """Return the fixed point of AMP with the threshold a tau."""
-    from scipy.optimize import brentq
-
+    """Return the fixed point of AMP with the threshold a tau, for noise of at least 1e-7."""
     x, weights = sizes(entries)
-    positive = entries == "nonnegative"
+    positive, noise = entries == "nonnegative", max(noise, 1e-7)
+    sides = 1.0 if positive else 2.0
 
     def error(tau: float) -> float:
         at = fraction * float(weights @ risk(x / tau, a, positive)) + (1.0 - fraction) * float(risk(0.0, a, positive))
         return tau * tau * at
 
-    # Far out the error is at most tau^2 times its slope, and the map contracts if a is above the minimax threshold.
-    last = 4.0 * (1.0 + noise + math.sqrt(fraction / ratio))
-
-    def ahead(tau: float) -> float:
+    def ahead(log_tau: float) -> float:
+        tau = math.exp(log_tau)
         return noise**2 + error(tau) / ratio - tau * tau
 
-    while ahead(last) > 0.0 and last < FAR:
-        last *= 2.0
-    least = max(noise * (1.0 - 1e-9), 1e-7)
-    tau = brentq(ahead, least, last) if last < FAR and ahead(least) > 0.0 else (FAR if last >= FAR else least)
-    m, slope_of_zeros = x / tau, ndtr(-a) * (1 if positive else 2)
-    slope = float(weights @ (ndtr(m - a) + (0.0 if positive else ndtr(-m - a))))
-    mean = (m - a) * ndtr(m - a) + normal_density(m - a)
-    mean = mean if positive else mean + (m + a) * ndtr(-m - a) - normal_density(m + a)
+    # The map contracts if a is above the minimax threshold, and has no fixed point below some threshold.
+    last = math.log(FAR)
+    tau = FAR if ahead(last) > 0.0 else math.exp(root(ahead, math.log(noise), last))
+    m, other = x / tau, sides - 1.0
+    slope = ndtr(m - a) + other * ndtr(-m - a)
+    mean = (m - a) * ndtr(m - a) + normal_density(m - a) + other * ((m + a) * ndtr(-m - a) - normal_density(m + a))
     along, square = fraction * tau * float(weights @ (x * mean)), error(tau)
     length = square + 2.0 * along - fraction
-    divergence = (fraction * slope + (1.0 - fraction) * slope_of_zeros) / ratio
+    divergence = (fraction * float(weights @ slope) + (1.0 - fraction) * sides * ndtr(-a)) / ratio
     overlap = along**2 / (fraction * length) if length > 0 else 0.0
     return Lasso(math.sqrt(square / fraction), min(overlap, 1.0), a * tau * (1.0 - divergence))
 
@@ -157,16 +151,13 @@ def soft_threshold_limit(ratio: float, fraction: float, entries: str, noise: flo
 @lru_cache(maxsize=4096)
 def lasso_limit(ratio: float, fraction: float, entries: str, noise: float, strength: float) -> Lasso:
     """Return the limits of the LASSO, which minimizes ||y - A x||^2 / 2 + strength ||x||_1."""
-    from scipy.optimize import brentq
 
-    def at(a: float) -> Lasso:
-        return soft_threshold_limit(ratio, fraction, entries, noise, a)
+    def excess(log_a: float) -> float:
+        return soft_threshold_limit(ratio, fraction, entries, noise, math.exp(log_a)).strength - strength
 
-    least = minimax_threshold(ratio, entries == "nonnegative") + 1e-6
-    most = least + 1.0
-    while at(most).strength < strength and most < 1e3:
-        most *= 2.0
-    return at(brentq(lambda a: at(a).strength - strength, least, most) if at(least).strength < strength else least)
+    least = math.log(minimax_threshold(ratio, entries == "nonnegative") + 1e-6)
+    log_a = root(excess, least, math.log(FAR)) if excess(least) < 0.0 else least
+    return soft_threshold_limit(ratio, fraction, entries, noise, math.exp(log_a))
 
 
 @dataclass(frozen=True)
@@ -180,29 +171,6 @@ class Measured:
     def edges(self) -> Array:
         """All edges of the cells, the outer ones finite."""
         return np.concatenate([[-FAR], quantizer(self.bits).edges * math.hypot(1.0, self.noise), [FAR]])
-
-    def table(self, levels: Array) -> Array:
-        """Return log I at the levels of a table.
-
-        A noisy quantizer takes up to half a second, and its noise relative to A x differs at each n. A cubic in log
-        noise through four noises, each NOISE_STEP apart, serves all in between.
-        """
-        if not (self.bits and self.noise):
-            return log_information(self, levels)
-        first, t = divmod(math.log(self.noise) / NOISE_STEP, 1.0)
-        weights = (
-            -t * (t - 1.0) * (t - 2.0) / 6.0,
-            (t + 1.0) * (t - 1.0) * (t - 2.0) / 2.0,
-            -(t + 1.0) * t * (t - 2.0) / 2.0,
-            (t + 1.0) * t * (t - 1.0) / 6.0,
-        )
-        near = (replace(self, noise=math.exp(NOISE_STEP * (first + k))) for k in (-1.0, 0.0, 1.0, 2.0))
-        return np.array(weights) @ [_exact(channel, tuple(levels)) for channel in near]
-
-
-@lru_cache(maxsize=256)
-def _exact(channel: Measured, levels: tuple[float, ...]) -> Array:
-    return log_information(channel, np.array(levels))
 
 
 @answer.register
@@ -222,7 +190,7 @@ def _(link: Measured, w: Array, variance: Array | float, y: Array) -> Answer:
 
 
 @log_information.register
-def _(channel: Measured, levels: Array, order: int = 40) -> Array:
+def _(channel: Measured, levels: Array) -> Array:
     """Return log I(q), I = E sum over the cells of (dP/dw)^2 / P, w ~ N(0, q), P at variance 1 - q."""
     q, S = expit(levels), np.sqrt(expit(-levels) + channel.noise**2)
     if channel.bits == 0:
@@ -231,48 +199,46 @@ def _(channel: Measured, levels: Array, order: int = 40) -> Array:
     inner = edges[1:-1]
     spacing = inner[1] - inner[0] if len(inner) > 1 else FAR
     for k, (sd, width) in enumerate(zip(np.sqrt(q), S, strict=True)):
-        w = sd * np.linspace(-8.5, 8.5, 301 + int(50.0 * min(sd / width, sd / spacing * 8.0)))
-        if width < spacing:
-            near = (inner[:, None] + width * np.linspace(-9.0, 9.0, 61)).ravel()
-            w = np.union1d(w, near[np.abs(near) < 8.5 * sd])
+        # With so small a step the trapezoidal rule is exact to eight digits.
+        step = min(sd / 4.0, width / 2.0)
+        # Narrow noise leaves information near the edges only, in windows of seven widths on either side.
+        near = 7.0 * width
+        apart = 2.0 * near < min(spacing, sd)
+        count = round(near / step) if apart else math.ceil(8.5 * sd / step)
+        w = np.add.outer(inner if apart else [0.0], step * np.arange(-count, count + 1)).ravel()
         # Cells farther away than nine widths have no probability.
         reach = min(math.ceil(9.0 * width / spacing) + 1, len(edges))
         columns = np.searchsorted(edges, w)[:, None] + np.arange(-reach, reach + 1)
         t = (edges[np.clip(columns, 0, len(edges) - 1)] - w[:, None]) / width
         P, slope = np.diff(ndtr(t), axis=1), np.diff(normal_density(t), axis=1) / width
         fisher = np.where(P > 1e-13, slope**2 / np.maximum(P, 1e-13), 0.0).sum(axis=1)
-        information[k] = np.trapezoid(fisher * normal_density(w / sd) / sd, w)
+        information[k] = step * float(fisher @ normal_density(w / sd)) / sd
     return np.log(np.maximum(information, 1e-300))
 
 
+def channel_of(spec: Any) -> Measured | None:
+    """Return the channel of a spec with sparse Gaussian entries; None for others, whose limits are unknown."""
+    known = spec.entries == "gaussian" and spec.sparsity < spec.p
+    return Measured(spec.index_noise, spec.bits) if known else None
+
+
 def bayes_limits(spec: Any) -> dict[str, float]:
-    """Return the limits of all methods and of polynomial-time methods for a spec with Gaussian entries."""
-    if spec.entries != "gaussian" or spec.sparsity == spec.p:
+    """Return the limits of all methods and of polynomial-time methods for a spec, if they are known."""
+    channel = channel_of(spec)
+    if channel is None:
         return {}
-    channel = Measured(spec.index_noise, spec.bits)
     known = overlaps(channel, spec.n / spec.p, spec.sparsity / spec.p).by_name
     # The posterior mean has the squared length q.
-    return known | {name.replace("overlap", "error"): _error(spec, q, 1.0 - q) for name, q in known.items()}
+    errors = {name: errors_of(q) if spec.bits == 1 else math.sqrt(1.0 - q) for name, q in known.items()}
+    return known | {name.replace("overlap", "error"): float(error) for name, error in errors.items()}
 
 
-def lasso_limits(spec: Any, strength: float) -> dict[str, float]:
-    """Return the limits of the LASSO for a spec."""
-    return _limits(spec, lambda *of: lasso_limit(*of, strength))
-
-
-def amp_limits(spec: Any, threshold: float) -> dict[str, float]:
-    """Return the limits of AMP for a spec; threshold 0: the minimax one."""
-    a = threshold or minimax_threshold(spec.n / spec.p, spec.entries == "nonnegative")
-    return _limits(spec, partial(soft_threshold_limit, a=a))
-
-
-def _limits(spec: Any, limit: Callable[[float, float, str, float], Lasso]) -> dict[str, float]:
+def soft_threshold_limits(spec: Any, threshold: float = 0.0, strength: float = 0.0) -> dict[str, float]:
+    """Return the limits of the LASSO of a strength > 0, or of AMP with a threshold (0: the minimax one), for a spec."""
     if spec.sparsity == spec.p:
         return {}
-    at = limit(spec.n / spec.p, spec.sparsity / spec.p, spec.entries, spec.effective_noise)
-    return {"limit_error": _error(spec, at.overlap, at.error**2), "limit_overlap": at.overlap}
-
-
-def _error(spec: Any, overlap: float, square: float) -> float:
-    """Return the relative error of an estimate; with one bit, the error of its direction."""
-    return math.sqrt(max(2.0 - 2.0 * math.sqrt(overlap) if spec.bits == 1 else square, 0.0))
+    known = spec.n / spec.p, spec.sparsity / spec.p, spec.entries, spec.effective_noise
+    a = threshold or minimax_threshold(known[0], spec.entries == "nonnegative")
+    at = lasso_limit(*known, strength) if strength else soft_threshold_limit(*known, a)
+    error = float(errors_of(at.overlap)) if spec.bits == 1 else at.error
+    return {"limit_error": error, "limit_overlap": at.overlap}

@@ -85,18 +85,6 @@ def link_free_weights(share_pos: float, ratio: float, sign: int) -> Weights | No
     return Weights(c_pos / (1.0 + c_pos), c_neg / (1.0 + c_neg)) if min(c_pos, c_neg) > -1.0 else None
 
 
-def edge_scale(share_pos: float, ratio: float, p: int, sign: int) -> float:
-    """Return the Tracy-Widom scale of the largest noise eigenvalue for `link_free_weights`, whose edge is 1.
-
-    For z(m) = -1/m + (1/p) sum T / (1 + T m), the inverse of the Stieltjes transform m of the bulk, the scale is
-    (z''/2)^(1/3) p^(-2/3) at the edge (El Karoui 2007, "Tracy-Widom limit for the largest eigenvalue of a large class
-    of complex sample covariance matrices"). Here z''/2 = 1 + delta E[c_y^3], which is
-    1 + sign (P_- - P_+) / sqrt(delta P_+ P_-).
-    """
-    cube = 1.0 + sign * (1.0 - 2.0 * share_pos) / math.sqrt(ratio * share_pos * (1.0 - share_pos))
-    return max(cube, 1e-6) ** (1.0 / 3.0) * p ** (-2.0 / 3.0)
-
-
 def spike(moments: Moments, ratio: float, weights: Weights) -> Spike:
     """Return the limits of (1/p) sum T(y_i) x_i x_i^T at n/p = `ratio`."""
     q_pos, q_neg = shares(moments)[:2]

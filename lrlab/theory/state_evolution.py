@@ -3,7 +3,7 @@ r"""Limits of recovery from n = alpha p responses: state evolution of Bayes-opti
 For x ~ N(0, I_p) and a truth with independent entries of variance 1/p, the squared overlap q of the posterior mean
 follows one scalar recursion in the limit of large p,
 
-    q_hat = alpha I(q)                                 (`theory.information`, `phase_limits`, `sparse_limits`)
+    q_hat = alpha I(q)                                 (`theory.information`, `magnitudes`, `sparse_limits`)
     q = E[E[b | b + e / sqrt(q_hat)]^2]                (`theory.priors`)
 
 whose fixed points are the stationary points of the free entropy. From q ~ 0 it ends at the limit of polynomial-time
@@ -144,7 +144,8 @@ def fixed_points(link: Any, rate: float) -> Curve:
     log_ratios, log_hat = spline(FINE), priors.log_precision(FINE, rate)
     # dq = q (1 - q) dlevel.
     G_slope = np.exp(log_hat) * expit(FINE) * expit(-FINE) / 2.0
-    dF, dG = (_cells(slope) for slope in (G_slope * np.exp(-np.maximum(log_ratios, -NEVER)), G_slope))
+    slopes = np.stack([G_slope * np.exp(-np.maximum(log_ratios, -NEVER)), G_slope])
+    dF, dG = (slopes[:, 1:] + slopes[:, :-1]) / 2.0 * (FINE[1] - FINE[0])
     F, G = (np.concatenate([[0.0], np.cumsum(cells)]) for cells in (dF, dG))
     dF = np.maximum(dF, np.finfo(float).tiny)
     slopes = np.log(np.maximum(dG / dF, np.finfo(float).tiny))
@@ -155,13 +156,9 @@ def fixed_points(link: Any, rate: float) -> Curve:
     return Curve(spline, log_ratios, F, G, np.log(pooled.x), np.repeat(chords, np.diff(pooled.blocks)))
 
 
-def _cells(values: Array) -> Array:
-    return (values[1:] + values[:-1]) / 2.0 * (FINE[1] - FINE[0])
-
-
 # Neither n/p nor the prior enters: a map or a sweep needs one table for each link.
 @lru_cache(maxsize=1024)
 def _table(link: Any) -> Array:
-    table = link.table(LEVELS) if hasattr(link, "table") else log_information(link, LEVELS)
+    table = log_information(link, LEVELS)
     table.setflags(write=False)
     return table

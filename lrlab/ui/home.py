@@ -55,7 +55,7 @@ EXPLORE = (
     Card(
         "transition",
         "Compare success with degrees of freedom",
-        "A network of squared units is learnt from few samples. Success begins just above the line of its degrees of "
+        "A network of squared units is learned from few samples. Success begins just above the line of its degrees of "
         "freedom; add another solver, and see how many more samples it needs.",
         {**RUN, "model": "polynomial-network"},
         "transition-network",

@@ -70,6 +70,6 @@ def patterns(seed: int, h: int = 10, w: int = 10, count: int = 6):
 def save_npz(path, data):
     """Write a Dataset so that `read` returns the same one."""
     X, Y, known = (table.toarray() if issparse(table) else table for table in (data.X, data.Y, data.observed))
-    names = {name: array for name, array in data.arrays().items() if name.endswith("_names")}
+    names = {name: words for name in ("feature_names", "label_names") if (words := getattr(data, name)) is not None}
     Y = Y if known is None else np.where(known, Y, np.nan)
     np.savez_compressed(path, allow_pickle=False, X=X, Y=Y, **names)

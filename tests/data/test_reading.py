@@ -10,9 +10,9 @@ import pytest
 
 import lrlab
 from lrlab.__main__ import main
-from lrlab.data.columns import Hints
+from lrlab.data.hints import Hints
 from lrlab.data.reading import read_given
-from lrlab.data.tasks import read_task
+from lrlab.data.recover import read_task
 
 CASES = Path(__file__).parents[3] / "shared" / "cases"
 rng = np.random.default_rng(5)
@@ -112,9 +112,17 @@ def test_a_column_that_names_the_rows_is_stated(tmp_path):
     assert read_given(tmp_path / "t.csv").words.endswith(", row names")
 
 
-def test_one_column_has_no_features(tmp_path):
-    (tmp_path / "t.csv").write_text("x\n1\n2\n3\n")
-    with pytest.raises(lrlab.InputError, match="a response and at least one feature"):
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x\n1\n2\n3\n", "a response and at least one feature"),
+        ("yes,name,age\n1,ann,3\n0,bob,\n1,cy,4\n0,dee,4\n", "response column age must be known in all rows"),
+        ("a,b,y\n.,1,2\n3,4,5\n4,5,6\n5,6,7\n", r"say missing=\. if it is missing"),
+    ],
+)
+def test_what_a_table_lacks_is_said_with_what_to_do(text, sentence, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(lrlab.InputError, match=sentence):
         read_given(tmp_path / "t.csv")
 
 
@@ -129,6 +137,22 @@ def test_a_matrix_has_missing_entries_in_any_words(word, tmp_path):
     given = read_given(tmp_path / "t.csv")
     assert np.allclose(given.y, table, equal_nan=True) and given.model == "inductive-completion"
     assert "a 20 x 4 matrix with" in given.words
+
+
+@pytest.mark.parametrize("hints", [{"kind": "matrix"}, {"model": "inductive-completion"}])
+@pytest.mark.parametrize("last", ["d", "target"])
+def test_a_stated_kind_or_model_makes_a_table_a_matrix(hints, last, tmp_path):
+    (tmp_path / "t.csv").write_text(lines(ROWS, heading=f"a,b,c,{last}"))
+    assert np.array_equal(read_task(tmp_path / "t.csv", Hints(**hints)).given.y, ROWS)
+    with pytest.raises(lrlab.InputError, match="kind must be other than patterns for a table"):
+        read_given(tmp_path / "t.csv", Hints(kind="patterns"))
+
+
+@pytest.mark.parametrize("said", [{"y": "a"}, {"Z": "c"}, {"kind": "responses"}])
+def test_stated_columns_contradict_the_model_of_a_matrix(said, tmp_path):
+    (tmp_path / "t.csv").write_text(lines(ROWS, heading="a,b,c,d"))
+    with pytest.raises(lrlab.InputError, match="y must be a table of numbers"):
+        lrlab.fit(tmp_path / "t.csv", Hints(model="inductive-completion", **said))
 
 
 def ratings(**columns):
@@ -237,6 +261,8 @@ def test_saturated_pixels_of_patterns_are_asked_about_and_left_out(tmp_path):
     with pytest.raises(lrlab.InputError, match="missing=4294967295"):
         read_given(tmp_path / "p.npz")
     assert np.isnan(read_given(tmp_path / "p.npz", Hints(missing="4294967295")).y).sum() == 48
+    with pytest.raises(lrlab.InputError, match="missing must be a number for an .npz, got dark"):
+        read_given(tmp_path / "p.npz", Hints(missing="dark"))
 
 
 def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """Rows with labels in every format: the same data set from each, with the labels wherever a file says they are."""
 
 import gzip
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.sparse import issparse
 
 import lrlab
 from lrlab.data.reading import read
-from lrlab.data.tasks import read_task
+from lrlab.data.recover import read_task
 from lrlab.presets.published import located
 from tests.data.cases import save_npz
 
@@ -81,6 +82,11 @@ def test_every_format_gives_the_same_rows(name, packed, tmp_path):
     assert np.array_equal(dense(read(again).X), X) and read(again).label_names == data.label_names
 
 
+def test_a_feature_that_is_zero_in_all_rows_counts(tmp_path):
+    (tmp_path / "f.svm").write_text("1 1:2 3:0\n2 2:1\n")
+    assert np.array_equal(dense(read(tmp_path / "f.svm").X), [[2, 0, 0], [0, 1, 0]])
+
+
 def test_sizes_in_the_first_line_tell_labels(tmp_path):
     (tmp_path / "f.txt").write_text("8 3 2\n" + 2 * pairs(0))
     assert read_task(tmp_path / "f.txt").source().startswith("8 rows, 3 features, 2 labels")
@@ -122,6 +128,18 @@ def test_unknown_labels_are_neither_on_nor_off(tmp_path):
     assert np.array_equal(dense(data.observed), [[1, 0], [0, 1], [1, 0]]) and dense(data.Y).sum() == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("words.csv", "a,l\n1,+1\n2,no\n"),
+        ("numbers.csv", "a,l\n1,1\n2,-0.0\n"),
+    ],
+)
+def test_numbers_with_a_sign_are_labels(name, content, tmp_path):
+    (tmp_path / name).write_text(content)
+    assert np.array_equal(dense(read(tmp_path / name, 1).Y), [[1], [0]])
+
+
 def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
     for name, first in (("a", 0), ("b", 40)):
         body = "".join(f"{first + k},{k % 5},{k % 2}\n" for k in range(6))
@@ -138,6 +156,18 @@ def test_rows_of_another_file_take_the_columns_of_the_first(tmp_path):
     assert fresh.feature_names == given.feature_names and np.array_equal(dense(fresh.X), [[5, 0, 0], [6, 0, 1]])
     (tmp_path / "c.csv").write_text("word,x\nred,6\n")
     assert read(tmp_path / "c.csv", like=given, unlabelled=True).observed.nnz == 0
+
+
+def test_names_may_repeat_unless_columns_are_matched_by_them(tmp_path):
+    (tmp_path / "a.csv").write_text("w=p,w,l\n5,p,1\n6,q,0\n")
+    np.savez(tmp_path / "a.npz", X=X, Y=Y, label_names=["a", "a"])
+    np.savez(tmp_path / "b.npz", X=X, Y=Y, label_names=["a", "b"])
+    table, given = read(tmp_path / "a.csv", 1), read(tmp_path / "a.npz")
+    assert table.feature_names == ("w=p", "w=p", "w=q") and read(tmp_path / "a.npz", like=given).names == ("a", "a")
+    with pytest.raises(lrlab.InputError, match="labels must be of different names"):
+        read(tmp_path / "b.npz", like=given)
+    with pytest.raises(lrlab.InputError, match="features must be of different names"):
+        read(tmp_path / "a.csv", 1, like=replace(table, feature_names=("w=q", "w=p", "w=p")))
 
 
 @pytest.mark.parametrize(("base", "d"), [(None, 3), (0, 4), (1, 3)])

@@ -12,8 +12,9 @@ import pytest
 from lrlab import spec
 from lrlab.engine.engine import Engine
 from lrlab.engine.results import LocalResults, Start
+from lrlab.model_entry import Success
 from lrlab.store.store import Store
-from lrlab.sweeps.definition import Success, Sweep
+from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run as run_sweep
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml

@@ -30,11 +30,11 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Newest, Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
 from tests import waiting
+from tests.waiting import PATIENCE
 
 # Workers cannot import this file: its functions travel by value.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
-PATIENCE = 30.0
 MARK = Path(tempfile.gettempdir()) / f"lrlab-test-{uuid.uuid4().hex}"
 SMALL = 0.25
 
@@ -179,6 +179,7 @@ def small_engine() -> Iterator[Engine]:
     engine.close()
 
 
+@pytest.mark.slow
 def test_followed_runs_equal_runs_in_this_process(engine):
     following = engine.follow([replace(endless(), limits=endless().limits._replace(max_iter=3000)), short()])
     assert following.wait(PATIENCE)
@@ -217,11 +218,15 @@ def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_con
 
 @pytest.mark.slow
 def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
-    following = engine.follow([on(SLOW, max_seconds=0.1), on(StopsLater(), max_seconds=1.0)])
-    assert following.wait(PATIENCE)
-    none, some = (run.trace for run in following.runs)
-    assert none.stop is some.stop is Stop.TIMEOUT and not none.rows
-    assert none.seconds >= 0.1 and f"after {none.seconds:.3g} s, before the first iterate" in none.ending
+    # On a busy machine the first iterate may take longer than the first limits.
+    for limit in (1.0, 8.0, 64.0):
+        following = engine.follow([on(SLOW, max_seconds=0.1), on(StopsLater(), max_seconds=limit)])
+        assert following.wait(PATIENCE)
+        none, some = (run.trace for run in following.runs)
+        assert none.stop is some.stop is Stop.TIMEOUT and not none.rows
+        assert none.seconds >= 0.1 and f"after {none.seconds:.3g} s, before the first iterate" in none.ending
+        if some.rows:
+            break
     assert some.rows and some.estimate.shape == (20,), "the iterates before are still there"
 
 
@@ -232,6 +237,7 @@ def test_a_trial_that_does_not_check_the_time_ends_with_its_worker_and_others_ar
     assert (first.stop, second, third.stop) == ("CONVERGED", TIMED_OUT, "CONVERGED")
 
 
+@pytest.mark.slow
 def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
     following = small_engine.follow([on(SLOW), short()])
     following.cancel()
@@ -284,6 +290,7 @@ def test_an_item_that_fails_does_not_lose_the_others(engine):
         collect(engine.map(math.sqrt, [-1.0]))
 
 
+@pytest.mark.slow
 def test_workers_have_imported_what_solvers_need(monkeypatch):
     monkeypatch.delenv("LRLAB_PRELOAD")
     with closing(Engine(workers=1)) as engine:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from lrlab import InputError, Stop, spec
+from lrlab.engine import engine as engines
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import collect
@@ -52,6 +53,7 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tmp_path):
     monkeypatch.setenv("LRLAB_SCHEDULER", scheduler)
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
     engine = get_engine()
     assert engine is get_engine(scheduler)
     engine.warm()
@@ -82,7 +84,8 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tm
     again.close()
 
 
-def test_an_address_where_no_scheduler_answers_is_refused():
+def test_an_address_where_no_scheduler_answers_is_refused(monkeypatch):
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.5)
     for address in ("tcp://127.0.0.1:9", "nonsense"):
         with pytest.raises(InputError, match="scheduler must be the address of a running dask scheduler, got"):
             get_engine(address)

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.attempt("a cluster without workers", "said at once and while work waits")
 def test_it_is_said_at_once_and_while_work_waits(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(engines, "SHORTAGE_SECONDS", 0.2)
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
     caplog.set_level(logging.WARNING, "lrlab.engine")
     with cluster(tmp_path, []) as alone:
         monkeypatch.setenv("LRLAB_SCHEDULER", alone.address)

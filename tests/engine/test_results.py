@@ -6,27 +6,10 @@ from functools import partial
 import pytest
 
 from lrlab.engine.messages import BatchDone, Failed, Inbox
-from lrlab.engine.results import LONGEST_PAUSE_SECONDS, LocalResults, WorkerResults, collect
+from lrlab.engine.results import LocalResults, WorkerResults, collect
 
 
-def prompt_stream(items, parts):
-    """Return a stream of workers that return each item as soon as they get it, and count their parts."""
-    inbox = Inbox()
-
-    def add(part):
-        parts.append(len(part))
-        inbox.put(BatchDone(part, 0.0))
-
-    return WorkerResults(items, inbox, add, lambda: None, lambda: 0)
-
-
-def test_a_collection_is_handed_over_whole():
-    parts = []
-    stream = prompt_stream(range(10**5), parts)
-    assert stream.total == 10**5 and parts == [10**5]
-    assert collect(stream) == list(range(10**5)) and not stream.alive
-
-
+@pytest.mark.slow
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
@@ -71,31 +54,3 @@ def test_a_cancelled_stream_returns_what_was_not_taken_and_nothing_more(where, e
     assert not stream.alive and stream.take() == [] == stream.cancel() and stream.seconds_left == 0.0
     with pytest.raises(RuntimeError, match="Cancelled"):
         collect(stream)
-
-
-def test_the_engine_is_given_as_many_items_as_its_workers_need():
-    parts, wanted = [], [0]
-    inbox = Inbox()
-
-    def add(part):
-        parts.append(len(part))
-        inbox.put(BatchDone(part[:3000], 0.0))
-
-    results = WorkerResults(iter(range(10**6)), inbox, add, lambda: None, lambda: wanted[0])
-    wanted[0] = 50_000
-    results.take()
-    assert parts == [64, 50_000]
-    wanted[0] = 10**9
-    results.take()
-    assert sum(parts) - 3064 == 100_000
-
-
-def test_a_slow_reader_gets_more_results_at_a_time(monkeypatch):
-    pauses, inbox = [], Inbox()
-    results = WorkerResults(range(4), inbox, lambda part: None, lambda: None, int)
-    inbox.put(BatchDone([(0, 0)], 0.0))
-    results.take(0.05)
-    results._handed_on_at -= 600.0
-    monkeypatch.setattr("time.sleep", pauses.append)
-    inbox.put(BatchDone([(1, 0), (2, 0)], 0.0))
-    assert len(results.take(1.0)) == 2 and pauses == [LONGEST_PAUSE_SECONDS]

@@ -39,7 +39,8 @@ def scheduler(keys: tuple[Path, Path]) -> Iterator[str]:
         yield started.address
 
 
-def test_jobs_run_on_a_cluster_behind_tls_with_the_settings_of_dask(scheduler, keys):
+def test_jobs_run_on_a_cluster_behind_tls_with_the_settings_of_dask(scheduler, keys, monkeypatch):
+    monkeypatch.setattr("lrlab.engine.engine.CONNECT_SECONDS", PATIENCE)
     certificate, key = map(str, keys)
     assert scheduler.startswith("tls://")
     settings = {f"distributed.comm.tls.client.{name}": value for name, value in (("cert", certificate), ("key", key))}

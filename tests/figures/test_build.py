@@ -31,7 +31,7 @@ def test_subplots_lie_where_plotly_puts_them():
     gaps = {"horizontal_spacing": 0.06, "vertical_spacing": 0.11}
     ours = build.grid(2, 3, list("abcde"), *gaps.values())
     theirs = make_subplots(2, 3, subplot_titles=list("abcde"), **gaps)
-    ours.add_trace(build.trace("scatter", x=[1], y=[2]), row=2, col=2)
+    ours.add_trace(build.trace("scatter", x=[1], y=[2]), subplot=4)
     theirs.add_scatter(x=[1], y=[2], row=2, col=2)
     mine, plotly = ours.layout, theirs.to_dict()["layout"]
     for name in (name for name in plotly if "axis" in name):

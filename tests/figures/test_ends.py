@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lrlab.figures import ends
+from lrlab.figures import theme
 from lrlab.figures.convergence import curves
 from lrlab.figures.recovery import Recovery
 
@@ -13,7 +13,7 @@ def run(name, errors):
 
 
 def figure_of(*runs, **look):
-    return ends.name_ends(curves(runs, log_y=True, hold=True, **look), [one.title for one in runs])
+    return theme.name_ends(curves(runs, log_y=True, hold=True, **look), [one.title for one in runs])
 
 
 def ends_of(figure):
@@ -42,7 +42,7 @@ def test_names_are_apart_in_the_order_of_the_ends_and_stay_inside(seed):
     last, names = (np.log10([end.y[k] for end in ends_of(figure)]) for k in (0, 1))
     low, high = figure.layout.yaxis.range
     assert (np.argsort(last) == np.argsort(names)).all()
-    assert np.diff(np.sort(names)).min() / (high - low) * (400 - ends.MARGINS) > ends.LINE - 1e-9
+    assert np.diff(np.sort(names)).min() / (high - low) * (400 - theme.MARGINS) > theme.LABEL - 1e-9
     assert names.min() > low - 1e-9 and names.max() < high + 1e-9
 
 

@@ -1,22 +1,20 @@
 """Figures: what they show is what the tables say, and every axis says what it is."""
 
-import tomllib
 from functools import partial
-from importlib.resources import files
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lrlab import catalog, metrics, presets
+from lrlab import catalog, linalg
 from lrlab.figures import convergence as drawn
 from lrlab.figures import picture, recovery, series, theme, transition
-from lrlab.figures.build import Figure
 from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
 from lrlab.runs.run import solve
+from lrlab.sweeps.winners import Outcome
 
 LIGHT, DARK = "#ffffff", "#12161d"
 
@@ -70,29 +68,11 @@ def test_solvers_of_a_figure_have_different_colours(model):
     assert len({(look.color, look.dash) for look in styles(model, names).values()}) == len(names)
 
 
-@pytest.mark.parametrize("name", presets.names())
-def test_solvers_of_a_shipped_preset_have_different_colours(name):
-    content = tomllib.loads(files("lrlab.presets").joinpath(f"{name}.toml").read_text("utf-8"))
-    for table in (content, *content.get("series", ())):
-        if "model" in table and len(solvers := table.get("solvers", ())) > 1:
-            colors = [look.color for look in styles(table["model"], solvers).values()]
-            assert len(set(colors)) == len(solvers)
-            assert len(solvers) == 8 or not {theme.PALETTE[0], theme.PALETTE[-1]} <= set(colors), "two blues"
-
-
 @pytest.mark.parametrize("palette", [theme.PALETTE, theme.DARK_PALETTE], ids=["light", "dark"])
 @pytest.mark.parametrize("sight", SIGHTS)
 def test_colours_differ_for_colour_blind_eyes(sight, palette):
     labs = [cielab(SIGHTS[sight] @ linear_rgb(c)) for c in palette]
     assert min(np.linalg.norm(a - b) for a, b in combinations(labs, 2)) >= 20.0
-
-
-def test_more_series_than_colours_still_differ():
-    names = [f"solver-{k}" for k in range(16)]
-    looks = set(zip(theme.colors(names).values(), theme.dashes(names).values(), strict=True))
-    assert len(looks) == 16
-    # A series without a line has only its marker.
-    assert len(set(zip(theme.colors(names).values(), theme.symbols(names).values(), strict=True))) == 16
 
 
 def spec_and_trace(**parameters):
@@ -156,6 +136,14 @@ def test_long_curves_are_thinned_and_keep_both_ends():
     assert np.diff(x).max() <= 300 and np.sum(x <= 100) >= 90
 
 
+@pytest.mark.parametrize("most", [recovery.MOVING_POINTS, recovery.MOST_POINTS])
+def test_a_long_signal_shows_all_its_large_entries(most):
+    truth = np.zeros(3000)
+    truth[::100] = 1.0
+    x = values(recovery.recovery(truth, [recovery.Recovery("exact", estimate=truth)], most=most).data[-1].x)
+    assert np.sum(x == 1.0) == 30 and len(x) == most
+
+
 @pytest.mark.parametrize("p", [16, 100, 3000])
 @pytest.mark.parametrize(("undetermined", "shown"), [("nothing", -5.0), ("phase", 5.0), ("scale", 1.0)])
 def test_recovery_aligns_only_what_the_model_leaves_open(p, undetermined, shown, monkeypatch):
@@ -191,7 +179,7 @@ def test_frames_end_with_the_last_estimate_and_start_with_the_first():
     assert [f.name for f in frames] == [f"iteration {k}" for k, _ in trace.history]
     last = values(recovery.recovery(truth, [run]).data[-1].y)
     np.testing.assert_allclose(values(frames[-1].data[0].y), last, atol=1e-6)
-    first = metrics.align(trace.history[0][1], truth)
+    first = linalg.align(trace.history[0][1], truth)
     np.testing.assert_allclose(values(frames[0].data[0].y), first, atol=1e-6)
 
 
@@ -202,12 +190,12 @@ def test_in_a_race_each_solver_shows_what_it_has_by_then():
         return recovery.Recovery(name, rows=rows, history=history, estimate=history[-1][1])
 
     runs = [run("quick", 0.1), run("slow", 1.0)]
-    race = dict(recovery.moments(runs, "seconds"))
-    clock = [float(name.removesuffix(" s")) for name in race]
-    assert len(race) <= recovery.MOST_FRAMES and clock[-1] == 3.0 and clock == sorted(clock)
-    for now, (quick, slow) in zip(clock, race.values(), strict=True):
+    clock = list(recovery.moments(runs, "seconds").values())
+    assert len(clock) <= recovery.MOST_FRAMES and clock[-1] == 3.0 and clock == sorted(clock)
+    for now in clock:
+        quick, slow = (len(recovery.run_at(run, now, "seconds").rows) for run in runs)
         assert quick == min(3, int(now / 0.1 + 1e-2)) and slow == int(now + 1e-2)
-    assert [at for _, at in recovery.moments(runs)] == [[1, 1], [2, 2], [3, 3]]
+    assert list(recovery.moments(runs).values()) == [1, 2, 3]
     frames = recovery.frames(partial(recovery.recovery, np.full(4, 0.5)), runs, "seconds")
     quick, slow = frames[len(frames) // 2].data
     assert (np.argmax(values(quick.y)), np.argmax(values(slow.y))) == (3, 1)
@@ -216,7 +204,7 @@ def test_in_a_race_each_solver_shows_what_it_has_by_then():
 def test_the_last_frame_is_the_last_iterate_though_it_is_not_stored():
     rows = [{"iteration": k, "seconds": float(k), "error": 1.0} for k in range(1, 401)]
     run = recovery.Recovery("thinned", rows=rows, history=[(k, np.zeros(4)) for k in range(1, 400, 2)])
-    assert recovery.frame_iterations([run])[-1] == 400
+    assert list(recovery.moments([run]).values())[-1] == 400
 
 
 def test_pictures_are_on_the_scale_of_the_truth():
@@ -244,6 +232,12 @@ CELLS = pd.DataFrame(
     ],
     columns=["x", "y", "value", "trials", "successes", "low", "high", "spread", "inferred"],
 )
+
+
+def maps(*titles):
+    return [(recovery.Recovery(title), CELLS) for title in titles]
+
+
 LINE = pd.DataFrame({"line": "predicted threshold", "x": [0.0, 1.0], "y": [5.0, 9.0]})
 
 
@@ -256,8 +250,8 @@ def marked(trace):
 
 
 def test_the_map_distinguishes_measured_inferred_and_missing_cells():
-    score = transition.Score("share of trials")
-    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, score, lines=LINE)
+    metric = transition.MapMetric("share of trials")
+    figure = transition.transition(maps("a", "b"), X, Y, metric, lines=LINE)
     measured, inferred = values(figure.data[0].z), values(figure.data[1].z)
     assert measured[0, 0] == 0.1 and measured[1, 2] == 0.9 and np.isnan(measured).sum() == 3
     assert inferred[0, 2] == 0.3 and np.isnan(inferred).sum() == 5 and figure.data[1].opacity < 1
@@ -273,7 +267,7 @@ def test_the_map_distinguishes_measured_inferred_and_missing_cells():
 
 
 def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
-    figure = transition.transition({"a": CELLS, "b": CELLS}, X, Y, transition.Score("mean overlap"))
+    figure = transition.transition(maps("a", "b"), X, Y, transition.MapMetric("mean overlap"))
     heat = figure.data[0]
     assert list(heat.customdata[1][2]) == [1.0, 20.0, "a"] and heat.hovertemplate.startswith("noise = %{customdata[0]")
     line = "9 of 10 succeed, 95% interval 0.60 to 0.98"
@@ -283,49 +277,42 @@ def test_the_text_of_a_cell_has_the_counts_of_all_solvers_and_its_place():
 
 
 def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
-    maps = {"a": CELLS, "b": CELLS, "c": CELLS, "d": CELLS}
+    several = maps(*"abcd")
     lines = pd.concat([LINE, LINE.assign(line="limit, b")])
-    figure = transition.transition(maps, X, Y, transition.Score("share", None, None, None), lines=lines, columns=3)
-    assert [note.text for note in figure.layout.annotations] == list(maps)
+    figure = transition.transition(
+        several, X, Y, transition.MapMetric("share", None, None, None), lines=lines, columns=3
+    )
+    assert [note.text for note in figure.layout.annotations] == list("abcd")
     heats = [trace for trace in figure.data if trace.type == "heatmap" and trace.name == "measured"]
-    assert [heat.customdata[0][0][2] for heat in heats] == list(maps)
+    assert [heat.customdata[0][0][2] for heat in heats] == list("abcd")
     assert sum(trace.name == "limit, b" and trace.showlegend is True for trace in figure.data) == 1
     drawn = [trace.xaxis for trace in figure.data if trace.name == "limit, b"]
     assert set(drawn) == {"x2"}
     assert not any(trace.type == "contour" for trace in figure.data), "a score has no level"
     titled = [axis for axis in figure.plotly().select_xaxes() if axis.title.text]
     assert len(titled) == 3, "below the lowest map of each column"
-    alone = transition.transition(maps, X, Y, transition.Score("share"), columns=1, lines=lines[:0])
+    alone = transition.transition(several, X, Y, transition.MapMetric("share"), columns=1, lines=lines[:0])
     assert len(alone.layout.annotations) == 4
 
 
-@pytest.mark.parametrize(("kind", "height"), [("log", 2.0), ("linear", 100.0)])
-def test_the_text_of_a_level_line_stands_at_the_line(kind, height):
-    figure = Figure()
-    figure.update_yaxes(type=kind)
-    figure.add_hline(y=100.0, annotation_text="paper: 100")
-    assert figure.layout.annotations[0].y == height and figure.layout.shapes[0].y0 == 100.0
-
-
-def test_series_have_bands_and_theory():
+def test_series_have_bands_theory_and_limits():
     points = pd.DataFrame(
         {"series": "a", "x": [1.0, 2.0], "y": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3], "trials": 5}
     )
     kinds, nan = ["predicted", "predicted", "limit"], float("nan")
     lines = pd.DataFrame({"kind": kinds, "series": ["a", "b", "a"], "x": 1.0, "y": [0.5, 0.6, 0.7]})
     lines = lines.assign(low=[0.4, nan, nan], high=[0.6, nan, nan])
-    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=lines)
-    assert {trace.name for trace in figure.data if trace.name} >= {
-        "a",
-        "theory, a",
-        "theory, b",
-        "asymptotic limit of a",
-    }
-    hovers = {trace.name: trace.hovertemplate for trace in figure.data if trace.name}
-    assert "finite-size" in hovers["theory, a"] and "size" not in hovers["theory, b"], "a formula has no draws"
-    line = next(trace for trace in figure.data if trace.name == "a")
-    assert line.error_y is None and line.customdata[0][3] == "a"
-    assert any(trace.fill == "toself" for trace in figure.data)
+    names = list(drawn.LIMITS.values())
+    limits = pd.DataFrame([(name, x, 0.9) for name in names for x in (1.0, 2.0)], columns=["name", "x", "y"])
+    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=lines, limits=limits)
+    known = {trace.name: trace for trace in figure.data if trace.name}
+    assert known.keys() == {"a", "b", "theory, a", "theory, b", "asymptotic limit of a", *names}
+    finite, formula = known["theory, a"].hovertemplate, known["theory, b"].hovertemplate
+    assert "finite-size" in finite and "size" not in formula, "a formula has no draws"
+    assert known["a"].error_y is None and known["a"].customdata[0][3] == "a"
+    assert sum(trace.fill == "toself" and len(trace.x) > 0 for trace in figure.data) == 2
+    assert [known[name].line.dash for name in names] == ["dash", "dot"]
+    assert all(list(known[name].x) == [1.0, 2.0] and list(known[name].y) == [0.9, 0.9] for name in names)
 
 
 def test_a_line_of_a_paper_goes_along_the_axis_once():
@@ -337,3 +324,33 @@ def test_a_line_of_a_paper_goes_along_the_axis_once():
     assert series.beside(many, axis_title="", value_title="").layout.height > figure.layout.height, (
         "room for the legend"
     )
+
+
+TITLES = {name: name.upper() for name in ("a", "b", "c", "d")}
+
+
+def outcome(x, y, *best):
+    return Outcome((x, y), best, False, 4, {name: f"{TITLES[name]}: 0.1" for name in "dcba"})
+
+
+def test_a_map_shows_winners_ties_and_hatches():
+    x, y = transition.Scale("m", [10.0, 100.0], "log", "m"), transition.Scale("rank", [1.0, 2.0, 3.0], "linear", "rank")
+    outcomes = [outcome(10, 1, "a"), outcome(100, 1, "b", "a", "c"), outcome(10, 2, *"abcd"), outcome(100, 2)]
+    looks = {
+        name: recovery.Recovery(TITLES[name], color)
+        for name, color in zip("abc", ("#111111", "#222222", "#333333"), strict=True)
+    }
+    figure = transition.winners_map(outcomes, looks, TITLES, x, y, {(10.0, 3.0)})
+    by_name = {one.name: one for one in figure.data}
+    # A winner has all of its cell, each of three a third of it, the fastest to the left.
+    widths = {name: np.diff(np.log(by_name[name.upper()].x.reshape(-1, 6)[:, :2])).ravel() for name in "abc"}
+    assert np.allclose(widths["a"], widths["a"].max() * np.array([1, 1 / 3]))
+    left = {name: by_name[name.upper()].x[-6] for name in "abc"}
+    assert left["b"] < left["a"] < left["c"]
+    assert by_name["A"].fillcolor == "#111111" and set(by_name[transition.MANY].x[:4] < 32) == {True}
+    assert by_name[transition.NOBODY].fillpattern.shape and by_name[transition.NOBODY].y[:4].min() > 1.5
+    hover = figure.data[-1]
+    assert hover.text[0][1] == "D: 0.1<br><b>C: 0.1</b><br><b>B: 0.1</b><br><b>A: 0.1</b>"
+    assert list(hover.text[2]) == ["no compared solver", "not measured"]
+    assert list(hover.customdata[1][1]) == [100.0, 2.0, "D"]
+    figure.plotly()

@@ -1,12 +1,11 @@
-"""Bounds and information-theoretic limits: among the metrics of a run, and as lines on figures."""
+"""Bounds and information-theoretic limits: among the metrics of a run, and as lines of its figure."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures import convergence, series
+from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
@@ -21,23 +20,11 @@ def test_metrics_name_the_limit_for_large_sizes_and_a_bound_only_where_it_holds(
     assert "limit_best_fast_overlap" not in metrics and "best_overlap" not in metrics
 
 
-def test_where_fast_methods_end_earlier_both_limits_are_given():
-    # Sparse even links have a hard region above the threshold of information.
-    spec = lrlab.spec("one-bit-phase-retrieval", n=1000, p=2000, sparsity=40, threshold=1.0)
-    limits, stated = best_overlap(spec), catalog.family(spec.model).asymptotics(spec)
-    assert limits.fast < limits.best
-    assert stated == {"limit_best_overlap": limits.best, "limit_best_fast_overlap": limits.fast}
-
-
 def test_few_non_zero_entries_have_no_limits():
     for sparsity in (1, 5, 20):
         spec = lrlab.spec("one-bit-sensing", n=60, p=1000, sparsity=sparsity, noise=1.0)
         assert catalog.family(spec.model).asymptotics(spec) == {}
-        assert "limit_overlap" not in theory.predictions(make_job(spec, "gamp"), draw=False)
-
-
-def test_pictures_have_no_limits():
-    assert catalog.family("one-bit-sensing").asymptotics(lrlab.spec("one-bit-sensing", truth="digit-3", p=64)) == {}
+        assert "limit_overlap" not in theory.predictions(make_job(spec, "gamp"), sampled=False)
 
 
 def test_captions_say_what_dots_and_curves_are():
@@ -50,17 +37,6 @@ def test_captions_say_what_dots_and_curves_are():
     here = Recovery("sir", predictions={"predicted_overlap": 0.5, "best_overlap": 0.6})
     assert "at this n and p" in theory_caption([here], "overlap") and "limit" not in theory_caption([here], "overlap")
     assert theory_caption([limited], "misfit") == theory_caption([], "error") == ""
-
-
-def test_limits_lie_over_the_lines_of_a_sweep():
-    columns = ["series", "x", "y", "low", "high", "trials"]
-    points = pd.DataFrame([("sir", x, 0.5, 0.4, 0.6, 3) for x in (1.0, 2.0)], columns=columns)
-    names = list(convergence.LIMITS.values())
-    curves = pd.DataFrame([(name, x, 0.9) for name in names for x in (1.0, 2.0)], columns=["name", "x", "y"])
-    figure = series.series(points, axis_title="n/p", value_title="overlap", limits=curves)
-    drawn = {trace.name: trace for trace in figure.data if trace.name in names}
-    assert list(drawn) == names and [drawn[name].line.dash for name in names] == ["dash", "dot"]
-    assert all(list(trace.x) == [1.0, 2.0] and list(trace.y) == [0.9, 0.9] for trace in drawn.values())
 
 
 @pytest.mark.parametrize("measure", ["overlap", "error"])

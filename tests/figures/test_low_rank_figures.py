@@ -46,7 +46,7 @@ def test_titles_are_whole_and_differences_say_their_size_or_that_they_are_roundi
     ]
     error = f"error {trace.rows[-1]['error']:.3g}"
     names = ("Gauss-Newton", "Alternating minimization of everything")
-    assert titles == ["truth", *(f"{name} {error}" for name in names)]
+    assert titles == ["ground truth", *(f"{name} {error}" for name in names)]
     figure = picture.differences(trace.problem.truth, [run, long])
     for note, z in zip(figure.layout.annotations, [np.array(trace.z) for trace in figure.data], strict=True):
         largest = np.abs(z).max()
@@ -84,14 +84,14 @@ def test_singular_values_are_sorted_by_size_on_a_log_axis_and_negative_ones_are_
 @pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
 def test_the_moment_comes_close_to_its_gaussian_approximation_with_many_measurements(model):
     spec = lrlab.spec(model)
-    table = moments.compare(moments.moments(spec, "m", [20_000], trials=3), moments.ranks(spec, "m", [20_000]))
+    table = moments.compare(moments.moments(spec, "m", [20_000], trials=3))
     [limit] = moments.predictions(spec, "m", [20_000]).to_dict("records")
     [row] = table.to_dict("records")
     assert row["mean_next"] == pytest.approx(limit["edge"], rel=0.15)
     assert row["mean_smallest"] == pytest.approx(limit["smallest"], rel=0.1)
     assert row["mean_overlap"] == pytest.approx(limit["overlap"], abs=0.03)
-    figure = spectrum.moment_values(table, moments.predictions(spec, "m", [500, 20_000]), axis_title="m")
-    assert figure.layout.xaxis.title.text == "m" and len(figure.data) == 12
+    figure = spectrum.eigenvalues(table, moments.predictions(spec, "m", [500, 20_000]), axis_title="m")
+    assert figure.layout.xaxis.title.text == "m" and len(figure.data) == 11
     # Truncation changes the size of the responses; many measurements determine the directions anyway.
     assert 0.5 * row["mean_largest"] < row["mean_clipped_largest"] < row["mean_largest"]
     assert row["mean_clipped_overlap"] == pytest.approx(row["mean_overlap"], abs=0.05)
@@ -100,14 +100,12 @@ def test_the_moment_comes_close_to_its_gaussian_approximation_with_many_measurem
 @pytest.mark.parametrize("field", ["real", "complex"])
 def test_the_moment_of_phase_retrieval_lies_on_its_exact_curves(field):
     spec = lrlab.spec("phase-retrieval", p=200, field=field)
-    table = moments.compare(
-        moments.moments(spec, "ratio", [3.0, 6.0], trials=4), moments.ranks(spec, "ratio", [3.0, 6.0])
-    )
+    table = moments.compare(moments.moments(spec, "ratio", [3.0, 6.0], trials=4))
     exact = moments.predictions(spec, "ratio", [3.0, 6.0])
     for row, limit in zip(table.to_dict("records"), exact.to_dict("records"), strict=True):
         assert row["mean_largest"] == pytest.approx(limit["largest"], abs=0.12)
         assert row["mean_next"] == pytest.approx(limit["edge"], abs=0.12)
         assert row["mean_overlap"] == pytest.approx(limit["overlap"], abs=0.08)
     assert exact["overlap"][0] > 0.5 and exact["largest"][1] > exact["edge"][1]
-    figure = spectrum.moment_values(table, exact, axis_title="m/p")
+    figure = spectrum.eigenvalues(table, exact, axis_title="m/p")
     assert "largest" not in [trace.name for trace in figure.data]

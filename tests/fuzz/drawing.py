@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 ALL = int(os.environ.get("LRLAB_FUZZ", "0"))
@@ -36,14 +36,7 @@ def drawn(share: str, few: int, *strategies: Any, **named: Any) -> Callable[[Cal
     name, _, part = share.partition(":")
     many = int(ALL * SHARES[name] * float(part or 1.0))
 
-    def decorated(test: Callable[..., Any]) -> Any:
-        limits = settings(
-            max_examples=many or few, derandomize=not many, database=None, deadline=None,
-            suppress_health_check=list(HealthCheck),
-        )  # fmt: skip
-        return limits(given(*strategies, **named)(test))
-
-    return decorated
+    return lambda test: settings(max_examples=many or few)(given(*strategies, **named)(test))
 
 
 @st.composite

@@ -1,17 +1,14 @@
 """Random addresses of all pages: each parameter appears on the page, or one sentence refuses it."""
 
-from pathlib import Path
-
 import pytest
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog, lessons, presets
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Limits
 from tests.fuzz.drawing import NUMBERS, TOKENS, drawn
+from tests.ui.driving import opened
 
-PAGES = Path(__file__).parents[2] / "pages"
 OWN = {
     "converge": ("solvers", "show", "axes", "against"),
     "spectrum": ("axis", "from", "to", "points", "spacing", "trials", "moment", "bins"),
@@ -76,13 +73,7 @@ pytestmark = pytest.mark.usefixtures("engine")
 @drawn("addresses", 4, drawn_address=addresses())
 def test_an_address_is_shown_or_refused(drawn_address):
     page, address = drawn_address
-    # Home links to the other pages, which app.py names.
-    script = PAGES.parent / "app.py" if page == "home" else PAGES / f"{page}.py"
-    at = AppTest.from_file(str(script), default_timeout=120)
-    for name, values in address.items():
-        at.query_params[name] = values
-    at.run()
-    assert not at.exception, at.exception[0].message
+    at = opened(page, **address)
     sentences = [error.value for error in at.error]
     assert all("\n" not in sentence and len(sentence) < 1000 for sentence in sentences), sentences
     if page in WITH_MODEL and address["model"][-1:] and address["model"][-1] in catalog.MODELS:

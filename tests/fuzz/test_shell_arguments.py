@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lrlab.__main__ import main
 from tests.data.hostile_rows import PARTS, saved
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_bytes, drawn
-from tests.fuzz.test_readers import RATINGS, TEXTS, XML, written
+from tests.fuzz.test_readers import LISTS, RATINGS, TEXTS, written
 
 OPTIONS = ("--rank", "--iterations", "--seed", "--base", "--set", "--top", "--user", "--labels")
 SHELL_WORDS = (
@@ -53,7 +53,7 @@ def test_fit_and_predict_end_in_rows_or_one_line(tmp_path_factory, data, options
     name = data.draw(st.sampled_from([*sorted(TEXTS), "r.csv"]))
     content = data.draw(changed([TEXTS.get(name, RATINGS)]))
     rows = written(folder, name, content)
-    labels = written(folder, "l.xml", data.draw(changed(XML[:1])))
+    labels = written(folder, "l.xml", data.draw(changed(LISTS[:1])))
     model = written(folder, "m.npz", data.draw(st.one_of(st.just(saved(PARTS)), changed_bytes([saved(PARTS)]))))
     line = data.draw(
         st.sampled_from(

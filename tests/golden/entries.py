@@ -13,6 +13,7 @@ from unittest import mock
 import numpy as np
 from streamlit.testing.v1 import AppTest
 
+from benchmarks import ship
 from lrlab import aliases, catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, declared
@@ -23,7 +24,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_job
 from lrlab.runs.theory import described
-from lrlab.solver_entry import SolverEntry, not_drawn, nothing_known
+from lrlab.solver_entry import SolverEntry, not_sampled, nothing_known
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml
 from lrlab.ui.shared import code
@@ -79,7 +80,7 @@ def wanted() -> dict[str, Entry]:
             spec = catalog.spec(model, **values)
             entries[f"theory/limits/{model}/{number}"] = Entry(limits, (spec,))
             for solver in solvers(model):
-                if (solver.draw, solver.predict) != (not_drawn, nothing_known):
+                if (solver.sample, solver.predict) != (not_sampled, nothing_known):
                     entries[f"theory/{solver.name}/{model}/{number}"] = Entry(predicted, (spec, solver.name))
     for model, settings in BEST.items():
         for number, values in enumerate(settings, 1):
@@ -102,7 +103,7 @@ def solvers(model: str) -> list[SolverEntry]:
 def of_preset(name: str) -> Iterator[tuple[str, Entry]]:
     """Yield the verdicts of a preset, and its first item per kind, solver and settings."""
     yield f"claims/{name}", Entry(verdicts, (name,))
-    plan, seen = shipped.plan(shipped.load(name)), set[Any]()
+    plan, seen = ship.plan(shipped.load(name)), set[Any]()
     for item in plan.items:
         kind: Any = (item.job.solver, item.job.options) if isinstance(item, Trial) else (type(item).__name__,)
         if kind in seen or getattr(item, "quantity", "") in TIMED:
@@ -146,7 +147,7 @@ def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
 
 def verdicts(name: str, recorded: Any) -> list[str]:
     """Return the verdict of each claim of a preset, from its shipped result."""
-    return [line.verdict for line in lines(shipped.made_anew(shipped.load(name)).table)]
+    return [line.verdict for line in lines(ship.made_anew(shipped.load(name)).table)]
 
 
 def computed(function: Callable[[Any], Any], item: Any, recorded: Any) -> Any:
@@ -167,7 +168,7 @@ def predicted(spec: Spec, solver: str, recorded: Any) -> Any:
         job = make_job(spec, solver)
     except InputError:
         return {"refused": True}
-    overlaps = job.entry.draw(spec, dict(job.options), DRAWS)
+    overlaps = job.entry.sample(spec, dict(job.options), DRAWS)
     return job.entry.predict(spec, dict(job.options)) | ({} if overlaps is None else described(overlaps))
 
 

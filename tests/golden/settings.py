@@ -27,7 +27,7 @@ HARD: dict[str, Values] = {
 OTHER: dict[str, tuple[Values, tuple[str, ...]]] = {
     "inductive-completion": (
         {"seed": 1, "n1": 60, "n2": 50, "features": "canonical", "observed": 0.4, "condition": 10.0, "noise": 0.01},
-        ("als", "r2rils", "soft-impute"),
+        ("als", "matrix-irls", "r2rils", "soft-impute"),
     ),
     "one-bit-multilabel": (
         {"seed": 1, "m": 4000, "d1": 40, "d2": 20, "observation": "full", "flip": 0.1},

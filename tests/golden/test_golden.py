@@ -14,6 +14,7 @@ def test_a_sample_of_the_numbers_agrees_with_the_record():
     assert not report, "\n".join([*report, "meant? make golden WRITE='NAME...'"])
 
 
+@pytest.mark.slow
 def test_a_changed_constant_is_a_difference(monkeypatch):
     name = "single-index/link-free-refinement/one-bit-sensing/hard"
     assert not [line for line in record.compare([name], here=True) if line.startswith(name)]

@@ -71,6 +71,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", QUESTIONS)
 def test_the_figure_shows_the_answer(step):
     of, at = step.numbers["answer"]
@@ -80,6 +81,7 @@ def test_the_figure_shows_the_answer(step):
     assert step.question.right(shown) == step.question.right(answer) >= 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", QUESTIONS)
 def test_before_the_answer_something_else_is_shown(step):
     of, at = step.numbers["answer"]

@@ -12,7 +12,7 @@ from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs import theory
-from lrlab.theory.photon_bound import least_image_error
+from lrlab.theory.cramer_rao import least_image_error
 from tests.thorough import a_third
 
 SMALL = CodedDiffraction(side=8, masks=3, oversampling=2)
@@ -75,6 +75,7 @@ def test_the_bound_is_the_trace_of_the_inverse_information():
     assert least_image_error(problem.A, x, 30.0, np.random.default_rng(1)) == pytest.approx(exact, rel=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("photons", a_third([1e3, 1e4, 1e6]))
 def test_errors_come_near_the_bound_and_do_not_beat_it(photons):
     spec = CodedDiffraction(side=32, photons=photons)

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, linprog
-from sklearn.linear_model import Lasso
+from scipy.optimize import linprog
+from sklearn.linear_model import Lasso, OrthogonalMatchingPursuit
 
 import lrlab
 from lrlab.parameters import InputError
 from lrlab.theory import sparse_limits
 from lrlab.theory.channels import answer
-from lrlab.theory.information import log_information
-from lrlab.theory.state_evolution import LEVELS
 
 
 def spec(**values):
@@ -28,14 +26,11 @@ def test_data_are_what_the_equation_says(entries):
     assert rest.std() == pytest.approx(problem.noise, rel=0.2) and abs(np.corrcoef(rest, A @ x)[0, 1]) < 0.25
     estimate = x + np.random.default_rng(0).standard_normal(300) * 0.1
     assert problem.score(estimate)["error"] == pytest.approx(np.linalg.norm(estimate - x) / np.sqrt(15))
-    with pytest.raises(InputError, match="at most p"):
-        spec(sparsity=301)
-
-
-def test_one_bit_knows_no_scale():
-    one = spec(bits=1, noise=0.1)
+    one = spec(entries=entries, bits=1, noise=0.1)
     assert "length" in one.remark and len(np.unique(np.abs(one.build().y))) == 1
     assert one.build().score(7.0 * one.build().truth)["error"] == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(InputError, match="at most p"):
+        spec(sparsity=301)
 
 
 def test_quantizers_and_thresholds_are_the_published_ones():
@@ -43,10 +38,7 @@ def test_quantizers_and_thresholds_are_the_published_ones():
     for bits, step in ((2, 0.9957), (3, 0.5860), (4, 0.3352), (5, 0.1881)):
         assert np.diff(sparse_limits.quantizer(bits).edges)[0] == pytest.approx(step, abs=1e-4)
     for positive, ratio, rho in ((False, 0.1, 0.189), (False, 0.5, 0.386), (True, 0.1, 0.241), (True, 0.5, 0.558)):
-        fraction = brentq(
-            lambda e, ratio=ratio, k=positive: sparse_limits.l1_threshold(e, k)[0] - ratio, 1e-6, 1 - 1e-6
-        )
-        assert fraction / ratio == pytest.approx(rho, abs=1e-3)
+        assert sparse_limits.l1_threshold(rho * ratio, positive) == pytest.approx(ratio, rel=2e-3)
 
 
 @pytest.mark.parametrize("bits", [0, 1, 4])
@@ -68,6 +60,18 @@ def test_the_lasso_is_that_of_scikit_learn_and_its_gap_is_a_bound():
         assert trace.stop is lrlab.Stop.CONVERGED and trace.estimate == pytest.approx(other.coef_, abs=1e-6)
         gaps = trace.table["residual"] * (y @ y) / 2
         assert (gaps + 1e-9 >= trace.table["objective"] - trace.table["objective"].min()).all()
+    # The largest strength leaves nothing.
+    assert lrlab.solve(spec(), "lasso", rule="given", strength=1000.0).metrics["limit_error"] == pytest.approx(
+        1.0, abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_omp_is_that_of_scikit_learn(seed):
+    trace = lrlab.solve(spec(noise=0.2, seed=seed), "omp")
+    peer = OrthogonalMatchingPursuit(n_nonzero_coefs=15, fit_intercept=False).fit(trace.problem.A, trace.problem.y)
+    assert np.flatnonzero(trace.estimate).tolist() == np.flatnonzero(peer.coef_).tolist()
+    assert trace.estimate == pytest.approx(peer.coef_, abs=1e-10)
 
 
 def test_basis_pursuit_is_the_linear_program():
@@ -85,10 +89,9 @@ def test_exact_data_give_the_signal_back(solver):
     assert trace.table["error"].iloc[-1] < 1e-6 and trace.table["support"].iloc[-1] == 1.0
 
 
-CASES = [("lasso", 0), ("lasso", 2), ("amp", 0), ("gamp", 0), ("gamp", 1), ("gamp", 3)]
-
-
-@pytest.mark.parametrize(("solver", "bits"), CASES)
+@pytest.mark.parametrize(
+    ("solver", "bits"), [("lasso", 0), ("lasso", 2), ("amp", 0), ("gamp", 0), ("gamp", 1), ("gamp", 3)]
+)
 def test_errors_are_those_of_the_limit(solver, bits):
     errors = []
     for seed in range(6):
@@ -96,9 +99,3 @@ def test_errors_are_those_of_the_limit(solver, bits):
         errors.append(trace.table["error"].iloc[-1])
     limit = trace.job.entry.predict(trace.job.spec, dict(trace.job.options))["limit_error"]
     assert np.mean(errors) == pytest.approx(limit, rel=0.05)
-
-
-@pytest.mark.parametrize(("noise", "bits"), [(0.05, 1), (0.3, 3), (1.2, 6)])
-def test_tables_of_noisy_quantizers_are_near_those_computed_at_their_own_noise(noise, bits):
-    channel = sparse_limits.Measured(noise, bits)
-    assert channel.table(LEVELS) == pytest.approx(log_information(channel, LEVELS), abs=3e-3)

@@ -56,6 +56,7 @@ def test_what_is_shown_is_what_solvers_get():
     np.testing.assert_array_equal(top.values.ravel(), operator.Y[0])
 
 
+@pytest.mark.slow
 def test_a_verdict_names_prediction_threshold_and_limit():
     spec = catalog.spec("one-bit-sensing", n=6000, p=40, noise=0.1**0.5)
     job = make_job(spec, "pairwise-moment")

@@ -69,8 +69,6 @@ def test_unobserved_rows_are_predicted_from_features():
         ("polynomial-network", {"r": 101}, r"r must be in 1..min\(100, 100\) = 100, got 101"),
         ("inductive-completion", {"d1": 501}, r"d1 must be in 1..n1 = 500, got 501"),
         ("inductive-completion", {"n1": 100_000, "n2": 100_000}, "n2 must be at most 1000"),
-        ("inductive-completion", {"observed": 0}, "observed must be a number in 0.0001..1, got 0"),
-        ("inductive-completion", {"coherence": 1.0}, "coherence must be 0 if there are features, got 1"),
     ],
 )
 def test_what_no_matrix_can_fulfil_is_refused(model, values, sentence):
@@ -114,7 +112,7 @@ def test_a_cancelled_run_ends_before_its_next_product_with_the_data(model, name,
         ("rank-one-sensing", {"m": 474}, {"m": 475}, r"Fewer measurements \(474\) than degrees of freedom \(475\)"),
         ("polynomial-network", {"m": 489}, {"m": 490}, r"Fewer measurements \(489\) than degrees of freedom \(490\)"),
         ("multilabel-regression", {"n": 19, "observed": 1.0}, {"n": 20, "observed": 1.0}, "Fewer points .n = 19"),
-        ("multilabel", {"n": 99}, {"n": 100}, r"Fewer rows \(n = 99\) than features \(d = 100\)"),
+        ("multilabel", {"n": 99}, {"n": 100}, r"Fewer samples \(n = 99\) than features \(d = 100\)"),
     ],
 )
 def test_too_few_measurements_are_said_before_the_run_and_in_its_result(model, few, enough, sentence, capsys):
@@ -147,9 +145,9 @@ def test_what_misses_its_weakest_direction_is_no_success():
     truth = problem.truth
     partial = problem.score(truth.truncated(2))
     assert partial["spectral_error"] < 0.05, "what counted as a success"
-    assert partial["weakest_error"] == pytest.approx(1.0) and partial["recovered_directions"] == 2
+    assert partial["weakest_error"] == pytest.approx(1.0)
     whole = problem.score(truth)
-    assert whole["weakest_error"] < 1e-9 and whole["recovered_directions"] == 3
+    assert whole["weakest_error"] < 1e-9
     goal = catalog.family(spec.model).goal
     assert whole[goal.measure] < goal.below < partial[goal.measure]
     assert "smallest singular value" in catalog.family(spec.model).measures[goal.measure].title

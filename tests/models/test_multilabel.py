@@ -54,7 +54,6 @@ def test_data_bytes_cover_what_is_held():
     [
         ({"rank": 30}, r"rank must be in 1..min\(d, labels\) = 12, got 30: lower the rank"),
         ({"per_row": 20}, "per_row must be less than labels = 20, got 20"),
-        ({"observed": 0.0}, r"observed must be a number in 0.0001..1, got 0"),
         ({"seen_per_row": 20}, "seen_per_row must be less than labels = 20, got 20: set it to 0"),
         ({"observed": 0.5, "seen_per_row": 2}, "observed must be 1 if seen_per_row is not 0, got 0.5"),
     ],
@@ -85,7 +84,7 @@ def test_own_tables_are_used_without_being_changed():
     [
         ({"Y": slice(5)}, "Y must be a table of 20 rows, as the features have, got 5"),
         ({"Y_test": slice(5)}, "Y_test must be a table of 9 rows"),
-        ({"X_test": (slice(None), slice(3))}, "X_test must be a table of the 4 columns of the training rows, got 3"),
+        ({"X_test": (slice(None), slice(3))}, "X_test must be a table of the 4 columns of the training samples, got 3"),
         ({"mask": slice(5)}, r"mask must be of the size \(20, 6\) of the labels"),
     ],
 )

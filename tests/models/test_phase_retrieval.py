@@ -10,19 +10,13 @@ KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude"
 
 
 @pytest.mark.parametrize(("field", "data"), KINDS)
-def test_a_seed_alone_determines_the_data(field, data):
+def test_more_measurements_extend_the_data(field, data):
     spec = PhaseRetrieval(m=3000, p=500, field=field, data=data, noise=0.1)
-    first, again, other = spec.build(), spec.build(), spec.replace(seed=1).build()
-    for problem in (first, again, other):
-        problem.block_rows = 700
-    assert (first.A == again.A).all() and (first.y == again.y).all() and (first.truth == again.truth).all()
-    assert not (first.A == other.A).any()
-    fewer = spec.replace(m=1000).build()
-    fewer.block_rows = 700
-    assert (fewer.A == first.A[:1000]).all() and (fewer.y[:700] == first.y[:700]).all()
-    arrays = (first.A, first.y, first.truth, first.magnitude, first.intensity)
-    assert not any(array.flags.writeable for array in arrays)
-    assert first.A.nbytes + first.y.nbytes == spec.data_bytes
+    more, fewer = spec.build(), spec.replace(m=1000).build()
+    more.block_rows = fewer.block_rows = 700
+    assert (fewer.A == more.A[:1000]).all() and (fewer.y[:700] == more.y[:700]).all()
+    assert more.A.nbytes + more.y.nbytes == spec.data_bytes
+    assert not more.magnitude.flags.writeable and not more.intensity.flags.writeable
 
 
 @pytest.mark.parametrize(("field", "data"), KINDS)
@@ -62,8 +56,6 @@ def test_scores_are_invariant_to_a_global_phase_only(field):
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"m": 1}, r"m must be a whole number in 2\.\.1000000, got 1"),
-        ({"field": "quaternion"}, "field must be one of real, complex"),
         ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 128: take p = 121"),
         ({"truth": "upload", "p": 64}, "picture must be an uploaded PNG or JPEG, got none"),
     ],

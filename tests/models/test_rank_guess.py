@@ -38,17 +38,15 @@ TABLE = lrlab.spec("inductive-completion", features="canonical", n1=80, n2=80, r
 """Three times the degrees of freedom."""
 
 
-def recovered(spec, solver):
-    return [solve(trial_spec(spec, trial), solver).metrics["weakest_error"] < 0.1 for trial in range(10)]
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solver", a_third(["gauss-newton", "tangent-descent", "matrix-irls", "altmin", "scaled-gradient"])
 )
 @pytest.mark.parametrize("assumed", [3, 6])
 def test_a_rank_assumed_up_to_three_times_too_large_is_no_obstacle(solver, assumed):
-    """Of ten: Gauss-Newton recovered 5, tangent descent, altmin and scaled-gradient at most 2."""
-    assert sum(recovered(TABLE.replace(assumed_rank=assumed), solver)) >= 9
+    """Of ten with this rank itself: Gauss-Newton recovered 5, tangent descent, altmin and scaled-gradient at most 2."""
+    traces = [solve(trial_spec(TABLE.replace(assumed_rank=assumed), trial), solver) for trial in range(10)]
+    assert sum(trace.metrics["weakest_error"] < 0.1 for trace in traces) >= 9
 
 
 def test_noise_leaves_the_rank_to_numbers_held_out_and_too_much_of_it_to_the_one_that_is_assumed():

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from benchmarks import ship
 from lrlab import presets
 from lrlab.data.dataset import Dataset
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError
-from lrlab.presets import claims, shipped, table
+from lrlab.presets import claims, table
 from lrlab.presets.definition import read
 from lrlab.presets.evidence import Samples
 from lrlab.presets.published import SETS, located, presence
@@ -29,9 +30,9 @@ series = [
   { label = "full", solver = "binary-relevance", full_rank = true },
 ]
 panels = [
-  { title = "over the rank", measure = "precision@3", axis = "share", rows = { data = "meadow" } },
-  { title = "one rank", measure = "auc", axis = "data", rows = { share = 0.5 } },
-  { title = "nothing", measure = "auc", axis = "share", rows = { data = "forest" } },
+  { title = "over the rank", metric = "precision@3", axis = "share", rows = { data = "meadow" } },
+  { title = "one rank", metric = "auc", axis = "data", rows = { share = 0.5 } },
+  { title = "nothing", metric = "auc", axis = "share", rows = { data = "forest" } },
 ]
 [paper]
 columns = ["data", "series", "share", "observed", "precision@3", "auc"]
@@ -89,10 +90,11 @@ def test_a_preset_that_draws_its_own_data_takes_no_folder(tmp_path):
         presets.plan(presets.load("jain2013-fig1c"), data=tmp_path)
 
 
+@pytest.mark.slow
 def test_our_numbers_stand_beside_the_paper_s(ran):
     count, result = ran
     assert count == 6, "forest is not there"
-    keys = ["series", "share", "measure"]
+    keys = ["series", "share", "metric"]
     points = result.table.dropna(subset=keys).set_index(keys).sort_index()
     row = points.loc[("LEML", 0.25, "precision@3")]
     assert row["paper"] == 40.0 and row["trials"] == 2 and row["difference"] == pytest.approx(row["ours"] - 40.0)
@@ -117,6 +119,7 @@ def test_full_rank_is_a_level_line_and_what_is_missing_is_named(ran):
     assert all("Not in the folder: forest." in panel.caption for panel in panels)
 
 
+@pytest.mark.slow
 def test_other_sets_of_a_folder_are_fitted_alike_and_refused_fits_left_out(tmp_path):
     """Of a set that the paper does not have, with fewer features than labels; CPLST refuses missing labels."""
     problem = Multilabel(n=60, d=4, labels=8, rank=2, per_row=2, seed=3).build()
@@ -152,19 +155,20 @@ def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_orde
     held = held._replace(errors={name: {0.4: table.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
     printed = dict(zip(names, ({0.4: value, 0.6: np.nan} for value in (60.0, 50.0, 40.0)), strict=True))
     found = claims.on_numbers(printed, held, best=1)
-    assert [verdict.word for verdict in found] == [numbers, order]
+    assert [verdict.verdict for verdict in found] == [numbers, order]
     assert claims.on_numbers({"a": {0.4: np.nan}}, held) == []
     unsure = held._replace(errors={})
-    assert {verdict.word for verdict in claims.on_numbers(printed, unsure)} == {"not decided"}, "one trial"
+    assert {verdict.verdict for verdict in claims.on_numbers(printed, unsure)} == {"not decided"}, "one trial"
     small = held._replace(errors={name: {0.4: 8.0} for name in names})
-    assert claims.on_numbers(printed, small)[0].word in ("not decided", "not reproduced"), "40 test rows"
+    assert claims.on_numbers(printed, small)[0].verdict in ("not decided", "not reproduced"), "40 test rows"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["yu2014-table5", "yu2014-tables11-15"])
 @pytest.mark.parametrize("trials", [1, 3])
 def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
     """Numbers far from all printed ones; rows of the paper repeat methods of full rank for each rank."""
-    plan = presets.plan(presets.load(name), data=shipped.names_alone(["bibtex"]))
+    plan = presets.plan(presets.load(name), data=ship.names_alone(["bibtex"]))
     scores = {"precision@1": 99.0, "precision@3": 98.0, "precision@5": 97.0, "hamming": 0.5, "auc": 0.999}
     results = [
         {"data": "bibtex", "solver": item.solver, "trial": item.trial, "refused": "", "trace": [], **scores}
@@ -172,7 +176,7 @@ def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
         else None
         for item in plan.items
     ]
-    words = {verdict.word for panel in plan.finish(results).panels for verdict in panel.judged}
+    words = {verdict.verdict for panel in plan.finish(results).panels for verdict in panel.judged}
     assert words == {"not decided"} if trials == 1 else "not reproduced" in words and "reproduced" not in words
 
 

@@ -6,6 +6,7 @@ from zlib import crc32
 import pandas as pd
 import pytest
 
+from benchmarks import ship
 from lrlab import InputError, presets
 from lrlab.catalog import family
 from lrlab.engine.results import LocalResults
@@ -76,7 +77,7 @@ def test_facts_of_a_paper_stand_in_one_place():
 def test_what_a_quick_form_leaves_out_is_not_decided(name):
     """A claim on another panel, series or data set has a verdict as well."""
     part = presets.load(name, quick=True)
-    plan = presets.plan(part, data=shipped.names_alone(part.data))
+    plan = presets.plan(part, data=ship.names_alone(part.data))
     found = result.lines(plan.finish([result_of(item) for item in plan.items]).table)
     claims = part.content.get("claims", [])
     assert {f"“{claim['paper']}”" for claim in claims} <= {line.claim for line in found}
@@ -92,11 +93,12 @@ def test_a_quick_form_leaves_what_its_table_says():
     assert [one["label"] for one in content["series"]] == ["two"] and len(content["panels"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", {presets.load(name).kind: name for name in shipped.names()}.values())
 def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
     monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
     run = shipped.load(name)
-    plan = shipped.plan(run)
+    plan = ship.plan(run)
     for count in {1, max(1, len(run.results) // 3)}:
         values = [value if k < count else None for k, value in enumerate(run.results)]
         result = plan.finish(values)
@@ -104,6 +106,7 @@ def test_a_figure_is_drawn_of_the_results_so_far(name, monkeypatch):
         assert not result.table.empty and all(panel.figure.to_json() for panel in result.panels)
 
 
+@pytest.mark.slow
 def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path):
     paths = report.write_report(tmp_path, stored=True)
     text = paths[0].read_text("utf-8")
@@ -129,6 +132,7 @@ def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp
     assert all(f">{word}<" in text for word in ("reproduced", "agrees in direction", "not decided", "not computed"))
 
 
+@pytest.mark.slow
 def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, monkeypatch):
     started = []
 

@@ -36,9 +36,6 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "each", "lower": ["a"], "higher": ["up"], "from": 2}, True),
         ({"rule": "each", "lower": ["up"], "higher": ["down"]}, False),
         ({"rule": "each", "lower": ["up"], "higher": ["down"], "at": 1}, True),
-        ({"rule": "ratio", **LOWER, "level": 9, "within": 1.2}, True),
-        ({"rule": "ratio", **LOWER, "level": 100, "within": 3}, False),
-        ({"rule": "ratio", **ABOVE, "level": 9, "within": 1.2}, False),
         ({"rule": "similar", "series": ["a", "flat"], "within": 1.2}, True),
         ({"rule": "similar", "series": ["a", "b"], "within": 1.2}, False),
         ({"rule": "similar", "series": ["a", "b"], "within": 10}, True),
@@ -122,8 +119,7 @@ def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
     [
         ({"rule": "each", **LOWER, "by": 20}, "agrees in direction"),
         ({"rule": "each", **ABOVE, "by": 20}, "not reproduced"),
-        ({"rule": "ratio", **LOWER, "level": 100, "within": 3}, "agrees in direction"),
-        ({"rule": "ratio", **ABOVE, "level": 100, "within": 3}, "not reproduced"),
+        ({"rule": "each", **LOWER, "level": 2, "within": 1.5}, "agrees in direction"),
         ({"rule": "slope", "series": ["power"], "level": 1.0, "within": 0.2}, "agrees in direction"),
         ({"rule": "slope", "series": ["power"], "level": -1.0, "within": 0.2}, "not reproduced"),
         ({"rule": "slope", "series": ["power"], "level": 2.0, "within": 0.2}, "reproduced"),
@@ -152,7 +148,7 @@ def test_printed_numbers_are_judged_per_method(ours, word):
         name: {x: y + np.array([-0.1, 0.0, 0.1]) for x, y in zip(X, row, strict=True)} for name, row in rows.items()
     }
     found = {
-        verdict.paper: verdict.word
+        verdict.claim: verdict.verdict
         for verdict in claims.on_numbers({**printed, "c": dict.fromkeys(X, 30.0)}, Samples(values), best=1)
     }
     assert found["the numbers of the table, a"] == word, found

@@ -1,5 +1,6 @@
 """Theorems: quantities recomputed in another way, lines, rules in all three outcomes, presets at other positions."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,19 +11,25 @@ from lrlab import presets
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import items
-from lrlab.presets.bounds import BOUNDS, STEP_BOUNDS, dense_error
+from lrlab.presets.bounds import FUNCTIONS, evaluated, pairwise_limit
 from lrlab.presets.definition import moved
 from lrlab.presets.items import Search
 from lrlab.presets.quantities import QUANTITIES, at_distance
+
+
+def bound_of(name, number, spec, x=np.nan):
+    """Return the bound with a number among the different ones of a preset, at a spec."""
+    formulas = dict.fromkeys(line["bound"] for line in presets.load(name).content["lines"] if "bound" in line)
+    return evaluated(list(formulas)[number], [spec], x)[0]
 
 
 def test_every_quantity_and_every_bound_is_drawn_somewhere():
     tables = [presets.load(name).content for name in presets.names() if presets.load(name).kind == "lines"]
     series = [one for table in tables for one in table.get("series", ())]
     assert {one["quantity"] for one in series if "quantity" in one} == set(QUANTITIES)
-    lines = {line["bound"] for table in tables for line in table.get("lines", ()) if "bound" in line}
-    against = {table["figure"].get("against") for table in tables} - {None, "iteration", "seconds"}
-    assert lines | against == {*BOUNDS, *STEP_BOUNDS}
+    formulas = [one[key] for table in tables for one in (*table.get("lines", ()), table["figure"])
+                for key in ("bound", "against") if key in one]  # fmt: skip
+    assert all(re.search(rf"\b{name}\b", " ".join(formulas)) for name in FUNCTIONS)
 
 
 def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
@@ -34,14 +41,14 @@ def test_the_properties_of_rank_one_measurements_are_the_sums_of_the_theorem():
     for name in ("B", "G"):
         sizes = [QUANTITIES["properties"](spec.replace(m=m))[name] for m in (100, 10_000)]
         assert 4 < sizes[0] / sizes[1] < 25, "they fall as 1 / sqrt(m)"
-    assert BOUNDS["accuracy-for-altmin"](spec) == pytest.approx(1 / (100 * 2**1.5 * 3))
+    assert bound_of("jain2013-theorem1", 0, spec) == pytest.approx(1 / (100 * 2**1.5 * 3))
 
 
 @pytest.mark.parametrize("operator", ["gaussian", "dense"])
 def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     spec = lrlab.spec("rank-one-sensing", m=200, d1=20, d2=30, rank=1, operator=operator)
     drawn = [QUANTITIES["isometry"](spec.replace(seed=seed)) for seed in range(300)]
-    line = BOUNDS["isometry-rank-one" if operator == "gaussian" else "isometry-dense"](spec)
+    line = bound_of("jain2013-claim3", int(operator == "dense"), spec)
     assert np.mean([one["high"] for one in drawn]) == pytest.approx(line, rel=0.05)
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
 
@@ -61,7 +68,7 @@ def test_gaps_are_those_of_the_empirical_minimisers():
     others = [Z / np.linalg.norm(Z, "nuc") for Z in rng.standard_normal((200, 4, 3))]
     assert max(np.vdot(Z, X) for Z in others) < s[0]
     large = QUANTITIES["generalisation-gaps"](spec.replace(n=4000, d=60, labels=90))
-    assert large["trace"] == pytest.approx(BOUNDS["trace-ball-exact"](spec.replace(d=60, labels=90)), rel=0.1)
+    assert large["trace"] == pytest.approx(bound_of("yu2014-claims7-8", 1, spec.replace(d=60, labels=90)), rel=0.1)
 
 
 def test_a_label_of_high_frequency_has_the_gap_of_its_limit():
@@ -69,16 +76,16 @@ def test_a_label_of_high_frequency_has_the_gap_of_its_limit():
     rng = np.random.default_rng(0)
     for largest in (0.01, 0.05, 0.3, 1.0):
         parts = [QUANTITIES["generalisation-gaps"](spec.replace(seed=seed), largest) for seed in range(30)]
-        limit = STEP_BOUNDS["frequent-label-exact"](spec, largest)
+        limit = bound_of("yu2014-theorem6", 1, spec, largest)
         assert np.mean([one["frobenius"] for one in parts]) == pytest.approx(1.0, rel=0.05)
         assert np.mean([one["trace"] for one in parts]) == pytest.approx(limit, rel=0.05)
         # The norm of such a matrix of normal numbers.
         rows = np.sqrt(np.append(largest, np.full(119, (1 - largest) / 119)) / 80)[:, None]
         norms = [np.linalg.norm(rows * rng.standard_normal((120, 80)), 2) for _ in range(30)]
         assert np.mean(norms) == pytest.approx(limit, rel=0.05)
-    equal = BOUNDS["trace-ball-exact"](spec)
-    assert STEP_BOUNDS["frequent-label-exact"](spec, 1 / 120) == pytest.approx(equal, rel=0.01)
-    assert STEP_BOUNDS["frequent-label"](spec, 1 / 120) == pytest.approx(BOUNDS["trace-ball"](spec))
+    equal = bound_of("yu2014-claims7-8", 1, spec)
+    assert bound_of("yu2014-theorem6", 1, spec, 1 / 120) == pytest.approx(equal, rel=0.01)
+    assert bound_of("yu2014-theorem6", 0, spec, 1 / 120) == pytest.approx(bound_of("yu2014-claims7-8", 0, spec))
 
 
 def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
@@ -107,8 +114,8 @@ def test_the_statistical_error_is_that_of_the_noise_and_has_its_limit():
     e = spec.build().b - spec.replace(noise=0.0).build().b
     assert parts["mean"] == pytest.approx(abs(np.mean(e)))
     assert parts["moment"] == pytest.approx(np.linalg.norm((X.T * e) @ X / 3000, 2))
-    assert parts["moment"] == pytest.approx(BOUNDS["network-floor-exact"](spec), rel=0.15)
-    assert BOUNDS["network-floor"](spec) == pytest.approx(0.2 * np.sqrt(60 * np.log(60) ** 3 / 3000))
+    assert parts["moment"] == pytest.approx(bound_of("soltani2018-theorem5", 1, spec), rel=0.15)
+    assert bound_of("soltani2018-theorem5", 0, spec) == pytest.approx(0.2 * np.sqrt(60 * np.log(60) ** 3 / 3000))
 
 
 def test_the_bound_of_sparse_signals_does_not_change_when_the_moment_is_scaled():
@@ -120,10 +127,10 @@ def test_the_bound_of_sparse_signals_does_not_change_when_the_moment_is_scaled()
         return (phi + width) ** power * width**0.5 / phi**3 * rate
 
     phi, width = moments.phi, 1 - moments.mu0**2
-    assert BOUNDS["sparse-bound"](spec) == pytest.approx(bound(phi, width))
+    assert bound_of("yi2015-theorem3-7", 1, spec) == pytest.approx(bound(phi, width))
     scaled = [bound(2 * phi, 2 * width, power) / bound(phi, width, power) for power in (1, 1.5, 2.5)]
     assert scaled == pytest.approx([0.354, 0.5, 1.0], abs=1e-3), "the powers of the statement and the proof fail"
-    assert BOUNDS["sparse-error"](spec) == pytest.approx((phi + width) / phi * rate)
+    assert bound_of("yi2015-theorem3-7", 0, spec) == pytest.approx((phi + width) / phi * rate)
 
 
 def test_the_minimax_bound_is_that_of_the_margin_and_the_slope_of_the_link():
@@ -131,8 +138,8 @@ def test_the_minimax_bound_is_that_of_the_margin_and_the_slope_of_the_link():
     z, f = np.linspace(-40, 40, 100001), spec.link_function
     margin, slope = 1 - np.abs(f(z)).max(), np.abs(np.gradient(f(z), z)).max()
     expected = np.sqrt(margin * (1 - margin)) / slope * np.sqrt(4 * np.log(50 / 4) / 500)
-    assert BOUNDS["minimax-sparse"](spec) == pytest.approx(expected, rel=1e-4)
-    assert BOUNDS["minimax-sparse"](spec.replace(flip=0.0)) == 0
+    assert bound_of("yi2015-theorem3-7", 2, spec) == pytest.approx(expected, rel=1e-4)
+    assert bound_of("yi2015-theorem3-7", 2, spec.replace(flip=0.0)) == 0
 
 
 def test_the_bound_of_the_power_iteration_is_equation_3_9():
@@ -141,8 +148,8 @@ def test_the_bound_of_the_power_iteration_is_equation_3_9():
     phi, width = moments.phi, 1 - moments.mu0**2
     gamma = (width / (phi + width) + 1) / 2
     expected = 2 * (phi + width) / phi * np.sqrt(10 / 1000) + np.sqrt((1 - 1 / 10) / (1 / 10)) * gamma**7
-    assert STEP_BOUNDS["power-iteration"](spec, 7) == pytest.approx(expected)
-    assert BOUNDS["pairwise-error"](spec) == pytest.approx(2 * np.sqrt(phi + width) / phi * np.sqrt(10 / 1000))
+    assert bound_of("yi2015-theorem3-5-steps", 0, spec, 7) == pytest.approx(expected)
+    assert bound_of("yi2015-theorem3-5", 1, spec) == pytest.approx(2 * np.sqrt(phi + width) / phi * np.sqrt(10 / 1000))
     drawn = [(np.random.default_rng(k).standard_normal(10)) for k in range(4000)]
     assert np.mean([b[0] ** 2 / (b @ b) for b in drawn]) == pytest.approx(1 / 10, rel=0.05), "alpha^2"
 
@@ -150,7 +157,7 @@ def test_the_bound_of_the_power_iteration_is_equation_3_9():
 def test_the_exact_error_of_the_pairwise_moment_is_that_of_the_spiked_model():
     for model, more in (("one-bit-sensing", {"noise": 0.5}), ("one-bit-phase-retrieval", {"threshold": 1.2})):
         spec = lrlab.spec(model, n=10**6, p=2, **more)
-        assert BOUNDS["pairwise-error"](spec) == pytest.approx(dense_error(spec, 5e5), rel=0.01)
+        assert bound_of("yi2015-theorem3-5", 1, spec) == pytest.approx(pairwise_limit(spec), rel=0.01)
 
 
 def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squared():
@@ -194,7 +201,7 @@ def test_the_perturbation_is_the_sum_of_the_theorem_at_its_distance():
         H[:, j] += (np.sign(x @ W.dense()[:, j]) - np.sign(x @ other.dense()[:, j])) * x
     expected = np.linalg.norm(H * 4 / 3000 / np.sqrt(2 / np.pi) - gap, 2)
     assert QUANTITIES["perturbation"](spec, 0.4)["norm"] == pytest.approx(expected)
-    assert STEP_BOUNDS["perturbation"](spec, 0.25) == pytest.approx(np.sqrt(24 * np.sqrt(2) / 3000) * 0.5)
+    assert bound_of("qiu2017-theorem2", 0, spec, 0.25) == pytest.approx(np.sqrt(24 * np.sqrt(2) / 3000) * 0.5)
 
 
 @pytest.mark.parametrize("distance", [0.3, 1.0, 1.4])
@@ -203,12 +210,16 @@ def test_both_sides_of_the_lemma_are_means_over_draws_of_all_g(distance):
     differ = 4.0 * (np.sign(g[:, 0]) != np.sign(g @ [np.cos(angle), np.sin(angle), 0.0]))
     matrix = np.linalg.norm((g.T * differ) @ g / len(g), 2) / distance
     length = np.mean(np.sum(g**2, axis=1) * differ) / 3 / distance
-    parts = QUANTITIES["sign-moments"](lrlab.spec("one-bit-multilabel", m=100_000, d1=3, d2=3), distance)
+    spec = lrlab.spec("one-bit-multilabel", m=100_000, d1=3, d2=3)
+    parts = QUANTITIES["sign-moments"](spec, distance)
     for part, plain in (("matrix", matrix), ("length", length)):
         assert parts[part] == pytest.approx(plain, rel=0.02)
-        assert parts[part] == pytest.approx(STEP_BOUNDS[f"sign-{part}"](None, distance), rel=0.02)
+        assert parts[part] == pytest.approx(
+            bound_of("qiu2017-theorem2", 2 + (part == "length"), spec, distance), rel=0.02
+        )
 
 
+@pytest.mark.slow
 def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
     preset = presets.load("jain2013-theorem1-steps", quick=True)
     result = presets.compute(preset, start=LocalResults, trials=2)

@@ -12,6 +12,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "parameters", "solver"), CELLS)
 def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, parameters, solver):
     traces = [solve(lrlab.spec(model, **parameters, seed=seed), solver) for seed in range(7000, 7006)]
@@ -23,13 +24,14 @@ def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, param
     assert "the ground truth fits the data better" in beaten[0].summary()["message"]
 
 
+@pytest.mark.slow
 def test_a_network_without_its_weakest_unit_is_not_called_converged():
     spec = lrlab.spec("polynomial-network", p=40, r=3, condition=1e4, m=234, seed=31000)
     solvers = ["gauss-newton", "scaled-gradient", "tangent-descent"]
     traces = {solver: [solve(trial_spec(spec, trial), solver) for trial in range(10)] for solver in solvers}
     # The rounding of the processor's products decides which trial of a solver misses the unit.
     beaten = [trace for own in traces.values() for trace in own if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
-    assert len(beaten) >= 4 and all(trace.metrics["recovered_directions"] == 2 for trace in beaten)
+    assert len(beaten) >= 4 and all(trace.metrics["weakest_error"] > 0.1 for trace in beaten)
     for own in traces.values():
         converged = [trace for trace in own if trace.stop is lrlab.Stop.CONVERGED]
         assert len(converged) >= 6 and all(trace.metrics["weakest_error"] < 1e-6 for trace in converged)
@@ -86,6 +88,7 @@ TOO_FEW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "parameters"), TOO_FEW)
 def test_fewer_measurements_than_unknowns_are_never_said_to_give_the_answer(model, parameters):
     specs = [lrlab.spec(model, **parameters, seed=seed) for seed in range(7000, 7003)]

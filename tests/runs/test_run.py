@@ -11,6 +11,7 @@ from lrlab.engine.messages import Failure
 from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial
+from lrlab.runs.trace import Trace
 from lrlab.shell import solve as shell_solve
 
 ERRORS = [np.linalg.LinAlgError("Singular matrix"), ZeroDivisionError("division by zero"), FloatingPointError()]
@@ -43,6 +44,22 @@ def test_a_numerical_error_ends_the_shell_with_a_sentence_and_status_1(broken, m
     assert not out and err.count("\n") == 1 and "broke down numerically" in err
 
 
+@pytest.mark.parametrize(
+    ("errors", "words"),
+    [
+        ([0.3, 0.08, np.nan, 1.41, 0.08], "The error rose from 0.08 to 1.4 at iteration 4, and fell again."),
+        ([0.3, 0.08, 1.41, 1.4], ""),
+        ([1.2, 0.5, 0.9, 0.4], ""),
+        ([0.1, 1e-9, 1e-4, 1e-9], ""),
+        ([np.nan, np.nan], ""),
+        ([], ""),
+    ],
+)
+def test_an_error_that_rises_and_falls_again_is_said(errors, words):
+    rows = [{"iteration": k, "error": error} for k, error in enumerate(errors, 1)]
+    assert Trace(make_job(catalog.spec("one-bit-sensing"), "biht"), rows).swing == words
+
+
 def test_a_run_without_an_iterate_says_how_long_it_ran(monkeypatch):
     def run(problem, *, rng):
         sum(range(10**6))
@@ -61,20 +78,22 @@ def test_a_run_without_an_iterate_says_how_long_it_ran(monkeypatch):
 
 @pytest.fixture
 def waiting(monkeypatch):
-    """Return a job whose solver waits for .05 s in each of four iterations, as on a machine that does much else."""
+    """Return a job whose solver waits longer than its limit, as on a machine that does much else."""
 
     def run(problem, *, rng):
         for _ in range(4):
-            time.sleep(0.05)
+            time.sleep(0.03)
             yield Iterate(np.ones(problem.shape[1]))
 
     entry = replace(catalog.solver("pairwise-moment", "one-bit-sensing"), run=run)
     monkeypatch.setattr(catalog, "solver", lambda *arguments: entry)
     monkeypatch.setattr(catalog, "compatible", lambda *arguments: entry)
-    return make_job(catalog.spec("one-bit-sensing"), "pairwise-moment", max_seconds=0.1)
+    return make_job(catalog.spec("one-bit-sensing"), "pairwise-moment", max_seconds=0.05)
 
 
-def test_trials_end_by_the_time_of_the_processor_and_live_runs_by_that_of_the_wall(waiting):
+def test_trials_end_by_the_time_of_the_processor_and_live_runs_by_that_of_the_wall(waiting, monkeypatch):
+    # A slow processor would end them as well.
+    monkeypatch.setattr(time, "thread_time", lambda: 0.0)
     assert run_job(waiting).stop is Stop.TIMEOUT
     result, rows = run_trial(Trial(waiting, 0)), run_traced(Trial(waiting, 0))
     assert (result.stop, result.iterations) == ("FINISHED", 4)

@@ -29,10 +29,8 @@ def shell(line, **environment):
 @pytest.mark.parametrize(
     ("line", "status", "sentence"),
     [
-        ("lrlab models > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
         ("lrlab --help > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
         ("lrlab models --json > /dev/full", 1, "Standard output cannot be used (No space left on device)"),
-        ("lrlab models >&-", 1, "Standard output cannot be used (closed)"),
         ("lrlab models --json >&-", 1, "Standard output cannot be used (closed)"),
         ("lrlab sweep nothing.toml >&-", 2, "sweep file must be"),
         ("lrlab new solver mine --dir /proc", 2, "file must be one that can be used"),
@@ -48,17 +46,15 @@ def test_output_that_cannot_be_written_is_one_sentence(line, status, sentence):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_an_encoding_that_lacks_characters_gets_codes(encoding):
-    done = run("models", PYTHONIOENCODING=encoding)
+def test_an_encoding_that_lacks_characters_gets_codes():
+    done = run("models", PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
     assert "one-bit-sensing" in done.stdout
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", ["1", "2"])
-def test_optimized_python_reads_the_same_catalog(level):
-    done = run("models", "--json", PYTHONOPTIMIZE=level)
+def test_python_without_docstrings_reads_the_same_catalog():
+    done = run("models", "--json", PYTHONOPTIMIZE="2")
     assert done.returncode == 0, done.stderr
     listed = {(m["model"], s["solver"]): s["reference"] for m in json.loads(done.stdout) for s in m["solvers"]}
     assert listed == {(m, e.name): e.reference for m in catalog.MODELS for e in catalog.solvers_for(m)}
@@ -103,8 +99,6 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
         ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 18: correct the file."),
         ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
         ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
-        ("pass", "raise SystemExit", 2, "own.py: does not import (SystemExit"),
-        ("pass", "raise GeneratorExit", 2, "own.py: does not import (GeneratorExit"),
     ],
 )
 def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):

@@ -32,8 +32,8 @@ def edit(monkeypatch):
             function = unwrap(getattr(member, "fget", None) or getattr(member, "func", member))
             if isinstance(function, FunctionType) and function.__module__ == module.__name__:
                 monkeypatch.setattr(function, "__code__", changed.get(function.__qualname__, function.__code__))
-        code_hash._versions.clear()
+        code_hash._hashes.clear()
 
     yield edited
     monkeypatch.undo()
-    code_hash._versions.clear()
+    code_hash._hashes.clear()

@@ -88,7 +88,8 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(command, tm
     path, chance = tmp_path / "s.sqlite", random.Random(7)
     total, before, shell = parse(DEFINITION).total, {}, started(command)
     for kill in range(KILLS):
-        goal = len(before) + chance.randrange(1, total // (KILLS + 2))
+        # So early that the sweep is far from its end whenever this process has its turn.
+        goal = len(before) + chance.randrange(1, total // (4 * KILLS + 8))
         until(lambda: stored_trials(path) >= goal or shell.poll() is not None)  # noqa: B023
         assert shell.poll() is None, "the sweep ended before the kill"
         if kill % 3 == 2:

@@ -20,7 +20,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import to_toml
-from tests.waiting import stored_trials
+from tests.waiting import PATIENCE, stored_trials
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -60,6 +60,7 @@ def replace_by_text(path):
     path.write_text("my thesis")
 
 
+@pytest.mark.slow
 @pytest.mark.attempt("a store removed or replaced during a sweep", "a sentence and status 1; run again, it resumes")
 @pytest.mark.parametrize("remove", [remove_one, remove_all, replace_by_another, replace_by_text])
 def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, monkeypatch, remove):
@@ -86,33 +87,36 @@ def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, 
 
 @pytest.fixture
 def lock(path):
-    """Return what locks the store, as another program does, for so many seconds."""
-    threads = []
+    """Return what locks the store, as another program does, until the returned event is set."""
+    threads, ended = [], threading.Event()
 
-    def locked(seconds):
+    def locked():
         begun = threading.Event()
 
         def hold():
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("BEGIN EXCLUSIVE")
                 begun.set()
-                time.sleep(seconds)
+                ended.wait(PATIENCE)
 
         threads.append(threading.Thread(target=hold))
         threads[-1].start()
         begun.wait()
+        return ended
 
     yield locked
+    ended.set()
     for thread in threads:
         thread.join()
 
 
 def test_a_locked_store_is_waited_for(path, lock):
     with Store(path) as store:
-        lock(1.0)
+        threading.Timer(0.5, lock().set).start()
         assert run(SWEEP, store, LocalResults).computed == TOTAL
 
 
+@pytest.mark.slow
 @pytest.mark.attempt("a store locked by another program", "waited for, then a sentence with what is stored")
 def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock, tmp_path, monkeypatch, capsys):
     definition = tmp_path / "sweep.toml"
@@ -122,12 +126,13 @@ def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock
 
     def locking(trial):
         if trial.number == 3 and not locked:
-            locked.append(lock(3.0))
+            locked.append(lock())
         return run_trial(trial)
 
     monkeypatch.setattr(running, "run_trial", locking)
     monkeypatch.setattr("lrlab.engine.engine.Engine.map", lambda self, *work: one_by_one(*work))
     assert main(["sweep", str(definition), "--store", str(path)]) == 1
+    locked[0].set()
     *_, sentence = capsys.readouterr().err.splitlines()
     stored = stored_trials(path)
     assert (
@@ -156,6 +161,7 @@ def slow(function, items):
     return LocalResults(later, items, batch_seconds=0.01)
 
 
+@pytest.mark.slow
 def test_thirty_of_one_process_divide_a_sweep(path):
     with Store() as store:
         expected = json.dumps(cell_rows(run(SWEEP, store, LocalResults)))
@@ -166,6 +172,7 @@ def test_thirty_of_one_process_divide_a_sweep(path):
     assert {json.dumps(cell_rows(results)) for results in done} == {expected}
 
 
+@pytest.mark.slow
 def test_a_trial_that_failed_elsewhere_is_tried_here(path):
     def failing(function, items):
         def fails(item):

@@ -16,15 +16,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import lrlab
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
-from lrlab.runs.run import Trial, TrialResult, run_trial, trial_spec
-from lrlab.store.location import SharedStore
+from lrlab.model_entry import Success
+from lrlab.runs.job import make_job
+from lrlab.runs.run import Trial, TrialResult, run_traced, run_trial, trial_spec
 from lrlab.store.store import Store, export
 from lrlab.sweeps import run as running
-from lrlab.sweeps.definition import Success, Sweep
+from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import missing, run
 from lrlab.sweeps.tables import cell_rows
@@ -97,7 +97,7 @@ def test_cells_count_what_was_measured():
 def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
     with Store(path) as store:
         before = swept(SWEEP, store)
-        edit("lrlab.solvers.single_index.moment_methods", "mean /= n", "mean /= n * 1")
+        edit("lrlab.solvers.single_index.moment_methods", "mean += y @ X / n", "mean += y @ X / n * 1")
         assert {group.solver: group.stale for group in store.groups()} == {
             "marginal-mean": True,
             "pairwise-moment": False,
@@ -111,9 +111,21 @@ def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
         assert swept(SWEEP, store) == (0, TOTAL, before[2])
 
 
-def test_seeds_of_trials_are_those_that_stores_hold():
-    """Where these change, `store.EDITION` has to."""
-    assert [trial_spec(spec("one-bit-sensing", n=500), t).seed for t in range(2)] == [4274526460, 461802117]
+def test_seeds_and_traces_of_trials_are_those_that_stores_hold():
+    """Where these change, `code_hash.EDITION` has to."""
+    one_bit = spec("one-bit-sensing", n=500)
+    assert [trial_spec(one_bit, t).seed for t in range(2)] == [4274526460, 461802117]
+    rows = run_traced(Trial(make_job(one_bit, "gamp", max_iter=3), 1))
+    columns = ["iteration", "residual", "error", "overlap", "misfit"]
+    held = [[row[name] for name in columns] for row in rows]
+    assert held == [
+        pytest.approx([1, 0.1650804284, 0.2367624125, 0.9447291411, 0.1902737169], rel=1e-6),
+        pytest.approx([2, 0.0778305447, 0.1087404015, 0.9882104796, 0.0954952552], rel=1e-6),
+        pytest.approx([3, 0.0398523577, 0.0682555330, 0.9953466084, 0.0645205670], rel=1e-6),
+    ]
+    assert {(row["solver"], row["trial"], row["seed"], row["stop"]) for row in rows} == {
+        ("gamp", 1, 461802117, "MAX_ITER")
+    }
 
 
 def test_scores_that_are_no_numbers_are_stored():
@@ -218,7 +230,7 @@ def test_what_is_foreign_damaged_or_of_another_format_is_one_sentence_and_stays(
     assert before is None or files(tmp_path) == before
 
 
-@pytest.mark.attempt("a store of which only a part was written", "lrlab retains whole batches, the sweep goes on")
+@pytest.mark.attempt("a store that was written in part", "lrlab retains whole batches, the sweep goes on")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
 def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
     copy = tmp_path / "copy.sqlite"
@@ -252,12 +264,11 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
         Store(path.parent / "nowhere" / "store.sqlite")
 
 
-def test_memory_is_not_a_name_of_a_file(tmp_path, monkeypatch):
+def test_memory_is_a_file_like_any_other(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "store must be a file, got :memory:: name a file, or leave out the store to keep trials in memory"
-    with pytest.raises(InputError, match=words):
-        lrlab.sweep(SWEEP.spec, {"noise": [0.1]}, ["sir"], 1, store=":memory:")
-    assert words in SharedStore(Path(":memory:")).warning and not [*tmp_path.iterdir()]
+    for reused in (0, TOTAL):
+        with Store(Path(":memory:")) as store:
+            assert swept(SWEEP, store)[1] == reused
 
 
 def test_several_make_a_store_at_once(path):
@@ -277,7 +288,7 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     out = tmp_path / "trials.csv"
     assert main(["store", str(path), "--export", str(out)]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert len(shown) == 4 and "marginal-mean  12 trials in 4 cells  current" in shown[0]
+    assert len(shown) == 4 and "marginal-mean  12 trials at 4 grid points  current" in shown[0]
     assert main(["store", str(path), "--export", str(tmp_path / "trials.parquet")]) == 0
     with out.open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -290,7 +301,7 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     assert list(parquet.columns) == list(rows[0]) and parquet["n"].dtype == "int64"
     assert [float(row["error"]) for row in rows] == parquet["error"].tolist(), "to the last digit"
     capsys.readouterr()
-    edit("lrlab.solvers.single_index.moment_methods", "mean /= n", "mean /= n * 1")
+    edit("lrlab.solvers.single_index.moment_methods", "mean += y @ X / n", "mean += y @ X / n * 1")
     assert main(["store", str(path), "--prune", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["trials_pruned"] == 12 and [group["solver"] for group in document["groups"]] == ["pairwise-moment"]

@@ -7,7 +7,7 @@ from lrlab.catalog import spec
 from lrlab.figures import sweeps as drawn
 from lrlab.figures import theme
 from lrlab.figures.runs import styles
-from lrlab.figures.sweeps import SHARE, SweepData, View, metrics
+from lrlab.figures.sweeps import RATE, SweepData, View, first_shown, metrics
 from lrlab.runs.run import Trial, TrialResult
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
@@ -22,22 +22,21 @@ def sweep(axes):
 
 def test_maps_of_scores_have_other_colours_than_maps_of_successes():
     plane = sweep((("noise", [0.1, 0.5]), ("n", [100, 200])))
-    assert drawn.score_of(plane, SHARE).colors != drawn.score_of(plane, "overlap").colors
+    assert drawn.map_metric(plane, RATE).colors != drawn.map_metric(plane, "overlap").colors
 
 
 def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
     one = sweep((("noise", [0.1, 0.5]),))
-    expected = styles("one-bit-sensing", SOLVERS).values()
-    assert list(drawn.looks(one).items()) == [(look.title, look) for look in expected]
+    expected = styles("one-bit-sensing", SOLVERS)
     lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True)).figure
-    colors = {trace.name: trace.line.color for trace in lines.data if trace.name in drawn.looks(one)}
-    assert colors == {title: look.color for title, look in drawn.looks(one).items()}
+    wanted = {look.title: look.color for look in expected.values()}
+    assert {trace.name: trace.line.color for trace in lines.data if trace.name in wanted} == wanted
 
 
 def test_lines_say_how_each_series_begins_and_ends():
     points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
     assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
-    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(SHARE, False, True))
+    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(RATE, False, True))
     assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
 
 
@@ -51,24 +50,19 @@ def finished(scores):
     return SweepData(results)
 
 
-TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15, "recovered_directions": 1.0}
+TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15}
 
 
 @pytest.mark.parametrize(
     ("show", "scale"),
-    [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (SHARE, "linear")],
+    [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (RATE, "linear")],
 )
 def test_errors_have_logarithmic_axes_and_the_effort_of_trials_is_shown(show, scale):
     shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False))
-    assert show in {SHARE, *metrics(finished({}).sweep)} and len(shown.points) == 2
+    assert show in {RATE, *metrics(finished({}).sweep)} and len(shown.points) == 2
     assert shown.figure.layout.yaxis.type == scale, show
     titles = {"iterations": "median iterations", "seconds": "median solver time (s)"}
     assert shown.title == titles.get(show, shown.title)
-
-
-def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():
-    for numbers in (theme.AXIS, theme.TEMPLATE["layout"]["coloraxis"]["colorbar"]):
-        assert numbers["exponentformat"] == "power" and numbers["minexponent"] == 5
 
 
 def test_a_table_names_its_metric_and_what_is_held_fixed():
@@ -90,5 +84,29 @@ def test_a_table_names_its_metric_and_what_is_held_fixed():
 )
 def test_a_rate_that_is_the_same_everywhere_is_said_in_words(error, words):
     data = finished({"error": error, "weakest_error": error})
-    said = drawn.lines(data, View(SHARE, False, False)).said
+    said = drawn.lines(data, View(RATE, False, False)).said
     assert said.replace(data.sweep.titles["altmin"], "Alternating minimization") == words
+
+
+def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():
+    for numbers in (theme.AXIS, theme.TEMPLATE["layout"]["coloraxis"]["colorbar"]):
+        assert numbers["exponentformat"] == "power" and numbers["minexponent"] == 5
+
+
+def test_a_map_has_the_trials_that_arrived_while_it_was_drawn(monkeypatch):
+    axes, solvers = {"variance": [0.1, 1.0], "ratio": [20, 80]}, ["pairwise-moment"]
+    plane = Sweep(spec=spec("one-bit-sensing", p=6), axes=axes, solvers=solvers, trials=2, adaptive=True)
+    results = SweepResults(plane)
+    data, waiting = SweepData(results), [*plane.jobs]
+    table, show = data.table, first_shown(plane)
+
+    def late(name):
+        known = table(name)
+        while waiting:
+            scores = {"error": 0.1, "overlap": 0.9, "misfit": 0.1}
+            results.add({Trial(waiting.pop(), 0): TrialResult(0, "CONVERGED", 5, 0.01, scores)})
+        return known
+
+    monkeypatch.setattr(data, "table", late)
+    assert show != RATE and data.cells(show)["value"].isna().all()
+    assert data.cells(show)["value"].notna().all()

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
@@ -11,10 +10,10 @@ import lrlab
 from lrlab.engine.messages import TIMED_OUT
 from lrlab.engine.results import LocalResults
 from lrlab.models.axes import axes, place
-from lrlab.models.index_family import OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.statistics import summarize, wilson
+from lrlab.sweeps.statistics import wilson_bounds
 from lrlab.sweeps.theory import lines
 from lrlab.theory import spiked
 
@@ -55,59 +54,67 @@ def test_settings_reach_the_solvers_that_know_them():
     assert "limit_top" not in rows or rows["limit_top"].isna().all(), "all pairs have no exact prediction"
 
 
+def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
+    own = axes(FlippedLogistic)
+    assert {"n", "p", "flip", "intercept", "noise", "ratio", "variance", "dense-rate", "sparse-rate"} <= set(own)
+    assert "seed" not in own and "truth" not in own and all(own.values())
+    assert own["flip"] == "flip probability, pₑ"
+    assert not {"intercept", "per-freedom"} & set(axes(OneBitSensing)) and "ratio" not in axes(type(TABLE))
+
+
+NETWORK = lrlab.spec("polynomial-network", p=20, r=2)
+TABLE = lrlab.spec("inductive-completion", n1=40, n2=50, d1=6, d2=7, rank=2)
+
+
 @pytest.mark.parametrize(
-    ("call", "sentence"),
+    ("spec", "axis", "value", "decided"),
     [
-        (lambda: table(pair="all"), 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
-        (lambda: lrlab.sweep(SPEC, {"nois": [1]}, ["pairwise-moment"], start=LocalResults), "axis must be one of"),
-        (lambda: lrlab.sweep(SPEC, {"n": [2]}, ["pairwise-moment"], start=LocalResults), "axes must be such that"),
-        (lambda: place(SPEC, "ratio", -1), "ratio must be a finite number, above 0, got -1"),
+        (SPEC, "ratio", 7.5, {"n": 75}),
+        (SPEC, "variance", 0.25, {"noise": 0.5}),
+        (SPEC, "noise", 0.7, {"noise": 0.7}),
+        (SPEC, "dense-rate", 0.05, {"n": 10 / 0.05**2}),
+        (SPEC.replace(sparsity=3), "sparse-rate", 0.05, {"n": 3 * math.log(10) / 0.05**2}),
+        (NETWORK, "per-freedom", 3.0, {"m": 3 * 39}),
+        (NETWORK, "ratio", 5.0, {"m": 100}),
+        (TABLE, "missing", 0.75, {"observed": 0.25}),
+        (TABLE, "per-freedom", 4.0, {"measurements": 4 * 22}),
     ],
 )
-def test_what_cannot_be_swept_is_refused(call, sentence):
-    with pytest.raises(InputError, match=sentence):
-        call()
+def test_a_derived_axis_decides_its_parameter(spec, axis, value, decided):
+    moved = place(spec, axis, value)
+    assert {name: getattr(moved, name) for name in decided} == pytest.approx(decided, rel=1e-3)
 
 
 def test_derived_axes_decide_their_parameter_last():
     [job] = Sweep(spec=SPEC, axes={"ratio": [30], "p": [7]}, solvers=["pairwise-moment"]).jobs
     assert job.spec.n == 210, "n = 30 p with the p of the cell"
-    assert place(SPEC, "variance", 0.25).noise == 0.5
-    assert "ratio" in axes(OneBitSensing) and "seed" not in axes(OneBitSensing)
+
+
+@pytest.mark.parametrize(
+    ("axis", "value", "sentence"),
+    [
+        ("nois", 1.0, 'axis must be one of .* did you mean "noise"?'),
+        ("seed", 1.0, "axis must be one of"),
+        ("noise", -1.0, "noise must be a number in 0..10, got -1"),
+        ("ratio", 0.0, "ratio must be a finite number, above 0, got 0: give ratio"),
+        ("variance", -0.1, "variance must be a finite number, 0 or more, got -0.1"),
+        ("ratio", float("nan"), "ratio must be a finite number, above 0, got nan"),
+        ("dense-rate", 1e-9, "n must be a whole number in 2..1000000"),
+    ],
+)
+def test_bad_axes_and_values_are_refused(axis, value, sentence):
+    with pytest.raises(InputError, match=sentence):
+        place(SPEC, axis, value)
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 5), (3, 5), (5, 5), (40, 100)])
 def test_wilson_agrees_with_scipy(successes, trials):
     expected = binomtest(successes, trials).proportion_ci(0.95, method="wilson")
-    assert wilson(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert wilson_bounds(successes, trials) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson_bounds(0, 0) == (0.0, 1.0)
 
 
-def test_a_summary_counts_what_was_measured():
-    rows = pd.DataFrame(
-        {"m": [1, 1, 1, 2, 2], "solver": "x", "error": [0.1, 0.2, 0.6, np.nan, 0.4], "refused": ["", "", "", "no", ""]}
-    )
-    cells = summarize(rows, ["m", "solver"], "error", below=0.5).set_index("m")
-    assert cells.loc[1, "trials"] == 3 and cells.loc[2, "trials"] == 1
-    assert cells.loc[1, "mean"] == pytest.approx(0.3) and cells.loc[1, "successes"] == 2
-    assert cells.loc[1, "error"] == pytest.approx(np.std([0.1, 0.2, 0.6], ddof=1) / math.sqrt(3))
-    assert (cells.loc[1, "low"], cells.loc[1, "high"]) == wilson(2, 3)
-
-
-def test_the_predicted_line_is_where_the_overlap_leaves_zero():
-    spec = OneBitPhaseRetrieval(p=50)
-    axes = {"threshold": Span(0.2, 1.5, 5), "ratio": Span(5.0, 400.0, 5, "log")}
-    drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
-    line = drawn[drawn.pop("line") == "asymptotic threshold"]
-    assert len(line) > 20
-    for x, y in line.itertuples(index=False):
-        exact = spiked.predict(spec.replace(threshold=x).link_function.moments, y).threshold
-        assert y == pytest.approx(exact, abs=0.1 + 0.5 / 50), "n is whole, so n/p moves in steps of 1/p"
-    small = {"noise": [0.0, 1.0], "n": [100, 200]}
-    assert lines(Sweep(spec=spec, axes=small, solvers=["link-free-refinement"])).dropna().empty
-    assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["pairwise-moment"])).empty, "there is no plane"
-
-
+@pytest.mark.slow
 def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_once():
     axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
     both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
@@ -122,15 +129,6 @@ def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_onc
         assert m == pytest.approx(rank * (22 - rank), abs=0.51)
 
 
-def test_axes_of_low_rank_models():
-    network = lrlab.spec("polynomial-network", p=20, r=2)
-    assert place(network, "per-freedom", 3.0).m == 3 * 39 and place(network, "ratio", 5.0).m == 100
-    table = lrlab.spec("inductive-completion", n1=40, n2=50, d1=6, d2=7, rank=2)
-    assert place(table, "missing", 0.75).observed == 0.25
-    assert place(table, "per-freedom", 4.0).measurements == 4 * 22
-    assert "ratio" not in axes(type(table)) and "per-freedom" not in axes(OneBitSensing)
-
-
 def test_a_trial_that_its_worker_ended_is_a_time_out():
     def ended(function, items):
         return LocalResults(lambda trial: TIMED_OUT if trial.number == 1 else function(trial), items)
@@ -138,3 +136,18 @@ def test_a_trial_that_its_worker_ended_is_a_time_out():
     rows = lrlab.sweep(SPEC, {"noise": [0.1]}, ["pairwise-moment"], trials=3, start=ended)
     assert rows["stop"].tolist() == ["CONVERGED", "TIMEOUT", "CONVERGED"]
     assert rows["iterations"].tolist()[1] == 0 and np.isnan(rows["error"][1]) and not rows["refused"].any()
+
+
+def test_predicted_lines_are_where_the_overlap_leaves_zero_and_where_it_has_the_level():
+    spec = OneBitPhaseRetrieval(p=1000)
+    axes = {"threshold": Span(0.2, 1.5, 5), "ratio": Span(5.0, 400.0, 5, "log")}
+    drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
+    counts = drawn["line"].value_counts()
+    assert set(counts.index) == {"asymptotic threshold", "asymptotic overlap = 0.5"} and counts.min() > 20
+    for name, x, y in drawn.itertuples(index=False):
+        moments, least = spec.replace(threshold=x).link_function.moments, 0.5 * (name == "asymptotic overlap = 0.5")
+        below, above = (spiked.predict(moments, side * y).overlap for side in (0.99, 1.01))
+        assert below <= least < above and (below < least or not least)
+    small = {"noise": [0.0, 1.0], "n": [100, 200]}
+    assert lines(Sweep(spec=spec, axes=small, solvers=["link-free-refinement"])).dropna().empty
+    assert lines(Sweep(spec=spec, axes={"n": [100, 200]}, solvers=["pairwise-moment"])).empty, "there is no plane"

@@ -1,6 +1,7 @@
 """Sweep definitions: read, written, the same from everywhere, and refused in one sentence."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,10 +11,10 @@ import lrlab
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.catalog import family
-from lrlab.model_entry import Outcome
+from lrlab.model_entry import Outcome, Success
 from lrlab.runs.run import trial_spec
-from lrlab.sweeps.definition import Span, Success, Sweep
-from lrlab.sweeps.toml import Keys, Source, parse, read, titled, to_toml
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.toml import parse, read, titled, to_toml
 
 EXAMPLE = """
 model   = "polynomial-network"
@@ -66,7 +67,7 @@ rules = st.builds(Success, st.sampled_from(["error", "overlap"]), below=numbers)
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     noise=spans | st.lists(numbers, min_size=1, max_size=5, unique=True).map(tuple),
     ratio=spans,
@@ -106,50 +107,57 @@ def changed(old, new):
     ("text", "sentence"),
     [
         (changed("trials  =", "trails ="), 'key of a sweep must be one of .*, got trails: did you mean "trials"?'),
-        (changed("p = 60", 'p = "60"'), 'p must be a whole number in 1..10000, got "60": write it without quotes'),
-        (changed("p = 60", "p = [60]"), r"p must be a whole number in 1..10000, got \[60\]"),
+        (changed("p = 60", 'p = "sixty"'), "spec.p must be a whole number in 1..10000, got sixty"),
         (changed("p = 60", "seed = 4"), "seed must be given once, got two different ones"),
         (changed("ep-rom", "sir"), "solver must be made for polynomial-network .*, got sir"),
-        (changed("ep-rom", "tangent-descent"), "solvers must be a list of different solvers"),
         (changed('["tangent-descent", "ep-rom"]', "[]"), "solvers must be .*, got an empty list: name each"),
-        (changed("trials  = 20", "trials = 0"), "trials must be a whole number in 1..1000000, got 0: raise trials"),
-        (changed("trials  = 20", 'trials = "20"'), 'trials must be a whole number, got "20"'),
         (changed("below = 0.05", "below = 0.05, above = 1"), "success must be .* one level, below or above, got both"),
         (changed(", below = 0.05", ""), "success must be a metric with one level, below or above, got neither"),
-        (changed('metric = "error", ', ""), "success must be given with a metric"),
+        (changed('metric = "error", ', ""), "success: metric must be given, got nothing: add a line"),
         (changed("below = 0.05", "below = nan"), "level must be a number, got nan"),
-        (changed('{ metric = "error", below = 0.05 }', "1"), "success must be a table, got 1"),
-        (changed("adaptive = false", "adaptive = 1"), "adaptive must be true or false, got 1: write adaptive = true"),
+        (changed('{ metric = "error", below = 0.05 }', "1"), "success must be a table with metric, got 1"),
+        (
+            changed("adaptive = false", "adaptive = 1"),
+            "adaptive must be true or false, got 1: write it as true or false",
+        ),
         (changed("adaptive = false", "budget = 50"), "budget must be left out if adaptive is false, got 50: set"),
-        (changed("adaptive = false", "adaptive = true\ntolerance = 0"), "tolerance must be a .* in 1..100, got 0"),
         (changed("m = [200, 400, 800]", "m = []"), "m must be a list of different numbers, got an empty list"),
-        (changed("m = [200, 400, 800]", "m = [200, 200]"), "m must be a list of different numbers, got 200, 200"),
-        (changed("m = [200, 400, 800]", 'm = ["200"]'), 'm must be a list of numbers, got "200": write numbers'),
-        (changed("m = [200, 400, 800]", "m = [[200]]"), r"m must be a whole number in 1..1000000, got \[200\]"),
-        (changed("m = [200, 400, 800]", "m = 200"), "m must be a list or a range, got 200: write "),
+        (
+            changed("m = [200, 400, 800]", "m = 200"),
+            "axes.m must be a list of values or a table with from, to, steps, got 200: write it",
+        ),
         (changed("m = [200, 400, 800]", "m = [2]\np = [9]"), "axes must be one or two axes, got m, p, r: keep"),
-        (changed("m = [200, 400, 800]", "per-freedom = [0]"), "per-freedom must be a number in .*, got 0: raise"),
         (
             changed("r = {", "per-freedom = {"),
             "axes must be different quantities .both decide m., got m and per-freedom",
         ),
-        (changed("p = 60", "p = 1" + "0" * 5000), "sweep file must be TOML, got Exceeds the limit"),
-        (changed("to = 5, ", ""), "r must be a range with from, to and steps, got no to: add to"),
-        (changed("steps = 5", "step = 5"), 'key of the range r must be .* did you mean "steps"?'),
-        (changed("steps = 5", "steps = 0"), "steps must be a whole number in 1..10000, got 0: raise steps"),
+        (changed("to = 5, ", ""), "axes.r: to must be given, got nothing: add a line"),
+        (changed("steps = 5", "step = 5"), 'axes.r.step: key of r must be .* did you mean "steps"?'),
         (changed("from = 1", "from = inf"), "r must be finite at both ends of a range, got inf"),
         (changed("from = 1", 'spacing = "log", from = 0'), "r must be above 0 at both ends of a log scale, got 0"),
-        (changed("to = 5", "to = 1"), "r must be a range with two different ends, got 1: give one value as a list"),
+        (changed("to = 5", "to = 1"), "r must be a range with two different ends, got 1: take another end"),
         (EXAMPLE.split("[axes]")[0], 'axes must be given, got nothing: add a line or a table "axes" to the sweep'),
-        (EXAMPLE + "m = [1]", "sweep file must be TOML, got Cannot overwrite a value .at .*: correct it there"),
         (
             changed("p = 60", "p ="),
             "sweep file must be TOML, got Invalid value .at line 9, column 4.: correct it there",
         ),
         ("a = " + "[" * 5000, "sweep file must be TOML"),
+        (changed("below", "under"), "success.under: key of success must"),
+        (changed('"error"', '"eror"'), "success.metric must"),
+        (changed("p = 60", "p = -60"), "spec.p must"),
+        (changed("p = 60", "q = 60"), "spec.q: "),
+        (changed("ep-rom", "ep-ram"), r"solvers\[1\]: "),
+        (changed("polynomial-", "polynomal-"), "model must"),
+        (changed("m = [", "mm = ["), "axes.mm: axis must"),
+        (changed("800]", "0]"), "axes.m must"),
+        (changed("steps = 5", "steps = 5.5"), "axes.r.steps must"),
+        (changed("steps = 5", 'steps = 5, spacing = "lag"'), "axes.r.spacing: "),
+        (f"{EXAMPLE}[settings]\nmax_itr = 9", "settings.max_itr: "),
+        (f"{EXAMPLE}[settings]\ntol = 'a'", "settings.tol must"),
+        (f"{EXAMPLE}[setting]\nmax_iter = 9", "setting: key of a sweep must"),
     ],
 )
-def test_a_mistake_is_one_sentence(text, sentence):
+def test_a_mistake_is_one_sentence_with_the_path_of_its_key(text, sentence):
     with pytest.raises(InputError, match=sentence) as error:
         parse(text)
     assert "\n" not in str(error.value)
@@ -180,9 +188,14 @@ def test_a_definition_visits_no_grid_point(monkeypatch):
     assert sweep.total == 198 * 198 * 20
 
 
+def test_adaptive_is_true_or_false():
+    with pytest.raises(InputError, match="adaptive must be true or false, got no"):
+        replace(parse(EXAMPLE), adaptive="no")
+
+
 def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
     file = tmp_path / "sweep.toml"
-    for content, sentence in [(b"# 1\n# \xff", "other bytes on line 2"), (b"#" * 2**21, "at most 1 MiB")]:
+    for content, sentence in [(b"# 1\n# \xff", "other bytes on line 2"), (b"#" * 2**21, "at most 1 MiB, got more")]:
         file.write_bytes(content)
         with pytest.raises(InputError, match=sentence):
             read(file)
@@ -200,6 +213,7 @@ def test_the_shell_refuses_a_sweep_before_it_makes_a_store(tmp_path, capsys):
     assert "metric must be" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_path, capsys):
     file = tmp_path / "sweep.toml"
     file.write_text('model = "one-bit-sensing"\nsolvers = ["pairwise-moment"]\ntrials = 3\n[axes]\nratio = [1, 40]\n')
@@ -213,12 +227,14 @@ def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_
     assert cell["axes"] == {"ratio": 40.0} and cell["trials"] == 3 and cell["successes"] is None
     low, median, high = cell["metrics"]["overlap"]
     assert 0 < low <= median <= high <= 1 and len(set(cell["metrics"]["limit_overlap"])) == 1
+    assert next(iter(cell["metrics"])) != "iterations", "a metric of the family comes first"
     assert main(["sweep", str(file)]) == 0
     shown = capsys.readouterr().out.splitlines()
     assert shown[0].split()[:2] == ["ratio", "solver"] and shown[-1].startswith("3 trials run, 0 taken")
     assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.toml"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "axes", "level"),
     [
@@ -253,52 +269,3 @@ def test_a_file_may_have_a_title_and_an_explanation():
     assert titled(to_toml(sweep)).title == ""
     with pytest.raises(InputError, match="title must be text in quotes, got 7"):
         parse(f"title = 7\n{to_toml(sweep)}")
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("a = 1\n\nc = 2", "c: key of a thing must be one of a, b, d, e, got c: "),
-        ("a = 1\nb = 2", "b must be text in quotes or a list of numbers, got 2: write it as"),
-        ("a = 1\nb = [1,\n true]", "b[1]: b must be a number, got True"),
-        ("b = 'x'", 'a must be given, got nothing: add a line or a table "a" to the thing'),
-        ("a = 1\nd.e = 1\n", "d.e: key of d must be one of x, got e"),
-        ("a = 1\n[[e]]\nx = 1\n[[e]]\n", 'e[1]: x must be given, got nothing: add a line or a table "x" to the e'),
-        ("a = 1\ne = [\n{ x = 1 },\n{ x = 'y' }]", 'e[1].x must be a whole number, got "y"'),
-    ],
-)
-def test_a_mistake_in_a_table_is_one_sentence_with_its_path(text, sentence):
-    part = Keys({"x": int}, required=("x",))
-    keys = Keys({"a": object, "b": (str, [float]), "d": part, "e": [part]}, required=("a",))
-    with pytest.raises(InputError) as caught:
-        Source(text).check(keys, "a thing")
-    assert str(caught.value).startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "start"),
-    [
-        ("below", "under", "success.under: key of success must"), ("p = 60", "p = -60", "spec.p must"),
-        ("p = 60", "q = 60", "spec.q: "), ("3]", "x]", "sweep file must be TOML"), ("ep-rom", "ep-ram", "solvers[1]: "),
-        ("m = [", "mm = [", "axes.mm: axis must"), ("3]", "0]", "axes.m must"), ("log", "lag", "axes.r.spacing: "),
-        ("max_iter", "max_itr", "settings.max_itr: "), ("error", "eror", "success.metric must"),
-        ("s = 5", "s = 5.5", "axes.r.steps: "), ("[settings]", "[setting]", "setting: key of a sweep must"),
-        ("polynomial-", "polynomal-", "model must"), ("max_iter = 9", "tol = 'a'", "settings.tol must"),
-    ],
-)  # fmt: skip
-def test_a_sweep_is_refused_with_the_path(old, new, start):
-    text = """model = "polynomial-network"
-solvers = ["tangent-descent", "ep-rom"]
-success = { metric = "error", below = 0.05 }
-[spec]
-p = 60
-[axes]
-m = [200, 3]
-r = { from = 1, to = 9, spacing = "log", steps = 5 }
-[settings]
-max_iter = 9
-"""
-    parse(text)
-    with pytest.raises(InputError) as caught:
-        parse(text.replace(old, new))
-    assert str(caught.value).startswith(start)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import lrlab
+from lrlab.model_entry import Success
 from lrlab.runs import theory
-from lrlab.sweeps.definition import Success, Sweep
+from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.theory import contours, lines
 
 NOISES, RATIOS = (0.2, 0.5, 1.0, 2.0), (2.0, 4.0, 8.0, 16.0, 32.0)
@@ -27,6 +28,7 @@ def refine(one, but=()):
             theory.cache(job, theory.exact(job))
 
 
+@pytest.mark.slow
 def test_on_the_contour_draws_have_the_level():
     one = sweep(above=0.7)
     assert contours(one).empty and len(theory.missing_draws(one.jobs)) == len(NOISES) * len(RATIOS)
@@ -59,6 +61,7 @@ def test_lines_end_where_nothing_is_known():
     assert not finite["x"].between(0.2001, 0.9999).any() and finite["x"].max() > 1.0
 
 
+@pytest.mark.slow
 def test_solvers_have_lines_of_their_own_and_what_is_never_drawn_has_none():
     two = sweep(("marginal-mean", "sir", "biht"), above=0.6)
     refine(two)

@@ -8,12 +8,12 @@ import pytest
 
 import lrlab
 from lrlab import catalog
-from lrlab.model_entry import Level
+from lrlab.model_entry import Success
+from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
-from lrlab.sweeps.definition import Span, Success, Sweep, spec_at
-from lrlab.sweeps.theory import lines, regions
-from lrlab.theory import spiked
+from lrlab.sweeps.definition import Span, Sweep, spec_at
+from lrlab.sweeps.theory import limits, lines, regions
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
 from tests.thorough import a_third
 
@@ -49,6 +49,7 @@ def winding(region, x, y):
     return round(total / (2 * np.pi))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plane", a_third(PLANES))
 def test_regions_agree_with_direct_state_evolution(plane):
     sweep = sweep_of(*PLANES[plane])
@@ -82,6 +83,7 @@ def test_no_region_is_claimed_for_few_entries():
     assert not regions(sweep_of("one-bit-sensing", axes, {"p": 100, "noise": 2.0})).regions
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "p", "level"),
     [("one-bit-sensing", 20, 0.5), ("one-bit-sensing", 20, 0.9), ("flipped-logistic", 100, 0.5)],
@@ -94,7 +96,7 @@ def test_impossible_is_what_hardly_any_trial_of_gamp_exceeds(model, p, level):
         spec = lrlab.spec(model, n=n, p=p)
         job = make_job(spec, "gamp")
         above = np.mean([run_trial(Trial(job, k)).scores["overlap"] > level for k in range(30)])
-        margin = catalog.family(model).margins(spec, Level("overlap", level))["impossible"]
+        margin = catalog.family(model).margins(spec, Success("overlap", above=level))["impossible"]
         assert (margin > 0) == possible, (n, margin)
         assert above > 0.15 if possible else above < 0.15
 
@@ -104,7 +106,7 @@ def test_small_phase_retrieval_is_not_impossible_below_the_limit():
     margins = catalog.family("phase-retrieval").margins
     for p, sign in ((8, 1.0), (2000, -1.0)):
         spec = lrlab.spec("phase-retrieval", field="complex", p=p, m=round(1.75 * p))
-        assert math.copysign(1.0, margins(spec, Level("overlap", 0.99))["impossible"]) == sign
+        assert math.copysign(1.0, margins(spec, Success("overlap", above=0.99))["impossible"]) == sign
 
 
 def at(points, x):
@@ -116,6 +118,7 @@ def at(points, x):
     )
 
 
+@pytest.mark.slow
 def test_weak_recovery_and_the_level_are_two_lines():
     axes = {"threshold": Span(0.2, 2.0, 10), "ratio": Span(0.5, 20.0, 10, "log")}
     sweep = sweep_of("one-bit-phase-retrieval", axes, {"p": 1000})
@@ -129,16 +132,7 @@ def test_weak_recovery_and_the_level_are_two_lines():
     assert best_overlap(sweep.spec.replace(n=round(1000 * level))).fast == pytest.approx(0.5, abs=0.02)
 
 
-def test_the_predicted_line_of_a_solver_is_at_the_level_of_the_contour():
-    spec = lrlab.spec("one-bit-phase-retrieval", p=1000)
-    axes = {"threshold": Span(0.8, 1.5, 3), "ratio": Span(5.0, 400.0, 5, "log")}
-    drawn = lines(Sweep(spec=spec, axes=axes, solvers=["pairwise-moment"])).dropna()
-    assert set(drawn["line"]) == {"asymptotic overlap = 0.5", "asymptotic threshold"}
-    for _, x, y in drawn[drawn["line"] == "asymptotic overlap = 0.5"].itertuples(index=False):
-        moments = spec.replace(threshold=x).link_function.moments
-        assert spiked.predict(moments, 0.99 * y).overlap < 0.5 < spiked.predict(moments, 1.01 * y).overlap
-
-
+@pytest.mark.slow
 def test_predictions_of_some_solvers_have_their_names():
     model, axes, more = PLANES["threshold"]
     sweep = Sweep(
@@ -164,12 +158,15 @@ def test_an_error_below_a_level_is_an_overlap_above_one():
 @pytest.mark.parametrize("more", [{"design": "student"}, {"truth": "digit-3", "p": 64}, {"entries": "equal"}])
 def test_where_theory_says_nothing_nothing_is_drawn(more):
     model, axes, _ = PLANES["threshold"]
-    assert regions(sweep_of(model, axes, more)) == ((), {})
-    assert lines(sweep_of(model, axes, more)).empty
+    plane = sweep_of(model, axes, more)
+    assert regions(plane) == ((), {}) and lines(plane).empty
+    assert limits(sweep_of(model, {"threshold": axes["threshold"]}, more)).empty
+    assert theory.fractions(plane.spec) == {} and not catalog.family(model).asymptotics(plane.spec)
     low_rank = Sweep(spec=lrlab.spec("rank-one-sensing"), axes={"rank": [1, 2], "m": [60, 300]}, solvers=["altmin"])
     assert regions(low_rank) == ((), {})
 
 
+@pytest.mark.slow
 def test_compressed_sensing_has_the_limit_of_gamp_and_no_impossible_region():
     axes = {"ratio": Span(0.05, 0.95, 5), "sparsity-ratio": Span(0.05, 0.95, 5)}
     drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))

@@ -10,7 +10,7 @@ import lrlab
 from lrlab.linalg import unit
 from lrlab.theory import finite_best as finite
 from lrlab.theory.finite_best import finite_best, scored, why_no_best
-from lrlab.theory.information_limit import information_limits
+from lrlab.theory.information import information_limits
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_sampler import posterior_samples
 from lrlab.theory.predicted_overlap import best_overlap
@@ -71,6 +71,7 @@ def test_one_entry_is_found_or_guessed():
     assert blind.error == pytest.approx(np.sqrt(2 - 2 / np.sqrt(50)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["one-bit-sensing", "flipped-logistic"])
 def test_the_limit_is_approached(model, monkeypatch):
     spec = lrlab.spec(model, n=400, p=80)

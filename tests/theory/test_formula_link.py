@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lrlab.parameters import InputError
-from lrlab.theory import formula
+from lrlab.theory import formula_link as formula
 from lrlab.theory.formula_link import FormulaLink, checked
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 
@@ -23,7 +23,7 @@ SOUP = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(st.one_of(SOUP, st.text(max_size=220)))
 def test_any_text_is_a_formula_or_one_sentence(text):
     try:

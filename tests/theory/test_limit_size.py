@@ -11,7 +11,7 @@ from lrlab.theory.predicted_overlap import best_overlap, limit_applies
 def ends(spec):
     """Return the overlaps of 40 runs."""
     job = make_job(spec, "gamp")
-    return job.entry.draw(job.spec, dict(job.options), 40)
+    return job.entry.sample(job.spec, dict(job.options), 40)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 import lrlab
 from lrlab import lowrank
 from lrlab.runs.run import trial_spec
-from lrlab.theory.low_rank_bound import images, least_error
+from lrlab.theory.cramer_rao import images, least_error
 from tests.thorough import a_third
 
 SPECS = [
@@ -35,6 +35,7 @@ def test_the_basis_is_that_of_the_tangent_space(spec):
     assert np.linalg.norm(outside) < 1e-4 * np.linalg.norm(moved)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", a_third(SPECS), ids=IDS)
 def test_least_squares_reaches_it_on_average_where_noise_is_small_and_nothing_is_below(spec):
     ratios = []

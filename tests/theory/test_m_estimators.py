@@ -10,8 +10,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
 from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitSensing
-from lrlab.theory.m_estimators import fitted
-from lrlab.theory.separability import existence_ratio
+from lrlab.theory.m_estimators import existence_ratio, fitted
 from tests.thorough import a_third
 
 SPECS = [
@@ -56,6 +55,7 @@ def test_the_slope_of_the_maximum_is_that_of_sur_and_candes():
     assert at.step == pytest.approx(3.0269, abs=5e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", a_third([3, 5, 10]))
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.model)
 def test_simulations_of_two_hundred_unknowns_meet_the_prediction(spec, ratio):

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from lrlab.theory.information import log_information
-from lrlab.theory.magnitudes import Magnitudes, answer
-from lrlab.theory.phase_limits import thresholds
+from lrlab.theory.magnitudes import Magnitudes, answer, thresholds
 from lrlab.theory.state_evolution import evolution, overlaps, ratios
 
 CHANNELS = [
@@ -47,6 +46,7 @@ def test_overlaps_jump_at_the_thresholds(field, weak, fast, information):
     assert q == pytest.approx(overlaps(channel, 0.98 * information).fast, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 def test_information_against_simulation(channel):
     rng, q, n = np.random.default_rng(1), 0.7, 40_000

@@ -44,7 +44,7 @@ def chance(link, w, variance):
 
 
 @pytest.mark.parametrize("link", LINKS, ids=repr)
-@pytest.mark.parametrize("variance", [1.0, 0.05])
+@pytest.mark.parametrize("variance", [0.05])
 def test_channels_are_the_smoothed_link_and_its_derivatives(link, variance):
     for w in (-1.3, -0.2, 0.0, 0.9):
         for y in (1.0, -1.0):
@@ -94,7 +94,7 @@ def test_weak_recovery_begins_where_the_fixed_point_leaves_zero(threshold, ratio
 @pytest.mark.parametrize(
     "link", [*LINKS, FormulaLink(0.0, "sin(2*z)"), FormulaLink(0.0, "cos(2*z)", flip=0.1)], ids=repr
 )
-@pytest.mark.parametrize("rate", [1.0, 0.3, 0.03, 1e-4])
+@pytest.mark.parametrize("rate", [1.0, 0.03])
 def test_limits_pass_a_level_at_the_ratio_that_is_known_without_iteration(link, rate):
     for level in (0.05, 0.5, 0.9):
         fast, best = ratios(link, level, rate)
@@ -112,6 +112,7 @@ def test_regions_are_hard_where_only_information_allows_more():
     assert Overlaps(0.3, 0.8, 0.3).by_name == {"limit_best_overlap": 0.3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [0.5, 2.0, 10.0, 1000.0])
 @pytest.mark.parametrize("rate", [1.0, 0.05])
 def test_the_recursion_ends_at_its_fixed_point(ratio, rate):

@@ -23,6 +23,7 @@ STEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", STEEP)
 def test_limits_and_moments_of_steep_links_tend_to_those_of_jumps(text):
     sharp, best, moments = STEEP[text], [], []
@@ -59,6 +60,13 @@ def test_information_of_all_levels_is_what_an_answer_tells_of_its_index(text):
     pieces = itertools.pairwise(sorted(places))
     known = entropy((1.0 + link.moments.mu0) / 2.0) - sum(quad(left_open, a, b, epsabs=1e-12)[0] for a, b in pieces)
     assert area == pytest.approx(known, rel=2e-3)
+
+
+def test_nearly_known_indices_tell_fishers_information_of_a_steep_link():
+    # f'^2 / (1 - f^2) = k^2 / cosh(k z)^2 has the integral 2 k, within 1 / k of 0.
+    exact = np.log(2e4 / np.sqrt(2.0 * np.pi))
+    levels = np.array([26.0, 27.0, 28.0])
+    assert log_information(FormulaLink(text="tanh(1e4*z)"), levels) == pytest.approx(exact, abs=1e-3)
 
 
 @pytest.mark.parametrize("S", [1.0, 0.03, 1e-3, 1e-5])

@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
-from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.solvers.single_index.class_moments import pair_moments
 from lrlab.theory import spiked
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 

@@ -1,11 +1,13 @@
 """What tests do with a page in a real chromium."""
 
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
+
+from tests.waiting import PATIENCE
 
 CURVES = ".st-key-converge-curves .lrlab-figure"
 MAP = ".st-key-transition-map .lrlab-figure"
@@ -34,6 +36,17 @@ def opened(page: Page, url: str, title: str) -> None:
     heading(page, title)
 
 
+@contextmanager
+def before_scripts(page: Page, source: str) -> Iterator[None]:
+    """Run JavaScript on pages that are loaded during the block, before their own scripts."""
+    tools = page.context.new_cdp_session(page)
+    tools.send("Page.enable")
+    script = tools.send("Page.addScriptToEvaluateOnNewDocument", {"source": source})
+    yield
+    tools.send("Page.removeScriptToEvaluateOnNewDocument", script)
+    tools.detach()
+
+
 def visit(page: Page, url: str, title: str) -> None:
     """Go to another page of the app as Back does: cheaper than loading the app again."""
     page.evaluate("url => { history.pushState(null, '', url); dispatchEvent(new PopStateEvent('popstate')); }", url)
@@ -46,8 +59,21 @@ def drawn(page: Page, figure: str = CURVES) -> None:
 
 
 def over(page: Page) -> None:
-    """Wait until the page says that its run is over."""
+    """Wait until the page says that its run is over, and its last script has drawn the buttons and figures."""
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
+    expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+    idle(page)
+
+
+@contextmanager
+def another_browser(page: Page, **settings) -> Iterator[Page]:
+    """Open a page of another browser, of the size of a phone, which waits as long as the first one."""
+    context = page.context.browser.new_context(viewport={"width": 390, "height": 844}, **settings)
+    context.set_default_timeout(1e3 * PATIENCE)
+    try:
+        yield context.new_page()
+    finally:
+        context.close()
 
 
 def press(page: Page, name: str, role: str = "button") -> None:
@@ -106,7 +132,7 @@ def downloaded(page: Page, button: Locator) -> bytes:
     """Press a download until its file comes: Streamlit forgets a button's file while it draws the page again."""
     for _ in range(3):
         with suppress(TimeoutError):
-            with page.expect_download(timeout=20_000) as file:
+            with page.expect_download(timeout=60_000) as file:
                 button.click()
             return Path(file.value.path()).read_bytes()
     raise AssertionError("no file came")

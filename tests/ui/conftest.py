@@ -7,6 +7,9 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from tests.ui.browsing import before_scripts
+from tests.waiting import PATIENCE
+
 # A page lives for seconds, so that optimizing its code and collecting garbage often cost more than they save. Flushed
 # bytecode would be compiled again for every page.
 SCRIPTS = "--no-flush-bytecode --no-maglev --no-turbofan --min-semi-space-size=64 --single-threaded-gc"
@@ -20,7 +23,7 @@ QUIET = [
 def tab():
     path = os.environ.get("PLAYWRIGHT_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     assert path, "no chromium on the PATH: install it, or set PLAYWRIGHT_CHROMIUM to its path"
-    expect.set_options(timeout=60_000)
+    expect.set_options(timeout=1e3 * PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
         yield browser.new_page()
@@ -56,7 +59,7 @@ def page(tab, failures):
             failures.append(line.text)
 
     tab.context.clear_cookies()
-    tab.set_default_timeout(60_000)
+    tab.set_default_timeout(1e3 * PATIENCE)
     tab.set_viewport_size({"width": 1280, "height": 900})
     # Animations take two fifths of the processor time of a page.
     tab.emulate_media(color_scheme="light", reduced_motion="reduce")
@@ -81,8 +84,5 @@ WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
 @pytest.fixture
 def far(page):
     """Delay messages of the server by `window.latency` milliseconds on pages opened from now on."""
-    tools = page.context.new_cdp_session(page)
-    script = tools.send("Page.addScriptToEvaluateOnNewDocument", {"source": FAR})
-    yield
-    tools.send("Page.removeScriptToEvaluateOnNewDocument", script)
-    tools.detach()
+    with before_scripts(page, FAR):
+        yield

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from html import unescape
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from lrlab.ui.sweep.sweep_controls import of_sweep_page
 from lrlab.ui.widgets.text import JOINER
+from tests.waiting import PATIENCE, until
 
 PAGES = Path(__file__).parents[2] / "pages"
 
@@ -18,7 +18,7 @@ def opened(page, browser="", **address):
     """Return a page, drawn at an address without an exception; Home is part of the app, which knows the other pages."""
     page, address = current(page, address)
     file = PAGES.parent / "app.py" if page == "home" else PAGES / f"{page}.py"
-    at = AppTest.from_file(str(file), default_timeout=60)
+    at = AppTest.from_file(str(file), default_timeout=PATIENCE)
     if browser:
         at.session_state["browser:key"] = browser
     for name, value in address.items():
@@ -39,21 +39,11 @@ def drawn(at):
     return at
 
 
-def finished(at, page, seconds=60):
-    """Press Run and draw the page until its run is over.
-
-    Drawing a page may take as long as a run, so the pauses between drawings grow.
-    """
+def finished(at, page):
+    """Press Run, draw the page once while its run is under way, and again when it is over."""
     drawn(at.button(key=f"{page}-run").click().run())
-    started, pause = time.monotonic(), 0.05
-    while (running := at.session_state[f"{page}:run"]).alive:
-        pause *= 2
-        until_drawn = time.monotonic() + pause
-        while running.alive and time.monotonic() < until_drawn:
-            time.sleep(0.02)
-            running.refresh()
-        assert time.monotonic() < started + seconds
-        drawn(at.run())
+    running = at.session_state[f"{page}:run"]
+    until(lambda: (running.refresh(), not running.alive)[1])
     return drawn(at.run())
 
 

@@ -18,7 +18,7 @@ def header():
 
 @pytest.mark.parametrize(("solver", "i", "j"), [("gamp", 11, 9), ("nbiht", 20, 9), ("marginal-mean", 12, 9)])
 def test_errors_of_sparse_signals_are_those_of_the_solver(solver, i, j):
-    one = header()["onebit"]
+    one = header()["diagrams"]["onebit"]
     known, point = one["solvers"][solver], j * len(one["x"]) + i
     given = {"p": 200, "n": one["x"][i], "sparsity": one["y"][j], "noise": 0.1, "entries": "equal", "seed": 7}
     trace = lrlab.solve(lrlab.spec("one-bit-sensing", **given), solver)

@@ -1,11 +1,10 @@
 """Classes that predict: rooms accept and refuse predictions; the page of student and teacher."""
 
 import math
-from pathlib import Path
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.engine.results import LocalResults
@@ -14,9 +13,9 @@ from lrlab.runs.job import make_job
 from lrlab.runs.run import run_trial
 from lrlab.ui.classroom import polls, room, views
 from lrlab.ui.classroom.polls import PlacePoll
-from tests.ui.driving import drawn, errors, words
+from tests.ui.driving import drawn, errors, opened, words
 
-PAGE = Path(__file__).parents[2] / "pages" / "classroom.py"
+visit = partial(opened, "classroom")
 
 
 @pytest.fixture(autouse=True)
@@ -27,12 +26,12 @@ def here(monkeypatch):
     room._rooms.clear()
 
 
-def opened(owner="teacher"):
+def begun(owner="teacher"):
     return room.open_room(owner, "Why one bit is enough", polls.of_lesson("one-bit", 1))
 
 
 def test_a_browser_has_one_prediction_a_round_and_none_once_it_is_computed():
-    one = opened()
+    one = begun()
     for member, option in (("a", 0), ("b", 2), ("a", 2)):
         one.join(member)
         one.answer(0, member, option)
@@ -82,22 +81,15 @@ def test_every_model_has_a_place_to_predict_or_one_sentence():
 
 
 def test_a_browser_has_one_class_and_a_server_not_more_than_it_may(monkeypatch):
-    first = opened()
+    first = begun()
     assert room.find(first.code.lower()) is first
-    second = opened()
+    second = begun()
     assert first.over and room.find(first.code) is None and room.find(second.code) is second
     monkeypatch.setattr(room, "MOST_ROOMS", 1)
     with pytest.raises(InputError, match="classes must be fewer than 1 on this server, got 1: wait until one ends"):
-        opened("another")
+        begun("another")
     second.used_at -= room.IDLE_SECONDS + 1.0
-    assert room.find(opened("another").code)
-
-
-def visit(**address):
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    for name, value in address.items():
-        at.query_params[name] = value
-    return drawn(at.run())
+    assert room.find(begun("another").code)
 
 
 def test_a_place_is_sent_as_it_stands():
@@ -110,13 +102,10 @@ def test_a_place_is_sent_as_it_stands():
 
 
 def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class():
-    one = opened()
+    one = begun()
     assert not [b for b in visit(code=one.code, teacher="true").button if b.key == "class-step"]
-    at = AppTest.from_file(str(PAGE), default_timeout=60)
-    at.session_state["browser:key"] = "teacher"
+    at = visit("teacher", code=one.code, teacher="true")
     at.session_state["class:from"] = "converge", {"p": "8"}
-    at.query_params.update({"code": one.code, "teacher": "true"})
-    drawn(at.run())
     one.join("a")
     one.answer(0, "a", 1)
     drawn(at.run())

@@ -1,12 +1,17 @@
 """Controls of the page Run: sliders, new data, runs on change, recommended solvers."""
 
+import base64
 import json
 
+import numpy as np
 import pytest
 
 from lrlab import catalog
+from lrlab.figures.recovery import MOVING_POINTS
+from lrlab.models.axes import positions
 from lrlab.parameters import declared
-from tests.ui.driving import accepted, errors, finished, place, words
+from tests.ui.driving import accepted, errors, figure, finished, place, words
+from tests.waiting import until
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
@@ -16,24 +21,20 @@ def opened(**address):
     return accepted("converge", **{"n": "400", "p": "8", "solvers": "pairwise-moment", **address})
 
 
-def texts(at):
-    return [element.value for element in (*at.markdown, *at.caption)]
-
-
 @pytest.mark.parametrize("model", catalog.MODELS)
 def test_a_slider_has_round_values_and_stands_first_inside_its_range_or_at_a_bound(model):
     entry = catalog.model_entry(model)
     assert len(entry.main) in (3, 4)
     for parameter in declared(entry.spec).values():
         if parameter.kind in (int, float) and not parameter.choices:
-            values, name = list(catalog.positions(model, parameter.name)), parameter.name
+            values, name = list(positions(entry, parameter.name)), parameter.name
             assert values == sorted(set(values)) and all(parameter.check(value) == value for value in values)
             assert name not in entry.main or parameter.default in values and len(values) > 5
             for first in {parameter.default, entry.held.get(name, parameter.default)}:
                 assert values[0] < first < values[-1] or first in (parameter.low, parameter.high), (name, first)
     for name in {"m", "observed"} & {*entry.family.ranges} & {*declared(entry.spec)}:
         low, high, _ = entry.family.ranges[name]
-        values = catalog.positions(model, name)
+        values = positions(entry, name)
         assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
 
 
@@ -95,3 +96,18 @@ def test_an_update_of_a_run_sends_its_numbers_and_little_else():
         figure = json.loads(data["figure"])
         assert len(data["figure"]) < 6000 and figure["data"] and "template" not in figure["layout"]
         assert '"f8"' not in data["figure"]
+
+
+def test_few_marks_follow_a_dragged_slider_and_all_return_at_rest():
+    at = finished(opened(p="1000", sparsity="10", solvers="marginal-mean"), "converge")
+    assert count_of(at) == 1000
+    previews = at.session_state["live:tab"].previews
+    preview = next(preview for key, preview in previews.items() if key.endswith(".n"))
+    # A slow worker needs some tries.
+    until(lambda: len(preview.show(0)["converge.estimate"].data[-1].x) == MOVING_POINTS)
+
+
+def count_of(at):
+    """Return the number of marks of the last estimate that a page shows."""
+    x = figure(at, "converge-estimate")["data"][-1]["x"]
+    return len(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"]))

@@ -4,27 +4,20 @@ import io
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab.ui.shared import code
 from tests.thorough import a_third
-from tests.ui.driving import current, finished
-
-PAGES = Path(__file__).parents[2] / "pages"
+from tests.ui.driving import finished, opened
 
 
 def exported(page, given):
     """Return a page whose run is over, its code as Python, and the code of its notebook's cells."""
-    page, given = current(page, given)
-    at = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=300)
-    for name, value in given.items():
-        at.query_params[name] = value
-    at = finished(at.run(), page, seconds=600)
+    at, page = opened(page, **given), "transition" if page == "sweep" else page
+    at = finished(at, page)
     at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
     at.run()
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))

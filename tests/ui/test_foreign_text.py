@@ -60,6 +60,7 @@ def test_addresses_are_shown_as_they_were_typed(page, address):
     assert not alerts.locator("a, img, strong, em, del, h1, li, table, .katex, .stMarkdownBadge, p code").count()
 
 
+@pytest.mark.slow
 @pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_title_of_a_definition_is_text():
     at = driving.opened("sweep", n="200", p="5")

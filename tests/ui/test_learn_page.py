@@ -8,7 +8,7 @@ from tests.ui.driving import accepted, components, figures, opened, words
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", a_third([*lessons.lessons()]))
+@pytest.mark.parametrize("name", a_third([*lessons.lessons()], parts=6))
 def test_a_lesson_is_gone_through_step_by_step(name):
     lesson, at = lessons.load(name), accepted("learn", lesson=name)
     for k, step in enumerate(lesson.steps):

@@ -38,6 +38,7 @@ def test_the_first_screen_is_a_drop_area_with_six_tiles():
     assert not errors(at) and "a 178 x 13 matrix" not in at.sidebar and not at.button(key="own_data-run").disabled
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_each_example_is_recovered_and_says_where_it_is_from(name):
     at = finished(opened(measurements=name))
@@ -62,6 +63,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkeypatch, capsys):
     files, words = FILES[kind]
@@ -82,6 +84,7 @@ def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkey
     assert main(view.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constant", [True, False])
 def test_the_constant_of_a_form_from_a_file_is_a_setting(constant):
     real = "\n".join(["a,b,y", *(f"{x[0]:g},{x[1]:g},{x[2] + x[0] * x[1]:g}" for x in X)])
@@ -121,6 +124,7 @@ def test_each_hostile_upload_is_one_sentence(kind):
         assert at.button(key="own_data-run").disabled, name
 
 
+@pytest.mark.slow
 def test_a_trace_of_the_page_is_in_the_units_of_the_data():
     at = finished(opened(measurements="breast-cancer"))
     run = at.session_state["own_data:run"].runs[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrlab import catalog, plugins
+from lrlab import plugins
 from lrlab.protocol import Stop
 from lrlab.ui.shared import code
 from tests.test_plugins import FILE, MODEL, SENTENCE
@@ -15,15 +15,11 @@ pytestmark = pytest.mark.usefixtures("engine")
 @pytest.fixture(autouse=True)
 def own(tmp_path, monkeypatch):
     """Give the server a file of custom solvers, a model, and a broken file."""
-    before = catalog.PLUGINS, catalog.LEFT_OUT
     monkeypatch.setenv("LRLAB_PLUGINS", "")
     files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     plugins.load([tmp_path / name for name in files])
-    yield
-    catalog.PLUGINS, catalog.LEFT_OUT = before
-    catalog.add([])
 
 
 def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from lrlab import catalog
 from lrlab.presets import sweeps as library
@@ -15,10 +14,11 @@ from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries
 from lrlab.ui.home import EXPLORE, YOURS, cards, more_cards
-from lrlab.ui.sweep.sweep_controls import address, of_sweep_page
+from lrlab.ui.sweep.sweep_controls import address
+from tests.sweeps.test_session import Gate
 from tests.thorough import but
-from tests.ui.driving import PAGES, components, drawn, errors, figure, figures, finished, opened, place, unfold, words
-from tests.waiting import until
+from tests.ui.driving import components, drawn, errors, figure, figures, finished, opened, place, unfold, words
+from tests.waiting import PATIENCE, until
 
 SMALL = {"n": "400", "p": "8"}
 ONE_BIT = {"model": "one-bit-sensing"}
@@ -34,21 +34,11 @@ def status(at):
 
 
 def test_home_opens_through_the_app():
-    at = AppTest.from_file(str(PAGES.parent / "app.py"), default_timeout=60).run()
-    assert not at.exception and not errors(at)
+    at = opened("home")
+    assert not errors(at)
     assert len(at.get("page_link")) == len(cards()) + 2 == 8
     shown = unfold(at, "home", "more").run()
     assert len(shown.get("page_link")) == 8 + len(more_cards())
-
-
-@pytest.mark.parametrize("page", sorted({path.stem for path in PAGES.glob("*.py")} - {"home"}))
-def test_page_opens_without_an_error(page):
-    at = opened(page)
-    assert not errors(at)
-    assert at.title[0].value
-    for one in figures(at):
-        axes = [axis for name, axis in one["layout"].items() if name.startswith(("xaxis", "yaxis"))]
-        assert axes and all(axis.get("title", {}).get("text") for axis in axes if axis.get("visible", True))
 
 
 @pytest.mark.parametrize("card", [*EXPLORE, *YOURS], ids=lambda card: card.title)
@@ -60,6 +50,7 @@ def test_each_card_of_the_home_page_opens_a_page_that_runs(card):
     running.cancel()
 
 
+@pytest.mark.slow
 def test_converge_runs_to_the_end_and_shows_scores_and_then_theory_at_the_size_of_the_run():
     given = {"n": "60", "p": "3", "noise": "0.77"}
     at = finished(opened("converge", solvers="pairwise-moment", max_iter="1000", **given), "converge")
@@ -77,42 +68,12 @@ def test_converge_runs_to_the_end_and_shows_scores_and_then_theory_at_the_size_o
     assert curves[0]["name"] == "Pairwise moment" and any(trace.get("name") == "Bayes-optimal" for trace in curves)
 
 
-LOW_RANK = {
-    "rank-one-sensing": {"m": "200", "d1": "12", "d2": "10", "rank": "2"},
-    "polynomial-network": {"m": "300", "p": "10", "r": "2"},
-    "phase-retrieval": {"m": "120", "p": "12"},
-}
-
-
 @pytest.mark.parametrize(
     ("model", "show", "kind"), [("multilabel", "precision_3", "linear"), ("multilabel", "hamming", "log")]
 )
 def test_shares_of_successes_are_drawn_on_a_linear_axis(model, show, kind):
     at = opened("converge", model=model, n="200", d="8", show=show)
     assert figure(at, "converge-curves")["layout"]["yaxis"]["type"] == kind
-
-
-def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_truth():
-    small = {"m": "1500", "d1": "12", "d2": "10", "rank": "2", "batches": "4"}
-    solvers = "one-bit-power,one-bit-likelihood,leml-squared"
-    at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
-    runs = at.session_state["converge:run"].runs
-    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in words(at, "converge.cards")
-    titles = ["truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
-    assert [trace["name"] for trace in figure(at, "converge-picture")["data"]] == titles
-    for shown in recoveries(runs[0].job.spec, runs):
-        for W in (shown.estimate, *(shown.comparable(estimate) for _, estimate in shown.history)):
-            assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
-
-
-@pytest.mark.parametrize("model", LOW_RANK)
-def test_spectrum_shows_the_moment_of_low_rank_models(model):
-    at = finished(opened("spectrum", model=model, points="2", trials="2", **LOW_RANK[model]), "spectrum")
-    values, overlap = figures(at)
-    bars = [trace for trace in values["data"] if trace.get("error_y")]
-    # Low-rank models also have the eigenvalues of the truncated moment.
-    assert len(bars) == (2 if model == "phase-retrieval" else 6) and all(trace["x"] for trace in bars)
-    assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]
 
 
 def test_settings_of_the_page_reach_the_job():
@@ -170,6 +131,17 @@ def test_an_address_that_has_not_reached_the_browser_undoes_nothing():
     assert at.number_input(key="converge.one-bit-sensing.n").value == 4321
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["converge", "spectrum"])
+def test_an_address_opens_on_a_run_and_later_changes_wait_for_the_button(page):
+    at = opened(page, model="one-bit-sensing", **SMALL)
+    following = at.session_state[f"{page}:run"]
+    assert not at.exception and "Press Run" not in words(at, f"{page}.sentence")
+    at.number_input(key=f"{page}.one-bit-sensing.{'n' if page == 'converge' else 'p'}").set_value(9).run()
+    assert at.session_state[f"{page}:run"] is following and not errors(at)
+
+
+@pytest.mark.slow
 def test_bad_input_is_a_sentence_and_loses_no_run():
     at = finished(opened("converge", **SMALL), "converge")
     rows = at.session_state["converge:run"].runs[0].trace.rows
@@ -189,6 +161,7 @@ def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
     assert [run.job.solver for run in at.session_state["converge:run"].runs] == ["pairwise-moment"]
 
 
+@pytest.mark.slow
 def test_a_picture_is_recovered_and_can_be_led_through():
     at = drawn(unfold(opened("converge", **SMALL), "converge", "advanced").run())
     at.selectbox(key="converge.one-bit-sensing.truth").set_value("digit-3").run()
@@ -231,6 +204,7 @@ def test_spectrum_of_a_design_without_theory_shows_only_trials():
     assert any("none is shown" in caption.value for caption in at.caption)
 
 
+@pytest.mark.slow
 def test_figure_1_is_one_click_away():
     at = opened("spectrum")
     at.session_state["spectrum:autorun"] = False
@@ -247,14 +221,10 @@ TINY = {"crosshair": "false", "x-points": "2", "y-points": "2", "trials": "2"}
 TINY |= {"y-from": "10", "y-to": "40", "p": "6"} | ONE_BIT
 
 
-def test_transition_measures_and_infers_its_cells_and_offers_their_table():
-    at = finished(opened("transition", **TINY), "transition")
-    run = at.session_state["transition:run"]
-    assert run.state == "done" and run.sweep.adaptive and run.done <= 8, run.error
-    heats = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
-    assert [heat["name"] for heat in heats] == ["measured", "inferred"] and heats[0]["z"]["shape"] == "2, 2"
+def test_transition_measures_all_grid_points_and_offers_their_table():
     whole = finished(opened("transition", adaptive="false", theory="false", **TINY), "transition")
-    assert whole.session_state["transition:run"].done == 8
+    run = whole.session_state["transition:run"]
+    assert (run.state, run.done) == ("done", 8), run.error
     assert not any(trace.get("name") == "asymptotic threshold" for trace in figures(whole)[0]["data"])
     whole.session_state["transition-table"] = True
     whole.run()
@@ -265,11 +235,17 @@ def test_transition_measures_and_infers_its_cells_and_offers_their_table():
     assert len(whole.get("download_button")) == 4 and not whole.exception
 
 
+@pytest.mark.slow
 def test_a_finished_adaptive_map_is_filled_and_says_how_many_trials_it_spared():
     wanted = {"x-points": "4", "y-points": "4", "budget": "64", "x-to": "1", "y-from": "2", "y-to": "100"}
     at = finished(opened("transition", **TINY | wanted | {"trials": "4"}), "transition")
     run, table = at.session_state["transition:run"], at.session_state["transition:data"][1].cells("overlap")
-    assert 0 < run.done < run.total == 64 and table["inferred"].any() and table["value"].notna().all()
+    assert (
+        run.sweep.adaptive
+        and 0 < run.done < run.total == 64
+        and table["inferred"].any()
+        and table["value"].notna().all()
+    )
     sentence = f"Done; {64 - run.done} of 64 trials were not needed."
     assert sentence in [caption.value for caption in at.caption] and f"The run is over. {sentence}" in status(at)
     measured, inferred = [trace for trace in figures(at)[0]["data"] if trace["type"] == "heatmap"]
@@ -292,47 +268,46 @@ def test_several_solvers_are_laid_over_one_another_or_side_by_side():
     data = json.loads(at.get("bidi_component")[-1].proto.json)
     wide, narrow = json.loads(data["figure"])["layout"], json.loads(data["narrow"])
     words = [note["text"] for note in wide["annotations"]]
-    regions = {f"{name}<br>in large problems" for name in ("impossible", "hard", "possible")}
+    regions = {f"{name}<br>asymptotically" for name in ("impossible", "hard", "possible")}
     assert words[:2] == ["Gauss-Newton", "Wirtinger flow"] and set(words[2:]) <= regions
     assert narrow["height"] > wide["height"]
 
 
 def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
-    at = opened("sweep", solvers="marginal-mean", **{**SMALL, "x-points": "3", "trials": "1000"})
+    gate = Gate()
+    monkeypatch.setattr(session.SweepRun.go_on, "__defaults__", (gate,))
+    given = {**SMALL, "solvers": "marginal-mean", "x-points": "3", "trials": "10"}
+    at = opened("sweep", **given)
     at.button(key="transition-run").click().run()
-    run = at.session_state["transition:run"]
+    assert gate.waits.wait(PATIENCE)
+    run, browser = at.session_state["transition:run"], at.session_state["browser:key"]
     at.button(key="transition-pause").click().run()
-    assert run.wait(60) and run.state == "paused", run.error
+    gate.open.set()
+    assert run.wait(PATIENCE) and (run.state, run.done) == ("paused", 6), run.error
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
     # A reload shows the same page.
-    reloaded = AppTest.from_file(str(PAGES / "transition.py"), default_timeout=60)
-    again = {**SMALL, "solvers": "marginal-mean", "x-points": "3", "trials": "1000"}
-    for name, value in of_sweep_page(again).items():
-        reloaded.query_params[name] = value
-    reloaded.session_state["browser:key"] = at.session_state["browser:key"]
-    assert reloaded.run().session_state["transition:run"].wait(60) and not reloaded.exception
-    shown = reloaded.session_state["transition:run"]
-    assert (shown.state, shown.done) == ("paused", run.done)
-    again = opened("sweep")
-    again.session_state["browser:key"] = at.session_state["browser:key"]
+    shown = opened("sweep", browser, **given).session_state["transition:run"]
+    assert shown.wait(PATIENCE) and (shown.state, shown.done) == ("paused", 6)
+    again = opened("sweep", browser)
     again.session_state["transition-past"] = True
     again.run()
     [line] = [element.value for element in again.markdown if "Mean of y x" in element.value]
-    assert f"paused, {run.done:,} of 3,000 trials, just now" in line
+    assert "paused, 6 of 30 trials, " in line
     again.button(key="transition-open-0").click().run()
     looked = again.session_state["transition:run"]
     again.session_state["transition-table"] = True
-    assert looked.wait(60) and (looked.state, looked.done) == ("paused", run.done) and looked.sweep == run.sweep
+    assert looked.wait(PATIENCE) and (looked.state, looked.done, looked.sweep) == ("paused", 6, run.sweep)
     again.run()
     again.button(key="transition-resume").click().run()
-    assert looked.wait(60) and (looked.state, looked.done) == ("done", 3000)
+    assert looked.wait(PATIENCE) and (looked.state, looked.done) == ("done", 30)
     again.run()
-    assert not again.exception and "done, 3,000 of 3,000" in " ".join(element.value for element in again.markdown)
+    assert not again.exception and "done, 30 of 30" in " ".join(element.value for element in again.markdown)
     again.button(key="transition-forget-0").click().run()
     assert "Mean of y x" not in " ".join(element.value for element in again.markdown)
 
 
+@pytest.mark.slow
 def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     one = {"solvers": "pairwise-moment,marginal-mean", "x-values": "20, 40 80", "trials": "3", **SMALL}
     at = finished(opened("sweep", **one), "transition")
@@ -343,10 +318,10 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     pairwise, mean = run.sweep.titles.values()
     assert {pairwise, mean, f"theory, {pairwise}"} <= set(names)
     assert chart["layout"]["xaxis"]["type"] == "log"
-    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share").run()
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("success_rate").run()
     [chart] = figures(at)
     assert chart["layout"]["yaxis"]["title"]["text"] == "success rate (overlap > 0.5)"
-    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("share_of_best").run()
+    at.selectbox(key=next(box.key for box in at.selectbox if box.label == "Show")).set_value("fraction_of_best").run()
     [chart] = figures(at)
     assert chart["layout"]["yaxis"]["title"]["text"] == "median overlap / best possible overlap"
     assert chart["layout"]["yaxis"]["type"] == "linear"
@@ -354,6 +329,7 @@ def test_a_sweep_along_one_axis_has_lines_with_bands_and_theory():
     assert "information-theoretic limit" in [trace.get("name") for trace in figures(at)[0]["data"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", but(library.names()[:1], library.names()))
 def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     at = opened("sweep")
@@ -366,7 +342,7 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     given = catalog.given(known.sweep.solvers, known.sweep.spec.model)
     assert any(caption.value.endswith(f"the fixed parameters. {given}".rstrip()) for caption in at.caption)
     run = at.session_state["transition:run"]
-    assert run.wait(60) and (run.sweep, run.done) == (known.sweep, 0)
+    assert run.wait(PATIENCE) and (run.sweep, run.done) == (known.sweep, 0)
     at.run()
     assert not at.button(key="transition-run").disabled
     stored = f"0 of {run.total:,} trials are stored. Press Run to compute the others."
@@ -400,7 +376,7 @@ def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence(
 
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition", **TINY)
-    row = (at.session_state["browser:key"], 'model = "gone"', "Old", "sweep", "running", 1, 2, 0.0)
+    row = (at.session_state["browser:key"], 'model = "gone"', "Old", "running", 1, 2, 0.0)
     with get_shared_store().open() as store:
         session.note(store, session.Past(*row))
     at.session_state["transition-past"] = True
@@ -410,12 +386,13 @@ def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     assert any("solvers must be given" in error for error in errors(at)) and not at.exception
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "address", "sentence"),
     [
         ("transition", ONE_BIT | {"x-axis": "ratio"}, "different quantities"),
         ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
-        ("transition", {"y-from": "0"}, "above 0 on a logarithmic axis"),
+        ("transition", {"y-from": "0"}, "above 0 at both ends of a log scale"),
         (
             "transition",
             ONE_BIT | {"y-from": "0.01", "y-to": "0.02"},
@@ -431,6 +408,7 @@ def test_sweeps_are_refused_in_a_sentence(page, address, sentence):
     assert any(sentence in error for error in errors(at)), errors(at)
 
 
+@pytest.mark.slow
 def test_the_page_works_without_a_store_and_reports_it(monkeypatch, tmp_path):
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("my thesis")
@@ -456,3 +434,33 @@ def test_a_figure_of_published_data_names_the_folder_that_is_not_there(monkeypat
     at = opened("papers", paper="yu2014-table3")
     assert "data must be a folder with data sets" in at.error[0].value
     assert at.button(key="papers-run").disabled
+
+
+@pytest.mark.slow
+def test_one_bit_labels_run_on_converge_and_estimates_have_the_scale_of_the_truth():
+    small = {"m": "1500", "d1": "12", "d2": "10", "rank": "2", "batches": "4"}
+    solvers = "one-bit-power,one-bit-likelihood,leml-squared"
+    at = finished(opened("converge", model="one-bit-multilabel", solvers=solvers, **small), "converge")
+    runs = at.session_state["converge:run"].runs
+    assert [len(run.trace.rows) for run in runs] == [4, 4, 4] and "label auc" in words(at, "converge.cards")
+    titles = ["ground truth", *(catalog.solver(name, "one-bit-multilabel").title for name in solvers.split(","))]
+    assert [trace["name"] for trace in figure(at, "converge-picture")["data"]] == titles
+    for shown in recoveries(runs[0].job.spec, runs):
+        for W in (shown.estimate, *(shown.comparable(estimate) for _, estimate in shown.history)):
+            assert np.linalg.norm(W.dense(), axis=0) == pytest.approx(1, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "bars_shown"),
+    [
+        ("rank-one-sensing", {"m": "200", "d1": "12", "d2": "10", "rank": "2"}, 6),
+        ("phase-retrieval", {"m": "120", "p": "12"}, 2),
+    ],
+)
+def test_spectrum_shows_the_moment_of_low_rank_models(model, values, bars_shown):
+    at = finished(opened("spectrum", model=model, points="2", trials="2", **values), "spectrum")
+    eigenvalues, overlap = figures(at)
+    bars = [trace for trace in eigenvalues["data"] if trace.get("error_y")]
+    # Low-rank models also have the eigenvalues of the truncated moment.
+    assert len(bars) == bars_shown and all(trace["x"] for trace in bars)
+    assert overlap["layout"]["yaxis"]["range"] == [-0.02, 1.02]

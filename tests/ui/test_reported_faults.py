@@ -3,9 +3,8 @@
 import pytest
 
 from lrlab import solve, spec
-from lrlab.presets.papers import PAPERS
 from lrlab.runs import theory
-from tests.ui.driving import PAGES, figures, opened
+from tests.ui.driving import figures, opened
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +26,14 @@ def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
     below = solve(spec("one-bit-sensing", n=100, p=40, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
     above = solve(spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
     assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
-    assert "do not help in large problems" in below.ending
+    assert "do not help at this n/p" in below.ending
 
 
 def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
     trace = solve(spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
     expected = theory.exact_predictions(trace.job)["predicted_overlap"]
-    assert expected > 0.3 and f"tends to 0 at this n/p; at this n and p it is {expected:.2g} on average" in trace.ending
+    expected_words = f"tends to 0 asymptotically; at this n and p it is {expected:.2g} on average"
+    assert expected > 0.3 and expected_words in trace.ending
 
 
 def test_excess_risk_is_offered_where_it_exists():
@@ -49,11 +49,3 @@ def test_from_to_and_points_are_off_where_values_are_listed():
     assert len(ends) >= 3 and all(box.disabled for box in ends[:3])
     free = opened("sweep", p="8", solvers="marginal-mean")
     assert not any(box.disabled for box in free.number_input if box.label in ("from", "to", "points"))
-
-
-def test_papers_have_their_authors_and_one_title_each():
-    yi = next(paper for paper in PAPERS.values() if paper.year == 2015)
-    assert [author.split()[-1] for author in yi.authors] == ["Yi", "Wang", "Caramanis", "Liu"]
-    assert len({(paper.year, paper.authors[0]) for paper in PAPERS.values()}) == len(PAPERS)
-    files = [path.read_text() for kind in ("*.toml", "*.py", "*.md") for path in PAGES.parent.glob(f"lrlab/**/{kind}")]
-    assert not any("Caramanis & Xu" in text or "Caramanis and Xu" in text for text in files)

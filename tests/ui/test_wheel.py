@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import expect
 
 import lrlab
-from tests.load.server import healthy
+from tests.server import healthy
 from tests.ui.browsing import opened
 from tests.waiting import until
 

@@ -5,30 +5,17 @@ from typing import Any
 from lrlab.figures import build
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import single_index
-from lrlab.parameters import InputError
-from lrlab.spectra import histogram
+from lrlab.lessons.figures import spec_at
+from lrlab.spectra import pairwise
 
 MOST_RATIO = 1e6
 """A threshold above this number of measurements per unknown is none: the gap is zero to rounding of t."""
 
 
-def check(figure: Figure) -> None:
-    """Refuse models without pairwise moments."""
-    single_index(figure, figure.slider.start)
-    if figure.get("moment", "M") not in histogram.MOMENTS:
-        raise InputError("moment", "M or M'", figure.get("moment", "M"), "take one of them")
-
-
-def names(figure: Figure) -> list[str]:
-    """Return what `numbers` has."""
-    return ["largest", "edge", "gap", "overlap", "limit of overlap", "limit of largest", "threshold", "ratio", "phi"]
-
-
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the largest eigenvalue, the edge of the bulk, the overlap, and what theory says of them."""
-    spec, moment = single_index(figure, at), figure.get("moment", "M")
-    drawn, limit = histogram.eigenvalues(spec, moment), histogram.prediction(spec, moment)
+    spec, moment = spec_at(figure, at), figure.moment
+    drawn, limit = pairwise.eigenvalues(spec, moment), pairwise.prediction(spec, moment)
     return {
         "largest": float(drawn.values[-1]),
         "edge": limit.second,
@@ -44,9 +31,9 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the histogram, with the overlap of the leading eigenvector; its axis is the same for all positions."""
-    spec, moment = single_index(figure, at), figure.get("moment", "M")
-    extent = histogram.extent([single_index(figure, value) for value in figure.slider.values], moment)
-    drawn, overlap = histogram.figure(spec, moment, extent), histogram.eigenvalues(spec, moment).overlap
+    spec, moment = spec_at(figure, at), figure.moment
+    extent = pairwise.extent([spec_at(figure, value) for value in figure.slider.values], moment)
+    drawn, overlap = pairwise.histogram(spec, moment, extent), pairwise.eigenvalues(spec, moment).overlap
     words = f"squared overlap of the leading eigenvector: {rounded(overlap)}"
     end: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
     return drawn.add_annotation(text=words, **end)

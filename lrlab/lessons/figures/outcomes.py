@@ -5,27 +5,20 @@ import math
 from lrlab.catalog import family
 from lrlab.figures import build, theme
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import require_keys, require_series, trial_values
+from lrlab.lessons.figures import trial_values
 
 HEIGHT, LEAST = 400, 1e-16
 
 
-def check(figure: Figure) -> None:
-    """Refuse a figure without series or level of success."""
-    require_series(figure)
-    require_keys(figure, "level")
-
-
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the number of draws of each series that end below the level."""
-    level = figure.get("level")
+    level = figure.level
     return {one.label: float(sum(v < level for v in trial_values(figure, one, at))) for one in figure.series}
 
 
 def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return a marker for each draw, on a log axis, and the level of success."""
-    drawn, level = build.Figure(), figure.get("level")
-    colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
+    drawn, level, looks = build.Figure(), figure.level, theme.looks(figure.labels)
     for one in figure.series:
         values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in trial_values(figure, one, at))
         drawn.add_scatter(
@@ -33,14 +26,14 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
             y=values,
             mode="markers",
             name=one.label,
-            marker={"color": colors[one.label], "symbol": symbols[one.label], "size": 9},
+            marker={"color": looks[one.label].color, "symbol": looks[one.label].symbol, "size": 9},
             hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
         )
     theme.dashed(drawn, [0, figure.trials + 1], [level, level], name=f"success: below {level:g}")
     drawn.update_yaxes(type="log", range=[-16.5, 1.5])
     drawn.update_xaxes(range=[0, figure.trials + 1])
-    measure = family(figure.spec.model).measures[figure.get("measure", "error")].title
-    return theme.style(drawn, "trials, the best first", measure, height=HEIGHT)
+    metric = family(figure.spec.model).measures[figure.metric].title
+    return theme.style(drawn, "trials, the best first", metric, height=HEIGHT)
 
 
 def sentence(figure: Figure, at: float) -> str:

@@ -6,17 +6,9 @@ from lrlab.figures.picture import pictures
 from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import aligned
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import job, require_series, run, spec_at
-from lrlab.parameters import InputError
+from lrlab.lessons.figures import job, run, spec_at
 
 HEIGHT = 300
-
-
-def check(figure: Figure) -> None:
-    """Reject a ground truth that isn't an image."""
-    require_series(figure)
-    if not figure.spec.side:
-        raise InputError("truth", "a picture", figure.spec.values().get("truth", ""), "take digit-3 or phantom")
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:

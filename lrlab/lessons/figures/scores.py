@@ -12,23 +12,16 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.figures import build, theme
 from lrlab.figures.convergence import prediction
-from lrlab.figures.ends import name_ends
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Figure
-from lrlab.lessons.figures import job, require_series, trial_values
+from lrlab.lessons.figures import job, trial_values
 from lrlab.parameters import display_name
 from lrlab.runs import theory
 
 HEIGHT, FINE = 400, 60
 ALL_METHODS = "information-theoretic limit"
-check = require_series
-
-
-def names(figure: Figure) -> list[str]:
-    """Return the labels of the series, of the lines of theory, and how far the first is above each of the others."""
-    labels = figure.labels
-    theirs = [f"{word} {label}" for word in ("predicted", "limit of", "lead over") for label in labels]
-    return [*labels, *theirs, ALL_METHODS]
+WHOLE = ("bits", "bits-at-budget")
+"""Axes that have no positions between whole numbers."""
 
 
 def numbers(figure: Figure, at: float) -> dict[str, float]:
@@ -41,22 +34,22 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 
 def _limits(figure: Figure, at: float) -> dict[str, float]:
     """Return the asymptotic limits of each series and of all methods; nan without any."""
-    measure, result = figure.get("measure", "error"), dict[str, float]()
+    metric, result = figure.metric, dict[str, float]()
     for one in figure.series:
-        known = theory.predictions(job(figure, one, at), draw=False)
+        known = theory.predictions(job(figure, one, at), sampled=False)
         for name, prefix in ((f"limit of {one.label}", "limit"), (ALL_METHODS, "limit_best")):
-            value = prediction(known, measure, prefix)
+            value = prediction(known, metric, prefix)
             result[name] = math.nan if value is None else value
     return result
 
 
 def _predicted(figure: Figure, at: float) -> dict[str, float]:
     """Return mean and band of each series at the figure's own sizes; nan if unknown."""
-    measure, result = figure.get("measure", "error"), dict[str, float]()
+    metric, result = figure.metric, dict[str, float]()
     for one in figure.series:
         known = theory.exact_predictions(job(figure, one, at))
         for end in ("", "_low", "_high"):
-            result[f"predicted {one.label}{end}"] = known.get(f"predicted_{measure}{end}", math.nan)
+            result[f"predicted {one.label}{end}"] = known.get(f"predicted_{metric}{end}", math.nan)
     return result
 
 
@@ -67,7 +60,9 @@ def _lines(figure: Figure) -> pd.DataFrame:
     predicted = [{"at": at, **_predicted(figure, at)} for at in values]
     if not figure.slider.setting and any(math.isfinite(v) for at in values for v in _limits(figure, at).values()):
         ends = float(min(values)), float(max(values))
-        values = (np.geomspace if figure.get("log_x") else np.linspace)(*ends, FINE).tolist()
+        values = (np.geomspace if figure.log_x else np.linspace)(*ends, FINE).tolist()
+        if figure.slider.name in WHOLE:
+            values = list(range(int(ends[0]), int(ends[1]) + 1))
     return pd.DataFrame([*predicted, *({"at": at, **_limits(figure, at)} for at in values)])
 
 
@@ -81,7 +76,7 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     first, last = sorted((values.index(at), values.index(at if alone else figure.slider.before or values[0])))
     lines = pd.DataFrame() if alone else _lines(figure)
     known = {name: lines.dropna(subset=[name]) for name in lines if lines[name].notna().any()}
-    for label, color in theme.colors(figure.labels).items():
+    for label, (color, *_) in theme.looks(figure.labels).items():
         predicted, limit = f"predicted {label}", f"limit of {label}"
         if predicted in known:
             x, middle, low, high = (
@@ -101,14 +96,14 @@ def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
         theme.dashed(drawn, [None], [None], name="finite-size theory, 80% of trials")
     if any(name.startswith("limit of") for name in known):
         theme.asymptote(drawn, [None], [None], name="asymptotic limits", legend=True)
-    return finished(drawn, figure, catalog.family(figure.spec.model).measures[figure.get("measure", "error")].title)
+    return finished(drawn, figure, catalog.family(figure.spec.model).measures[figure.metric].title)
 
 
 def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -> None:
     """Add a small mark for each draw, and a large one for their mean, the largest at the slider's position."""
-    colors, symbols = theme.colors(figure.labels), theme.symbols(figure.labels)
+    looks = theme.looks(figure.labels)
     for one in figure.series:
-        results, color = [trial_values(figure, one, place) for place in shown], colors[one.label]
+        results, (color, _, symbol) = [trial_values(figure, one, place) for place in shown], looks[one.label]
         if figure.trials > 1:
             drawn.add_scatter(
                 x=[place for place in shown for _ in range(figure.trials)],
@@ -117,7 +112,7 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
                 legendgroup=one.label,
                 showlegend=False,
                 hoverinfo="skip",
-                marker={"size": 4, "color": theme.faint(color, 0.6), "symbol": symbols[one.label]},
+                marker={"size": 4, "color": theme.faint(color, 0.6), "symbol": symbol},
             )
         drawn.add_scatter(
             x=shown,
@@ -127,7 +122,7 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
             legendgroup=one.label,
             line={"width": 1, "dash": "dot", "color": color},
             marker={
-                "symbol": symbols[one.label],
+                "symbol": symbol,
                 "color": color,
                 "size": [13 if place == at else 8 for place in shown],
                 "opacity": 1,
@@ -139,24 +134,23 @@ def _means(drawn: build.Figure, figure: Figure, shown: Sequence[Any], at: Any) -
 def finished(drawn: build.Figure, figure: Figure, title: str) -> build.Figure:
     """Return a figure along the slider with axes that hold still whatever its position."""
     low, high = (f(figure.slider.values) for f in (min, max))
-    scale = (lambda v: math.log10(v)) if figure.get("log_x") else float  # noqa: E731
+    scale = (lambda v: math.log10(v)) if figure.log_x else float  # noqa: E731
     if not figure.slider.setting or not isinstance(low, str):
         margin = 0.04 * (scale(high) - scale(low))
         drawn.update_xaxes(range=[scale(low) - margin, scale(high) + margin])
         drawn.update_xaxes(tickvals=list(figure.slider.values) if len(figure.slider.values) <= 10 else None)
-    drawn.update_xaxes(type=None if isinstance(low, str) else "log" if figure.get("log_x") else "linear")
-    most = figure.get("most")
-    if figure.get("log_y"):
-        drawn.update_yaxes(type="log", range=[-16, math.log10(most or 100.0)])
-    elif most:
-        drawn.update_yaxes(range=[0, 1.03 * most])
+    drawn.update_xaxes(type=None if isinstance(low, str) else "log" if figure.log_x else "linear")
+    if figure.log_y:
+        drawn.update_yaxes(type="log", range=[-16, math.log10(figure.most or 100.0)])
+    elif figure.most:
+        drawn.update_yaxes(range=[0, 1.03 * figure.most])
     theme.style(drawn.update_layout(showlegend=True), figure.slider.label, title, height=HEIGHT)
-    return drawn if isinstance(low, str) else name_ends(drawn, figure.labels)
+    return drawn if isinstance(low, str) else theme.name_ends(drawn, figure.labels)
 
 
 def sentence(figure: Figure, at: float) -> str:
     """Return the means at the slider's position."""
-    result, name = numbers(figure, at), display_name(figure.get("measure", "error"))
+    result, name = numbers(figure, at), display_name(figure.metric)
     parts = []
     for one in figure.series:
         predicted, limit = (result.get(f"{kind} {one.label}") for kind in ("predicted", "limit of"))

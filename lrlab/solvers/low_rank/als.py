@@ -24,7 +24,7 @@ def als(
 ) -> Iterates:
     r"""Alternating least squares.
 
-    Completion without features: every row of each factor by its own small least squares, with a ridge.
+    Completion without features: every row of each factor by a small least-squares problem, with a ridge penalty.
 
     .. math:: v_j \leftarrow \arg\min_v \sum_{i \in \Omega_j} (u_i^\top v - b_{ij})^2 + \rho \|v\|^2, \qquad
         u_i \leftarrow \arg\min_u \sum_{j \in \Omega_i} (u^\top v_j - b_{ij})^2 + \rho \|u\|^2
@@ -32,7 +32,7 @@ def als(
     minimize    F(U, V) = sum_ij (u_i^T v_j - b_ij)^2 / 2 + ridge (||U||_F^2 + ||V||_F^2) / 2, over U (n1, k), V (n2, k)
     start       the leading singular triples of the zero-filled table, shared evenly by U and V
     update      each row of V, then each of U, by its own k x k least squares; minimum norm if it is singular
-    converges   F never rises; with a ridge and large enough k it has the same minima as the nuclear norm
+    converges   F never rises; with a ridge penalty and large enough k it has the same minima as the nuclear norm
     cost        O(m k^2 + (n1 + n2) k^3)
 
     Yields after each sweep: objective F; residual the change of the fit relative to the residual norm of the fit.

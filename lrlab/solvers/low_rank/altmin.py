@@ -22,42 +22,26 @@ from lrlab.solvers.low_rank.tangent import projected
 
 def refuse_batches(spec: Any, options: Options) -> None:
     """Refuse more batches than there are measurements."""
-    sweeps = int(options["fresh_samples"])
-    if sweeps and 2 * sweeps + 1 > spec.measurements:
-        most = (spec.measurements - 1) // 2
+    if (sweeps := int(options["fresh_samples"])) > (most := (spec.measurements - 1) // 2):
         expected = f"at most {most}, since it takes 2H+1 batches of {spec.measurements} measurements"
         raise InputError("fresh_samples", expected, sweeps, f"lower it to {most}, or leave it 0 to reuse all samples")
 
 
-@solver(
-    models=("rank-one-sensing", "inductive-completion", "multilabel-regression", "polynomial-network"),
-    oracle="rank",
-    memory=0.6,
-    refuse=refuse_batches,
-)
+@solver(family="low-rank", oracle="rank", memory=0.6, refuse=refuse_batches)
 def altmin(
     problem: LowRankData,
     *,
     inner: Annotated[
-        str,
-        choice(
-            "auto",
-            "inexact",
-            "exact",
-            help="least squares of a half-sweep; auto: exact for tables, whose systems are small",
-        ),
+        str, choice("auto", "inexact", "exact", help="least squares of half-sweeps; auto: exact if systems are small")
     ] = "auto",
     ridge: Annotated[float, number(0, 1e9, "weight of ‖W‖² / 2 in the objective, 0 for none")] = 0.0,
-    fresh_samples: Annotated[
-        int,
-        number(0, 10_000, "sweeps H that take fresh samples per half-sweep, from 2H+1 batches; 0 reuses all samples"),
-    ] = 0,
+    fresh_samples: Annotated[int, number(0, 10_000, "sweeps H, on 2H+1 batches of samples; 0: reuse all")] = 0,
     start: Start = "moment",
     rng: Generator,
 ) -> Iterates:
     r"""Alternating minimization (AltMin-LRROM).
 
-    Least squares for each factor in turn, orthonormalized between, from a spectral start.
+    Least squares for each factor in turn, orthonormalized between, from a spectral initialization.
 
     .. math:: V \leftarrow \arg\min_V \|\mathcal A(U V^\top) - b\|, \quad
         U \leftarrow \arg\min_U \|\mathcal A(U V^\top) - b\|
@@ -67,12 +51,10 @@ def altmin(
     update      V <- argmin_V F(U V^T), orthonormalized by QR; U <- argmin_U F(U V^T), orthonormalized by QR
     converges   linearly; on Gaussian vectors from 1.26 times as many measurements as W has degrees of freedom, in 500
                 sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
-    cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 unknowns
+    cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 variables
 
-    A symmetric A depends only on the symmetric part of U V^T, whose rank k part is the estimate. As U V^T drifts from
-    symmetry errors fall like a power of the sweeps, and noise leaves more than least squares would. Yields after each
-    sweep (V, then U): objective F over all samples; residual the change of A(W) relative to A(W) - b. With fresh
-    samples it ends EXHAUSTED.
+    A symmetric A gives the rank k part of the symmetric part of U V^T; errors fall like a power of the sweeps. Yields
+    after each sweep: objective F; residual the change of A(W) relative to A(W) - b. EXHAUSTED ends fresh samples.
 
     Reference: Jain & Dhillon (2013), "Provable inductive matrix completion", Algorithm 1; Zhong, Jain, Dhillon (2015),
     "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).

@@ -21,6 +21,6 @@ def refuse_features(spec: Any, options: Options) -> None:
     if (got := spec.values().get("features")) == "canonical":
         return
     what, other = "for this solver, which completes a table without features", "or take altmin, which uses"
-    if spec.drawn:
+    if spec.synthetic:
         raise InputError("features", f"canonical {what}", got, f"set features=canonical, {other} features")
     raise InputError("X and Z", f"left out {what}", "features", f"leave them out, {other} them")

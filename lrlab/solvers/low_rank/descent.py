@@ -1,7 +1,7 @@
 """Descent along conjugate directions in tangent spaces, and steps with the whole gradient that leave slow points."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import NamedTuple
+from itertools import count
 
 import numpy as np
 
@@ -60,39 +60,25 @@ def steps_to_the_end(
     """Yield the iterates from a point; return why they end."""
     for at, residual in descent(A, b, first, conjugately, leave):
         yield Iterate(at.W, at.objective, residual)
-        if residual is not None and unresolvable(residual, b):
+        if unresolvable(residual, b):
             return Stop.CONVERGED
     return Stop.STALLED
 
 
-class Leg(NamedTuple):
-    """A step: its starting point, the gradient there, the step of steepest descent, and the direction."""
-
-    W: LowRank
-    slope: Array
-    steepest: Array
-    direction: Array
-
-
 def descent(
     A: Operator, b: Array, at: EvaluatedMatrix, conjugately: bool, leave: Leave = lambda at, before: None
-) -> Iterator[tuple[EvaluatedMatrix, float | None]]:
-    """Yield every point of the descent with its residual; the first one comes before the data is read again for it.
+) -> Iterator[tuple[EvaluatedMatrix, float]]:
+    """Yield every point of the descent with the cosine between its residual and the image of the next direction.
 
     leave(point, F before): a better point elsewhere, or None.
     """
-    yield at, 0.0 if solved(at.d, b) else None
-    last, steps = None, 0
-    while True:
+    last: tuple[LowRank, Array, Array, Array] | None = None
+    for number in count(1):
         slope = gradient(A, at)
         steepest = newton_step(A, at.W, slope)
-        direction = conjugate(last, at.W, slope, steepest) if last and conjugately else steepest
+        direction = conjugate(*last, at.W, slope, steepest) if last and conjugately else steepest
         along = line(A, at, direction)
-        if solved(at.d, b):
-            # The data has been read for this direction: a step along it leaves nothing but rounding.
-            at = searched(A, at, along, b) or at
-        if steps:
-            yield at, alignment(at.d, along.image, b)
+        yield at, alignment(at.d, along.image, b)
         if solved(at.d, b):
             return
         new = searched(A, at, along, b)
@@ -102,18 +88,18 @@ def descent(
         better = leave(new or at, at.objective)
         if (following := better or new) is None:
             return
-        last = Leg(at.W, slope, steepest, direction) if better is None else None
-        at, steps = following, steps + 1
+        last = (at.W, slope, steepest, direction) if better is None else None
         # Updated images gather rounding errors.
-        if solved(at.d, b) or steps % 50 == 0:
-            at = point(A, at.W, b)
+        at = point(A, following.W, b) if solved(following.d, b) or number % 50 == 0 else following
 
 
-def conjugate(last: Leg, W: LowRank, slope: Array, steepest: Array) -> Array:
+def conjugate(
+    old: LowRank, old_slope: Array, old_steepest: Array, old_direction: Array, W: LowRank, slope: Array, steepest: Array
+) -> Array:
     """Return the conjugate direction of Polak & Ribiere; the steepest one if that is no longer conjugate."""
-    change = steepest - transported(last.steepest, last.W, W)
-    beta = inner(slope, change, W) / inner(last.slope, last.steepest, last.W)
-    return steepest + beta * transported(last.direction, last.W, W) if beta > 0 else steepest
+    change = steepest - transported(old_steepest, old, W)
+    beta = inner(slope, change, W) / inner(old_slope, old_steepest, old)
+    return steepest + beta * transported(old_direction, old, W) if beta > 0 else steepest
 
 
 def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> EvaluatedMatrix | None:

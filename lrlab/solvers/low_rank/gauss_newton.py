@@ -1,7 +1,7 @@
 """Gauss-Newton on matrices of rank k: every step solves the linear problem in the tangent space."""
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -29,27 +29,22 @@ from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import line, moved
 from lrlab.solvers.low_rank.tangent_descent import in_single
 
-PENALTY, NEARLY, PATIENCE, FEW = 0.1, 0.4, 20, 10
-"""Weight of the nuclear norm per relative residual norm; cosine below which it falls with the cosine, too; slow steps
-after which the path begins again, or conjugate directions take over; measurements per row up to which weights help."""
+PATIENCE = 20
+"""Slow steps before the path begins again, or conjugate directions take over."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6)
 def gauss_newton(
     problem: LowRankData,
     *,
-    inner_tol: Annotated[
-        float, number(1e-14, 0.5, "reduction of the gradient by each unpenalized least-squares problem", scale="log")
-    ] = 1e-4,
-    inner_steps: Annotated[int, number(1, 100_000, "most conjugate-gradient steps per iteration", scale="log")] = 500,
+    inner_tol: Annotated[float, number(1e-14, 0.5, "reduction of the gradient by each step", scale="log")] = 1e-4,
+    inner_steps: Annotated[int, number(1, 100_000, "most conjugate gradients per step", scale="log")] = 500,
     start: Start = "moment",
     path: Annotated[
         str,
         choice(
-            "auto",
-            "penalized",
-            "direct",
-            help="penalized: by way of a fading nuclear norm; auto: for entries of a table, and after 20 slow steps",
+            *("auto", "penalized", "direct"),
+            help="penalized: by a fading nuclear norm; auto: for tables, and after 20 slow steps",
             added=True,
         ),
     ] = "auto",
@@ -58,7 +53,7 @@ def gauss_newton(
     r"""Gauss-Newton.
 
     Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements are exact
-    from 1.5 times the unknowns, networks of one unit from 2 times.
+    from 1.5 times the degrees of freedom, networks of one unit from 2 times.
 
     .. math:: (A, B) = \arg\min \|\mathcal A(W + A V^\top + U B^\top) - b\|, \quad
         W \leftarrow P_k\bigl(W + t (A V^\top + U B^\top)\bigr)
@@ -74,77 +69,80 @@ def gauss_newton(
                 the penalized one fall with g
     cost        O(m (d1 + d2) k) per conjugate gradient, which reads the data twice (symmetric) or four times
 
-    From scarce entries of a table exact solutions of the linear problem lead astray if singular values differ:
-    penalized and solved roughly at first it recovers 150 x 150 of rank 5 at condition 10 from 2.2 times the degrees of
-    freedom. Gaussian measurements are solved directly, few at rank one after `rank_one_steps`. What takes 20 slow steps
-    begins again, penalized and from the clipped moment: rank-one sensing (50 x 50, rank 5) at 1.2 times the degrees of
-    freedom is so recovered for 37 of 40 seeds instead of 24. If the rank is too small for b, `tangent_descent` takes
-    over. Conjugate gradients for rank-one measurements are in single precision if `inner_tol` is 1e-5 or more:
-    gradient, image and residual of every W are in double. Yields an Iterate per step: objective F, residual the cosine
-    cos between A(W) - b and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
+    From scarce entries of a table exact solutions of the linear problem lead astray if singular values differ, so that
+    tables are solved penalized, and roughly at first. Gaussian measurements are solved directly, few of them at rank
+    one after `rank_one_steps`. After 20 slow steps the path begins again, penalized and from the truncated moment,
+    which recovers 37 instead of 24 of 40 matrices (50 x 50, rank 5) at 1.2 times the degrees of freedom. If the rank is
+    too small for b, `tangent_descent` takes over. Conjugate gradients for rank-one measurements are in single precision
+    if `inner_tol` is 1e-5 or more. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b
+    and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
 
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """
     A, b = problem.operator, problem.b
-    steps = GaussNewtonSteps(inner_tol, inner_steps, rng)
-    few = problem.rank == 1 < min(A.shape) and len(b) <= FEW * max(A.shape)
+    steps = partial(gauss_newton_steps, tol=inner_tol, limit=inner_steps, rng=rng)
+    # Weights of measurements help up to ten per row.
+    few = problem.rank == 1 < min(A.shape) and len(b) <= 10 * max(A.shape)
     if path == "auto" and few and isinstance(A, RankOne) and b.any():
         at = yield from rank_one_steps(A, b, rng, start, steps)
         return (yield from steps(A, b, at))
     penalized = path == "penalized" or (path == "auto" and isinstance(A, Entries))
     patience = PATIENCE if path == "auto" and not penalized else 0
     at = point(A, started(A, b, problem.rank, rng, start), b)
-    stop = yield from steps(A, b, at, penalized, patience)
+    stop = yield from steps(A, b, at, penalized=penalized, patience=patience)
     at = point(A, started(A, b, problem.rank, rng, "clipped"), b) if stop is None else at
     return stop or (yield from steps(A, b, at, penalized=True))
 
 
-@dataclass(frozen=True)
-class GaussNewtonSteps:
-    """Gauss-Newton steps on any measurements: accuracy and most steps of the inner problems."""
+def gauss_newton_steps(
+    A: Operator,
+    b: Array,
+    at: EvaluatedMatrix,
+    *,
+    tol: float,
+    limit: int,
+    rng: np.random.Generator,
+    penalized: bool = False,
+    patience: int = 0,
+) -> Generator[Iterate, None, Stop | None]:
+    """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number.
 
-    tol: float
-    limit: int
-    rng: np.random.Generator
-
-    def __call__(
-        self, A: Operator, b: Array, at: EvaluatedMatrix, penalized: bool = False, patience: int = 0
-    ) -> Generator[Iterate, None, Stop | None]:
-        """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number."""
-        leave, weight, residual, slow, late = WholeSteps(A, b, self.rng).leave, np.inf, 1.0, 0, 0
-        near = in_single(A) if isinstance(A, RankOne) and self.tol >= 1e-5 else None
-        while not solved(at.d, b):
-            if penalized:
-                residual = stationarity(A, at, b)
-            # The relative residual norm, which noise keeps from 0, falls with the cosine once that is small.
-            size = float(np.linalg.norm(at.d) / np.linalg.norm(b)) * min(1.0, residual / NEARLY)
-            if penalized:
-                weight = min(weight, PENALTY * size * float(np.abs(at.W.s).max()) / A.scale)
-                Z, inner, left = gauss_newton_step(A, at, min(0.1, max(size, 1e-10)), self.limit, weight)
-            else:
-                weight, rtol = 0.0, max(self.tol, min(0.01, size))
-                Z, inner, left = gauss_newton_step(A, at, rtol, self.limit, near=near)
-            along = line(A, at, Z)
-            if not penalized:
-                residual = max(alignment(at.d, along.image, b), left)
-            yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
-            height = lambda one: one.objective + weight * float(np.abs(one.W.s).sum())  # noqa: B023, E731
-            trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
-            new = next((one for one in trials if height(one) < height(at)), None)
-            better = leave(new or at, at.objective) or new
-            if better is None and not penalized:
-                return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
-            if better is None:
-                penalized = False
-                continue
-            if not penalized and better.objective > (1 - SLOW) * at.objective:
-                slow, late = slow + (residual > 0.01), late + 1
-            at = better
-            if patience and slow >= patience:
-                return None
-            if late >= PATIENCE and not patience:
-                return (yield from steps_to_the_end(A, b, at, True, leave))
-        yield Iterate(at.W, at.objective, 0.0)
-        return Stop.CONVERGED
+    tol, limit: accuracy and most steps of the inner problems.
+    """
+    leave, weight, residual, slow, late = WholeSteps(A, b, rng).leave, np.inf, 1.0, 0, 0
+    near = in_single(A) if isinstance(A, RankOne) and tol >= 1e-5 else None
+    while not solved(at.d, b):
+        if penalized:
+            residual = stationarity(A, at, b)
+        # The relative residual norm, which noise keeps from 0, falls with the cosine once that is small.
+        size = float(np.linalg.norm(at.d) / np.linalg.norm(b)) * min(1.0, 2.5 * residual)
+        if penalized:
+            weight = min(weight, 0.1 * size * float(np.abs(at.W.s).max()) / A.scale)
+            Z, inner, left = gauss_newton_step(A, at, min(0.1, max(size, 1e-10)), limit, weight)
+        else:
+            weight, rtol = 0.0, max(tol, min(0.01, size))
+            Z, inner, left = gauss_newton_step(A, at, rtol, limit, near=near)
+        along = line(A, at, Z)
+        if not penalized:
+            residual = max(alignment(at.d, along.image, b), left)
+        yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
+        height = lambda one: one.objective + weight * float(np.abs(one.W.s).sum())  # noqa: B023, E731
+        trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
+        new = next((one for one in trials if height(one) < height(at)), None)
+        better = leave(new or at, at.objective) or new
+        if better is None and not penalized:
+            return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
+        if better is None:
+            penalized = False
+            continue
+        if not penalized and better.objective > (1 - SLOW) * at.objective:
+            slow, late = slow + (residual > 0.01), late + 1
+        at = better
+        if patience and slow >= patience:
+            return None
+        if late >= PATIENCE and not patience:
+            return (yield from steps_to_the_end(A, b, at, True, leave))
+    yield Iterate(at.W, at.objective, 0.0)
+    return Stop.CONVERGED

@@ -1,4 +1,4 @@
-"""GNIMC: Gauss-Newton on the factors of a matrix of low rank, as published for completion with features."""
+"""GNIMC and R2RILS: least squares for both factors of a matrix of low rank at once."""
 
 from typing import Annotated
 
@@ -6,11 +6,14 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.tangent import gauss_newton_step, point, solved, stationarity
+from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, solved, stationarity
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
+from lrlab.solvers.low_rank.completion import refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 
 
@@ -18,9 +21,7 @@ from lrlab.solvers.low_rank.starts import spectral_start
 def gnimc(
     problem: LowRankData,
     *,
-    first_steps: Annotated[
-        int, number(1, 10_000, "LSQR steps per iteration while the residual norm is large", scale="log")
-    ] = 10,
+    first_steps: Annotated[int, number(1, 10_000, "LSQR steps while the residual norm is large", scale="log")] = 10,
     last_steps: Annotated[int, number(1, 100_000, "LSQR steps per iteration afterwards", scale="log")] = 1000,
     near: Annotated[float, number(0, 1, "relative residual norm that starts last_steps", scale="log")] = 1e-5,
     rng: Generator,
@@ -57,3 +58,50 @@ def gnimc(
         D, E = np.split(gauss_newton_step(A, at, rtol, limit).D, [len(at.W.U)])
         s = np.maximum(at.W.s, 1e-12 * at.W.s.max())
         at = point(A, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)
+
+
+@solver(models="inductive-completion", oracle="rank", memory=1.8, refuse=refuse_features)
+def r2rils(
+    problem: LowRankData,
+    *,
+    inner_steps: Annotated[int, number(1, 100_000, "most LSQR steps per iteration", scale="log")] = 1000,
+    rng: Generator,
+) -> Iterates:
+    r"""R2RILS (rank-2r least squares).
+
+    Least squares over matrices of twice the rank, averaged with the last factors; slow but undemanding.
+
+    .. math:: (B, D) = \arg\min \|\mathcal A(U B^\top + D V^\top) - b\|, \quad
+        (U, V) \leftarrow N((U, V) + N(D, B))
+
+    minimize    ||A(U B^T + D V^T) - b|| over the factors B (n2, k) and D (n1, k) of a matrix of rank 2k
+    start       the leading singular triples of the zero-filled matrix
+    update      (B, D) = its minimum of least norm, U and V with columns of length 1;
+                U <- N(U + N(D)),  V <- N(V + N(B)),  N scales columns to length 1
+    estimate    the nearest matrix of rank k to U B^T + D V^T
+    converges   quadratically near the ground truth, without noise; nothing promises that the residual norm falls
+    cost        products with the data of each LSQR step
+
+    LSQR (here CGLS, the same iterates in exact arithmetic) ends when the gradient has shrunk by the square of the
+    relative residual norm, or by 1e-5 if that is larger. Yields the estimate after each update: objective
+    ||A(W) - b||^2 / 2, residual its `stationarity`.
+
+    Reference: Bauch, Nadler, Zilber (2021), "Rank 2r iterative least squares: efficient recovery of ill-conditioned
+    low rank matrices from few entries", Algorithm 1.
+    """
+    A, b = problem.operator, problem.b
+    W = spectral_start(A, b, problem.rank, rng)
+    U, V, misfit = W.U, W.V, 1.0
+    while True:
+        fixed = EvaluatedMatrix(LowRank(U, np.ones(U.shape[1]), V), A.left(U), A.right(V), -b)
+        tol = max(min(1e-5, misfit**2), 1e-15)
+        D, B = np.split(gauss_newton_step(A, fixed, tol, inner_steps).D, [len(U)])
+        at = point(A, lowrank.from_product(np.hstack([D, U]), np.hstack([V, B]), problem.rank), b)
+        yield Iterate(at.W, at.objective, stationarity(A, at, b))
+        misfit = float(np.linalg.norm(at.d) / (np.linalg.norm(b) or 1.0))
+        U, V = scaled(U + scaled(D)), scaled(V + scaled(B))
+
+
+def scaled(factor: Array) -> Array:
+    """Return a factor with columns of length 1."""
+    return factor / np.maximum(np.linalg.norm(factor, axis=0), np.finfo(float).tiny)

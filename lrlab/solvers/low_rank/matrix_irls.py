@@ -1,6 +1,6 @@
-"""MatrixIRLS: completion of a table, with features or without, by least squares reweighted for low rank."""
+"""MatrixIRLS: completion of a table without features, by least squares reweighted for low rank."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
@@ -10,48 +10,29 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.entries import Entries, Orthonormal
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point, solved, stationarity
-from lrlab.parameters import InputError, number
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, solver
-
-MOST_COMBINED = 4000
-"""Most entries with features that are combined: for 4,000 of them the decomposition takes some seconds."""
+from lrlab.solver_entry import solver
+from lrlab.solvers.low_rank.completion import refuse_features
 
 
-def refuse_many_with_features(spec: Any, options: Options) -> None:
-    """Refuse so many entries with features that to combine them would take long at once."""
-    if spec.values().get("features") != "canonical" and spec.measurements > MOST_COMBINED:
-        expected = f"a rate with at most {MOST_COMBINED:,} observed entries, if there are features"
-        got = f"{spec.values()['observed']:g}, which is {spec.measurements:,}"
-        raise InputError("observed", expected, got, "take gauss-newton, which has no such limit")
-
-
-@solver(
-    models="inductive-completion",
-    oracle="rank",
-    memory=1.5,
-    # With features, the products of all pairs of measurements.
-    matrix=lambda spec, options: 0 if spec.size == spec.table else spec.measurements**2 // 2,
-    refuse=refuse_many_with_features,
-)
+@solver(models="inductive-completion", oracle="rank", memory=1.5, refuse=refuse_features)
 def matrix_irls(
     problem: LowRankData,
     *,
     inner_tol: Annotated[
-        float,
-        number(1e-12, 1, "accuracy of the inner problem, relative to eps over the largest singular value", scale="log"),
+        float, number(1e-12, 1, "accuracy of the inner problem, over eps / sigma_1", scale="log")
     ] = 1e-2,
-    inner_steps: Annotated[int, number(1, 100_000, "most conjugate-gradient steps per iteration", scale="log")] = 60,
+    inner_steps: Annotated[int, number(1, 100_000, "most conjugate gradients per iteration", scale="log")] = 60,
     rng: Generator,
 ) -> Iterates:
     r"""MatrixIRLS (log-determinant).
 
-    Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the condition;
-    with features for up to 4,000 entries.
+    Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the condition
+    number.
 
     .. math:: X \leftarrow \arg\min_{Z_\Omega = b} \langle Z, \mathcal W(Z) \rangle, \quad
         \mathcal W(Z) = U \bigl(w \circ U^\top Z V\bigr) V^\top, \quad
@@ -59,34 +40,30 @@ def matrix_irls(
 
     minimize    F_eps(X) = sum_i f(sigma_i(X)) over X (d1, d2) with A(X) = b; f(s) = log s from eps on, below
                 log eps + (s^2 / eps^2 - 1) / 2: a smoothed log-determinant
-    start       the X of least norm: without features, zero except at the entries
+    start       the X of least norm, zero except at the entries
     update      eps <- min(eps, sigma_{k+1}(X)), with the weights w_ij = 1 / (max(sigma_i, eps) max(sigma_j, eps)) of
                 U^T Z V in the singular bases of X:  X <- argmin <Z, W(Z)> over Z with A(Z) = b
     converges   quadratically near a table of rank k, whatever its singular values; no step can raise F_eps
-    cost        O(m r) per conjugate gradient; with features O(m^3) once, then O(m^2)
+    cost        O(m r) per conjugate gradient
 
     With the tangent space T of the r singular triples above eps, X = P_T(G) + the residual of the entries, and G
     minimizes ||A(P_T(G)) - b||^2 + <G, v G>, v = eps^2 / (sigma_i sigma_j - eps^2) in the core, eps / (sigma_i - eps)
-    elsewhere: conjugate gradients in r (d1 + d2) unknowns, with that diagonal as preconditioner. Entries with features
-    are first combined so that they are orthonormal. Yields after each update the leading part of X, of rank k:
-    objective ||A(W) - b||^2 / 2, residual its `stationarity`, above 0 if noise remains. Ends FINISHED when X moves no
-    more.
+    elsewhere: conjugate gradients in r (d1 + d2) variables, with that diagonal as preconditioner. Yields after each
+    update the leading part of X, of rank k: objective ||A(W) - b||^2 / 2, residual its `stationarity`, above 0 if noise
+    remains. Ends FINISHED when X moves no more.
 
     Reference: Kuemmerle & Mayrink Verdun (2021), "A scalable second order method for ill-conditioned matrix completion
     from few samples", Algorithm 1 and its implementation in the tangent space (MatrixIRLS).
     """
-    entries, given = problem.operator, problem.b
-    assert isinstance(entries, Entries)
-    A: Any = entries if entries.plain else Orthonormal(entries)
-    b = given if isinstance(A, Entries) else A.combined(given)
+    A, b = problem.operator, problem.b
     eps, W = np.inf, lowrank.zero(A.shape, 0)
     X = Moment(A, b / A.scale, W)
     while True:
         triples = nearest(X, problem.rank + 1, rng, settled=1e-12)
         W, before, s = triples.truncated(problem.rank), W, triples.s
-        at = point(entries, W, given)
-        yield Iterate(W, at.objective, stationarity(entries, at, given), f"Smoothing eps {eps:.2e}.")
-        if solved(at.d, given):
+        at = point(A, W, b)
+        yield Iterate(W, at.objective, stationarity(A, at, b), f"Smoothing eps {eps:.2e}.")
+        if solved(at.d, b):
             return Stop.CONVERGED
         eps = min(eps, float(s[-1]))
         above = triples.truncated(int((s > eps * (1 + 1e-12)).sum()))

@@ -13,28 +13,15 @@ from lrlab.models.protocols import LowRankData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.methods.proximal import FastaState, Split, fasta, shrink_eigenvalues, shrink_singular_values
+from lrlab.solvers.methods.proximal import FastaState, Split, fasta, lowered
 
-FIRST, SHRINK, SETTLED = 0.5, 0.3, 0.03
-"""The path's first weight, its factor, and the optimality that lets it proceed: looser steps cost more at the end."""
+Share = Annotated[
+    float, number(1e-8, 1, "weight of the nuclear norm over ‖A*(b)‖, which gives 0", symbol="μ/‖A*(b)‖", scale="log")
+]
 
 
 @solver(family="low-rank", matrix=lambda spec, options: math.prod(spec.size))
-def nuclear_norm(
-    problem: LowRankData,
-    *,
-    mu_share: Annotated[
-        float,
-        number(
-            1e-8,
-            1,
-            "weight of the nuclear norm, relative to the smallest weight whose solution is 0, ‖A*(b)‖",
-            symbol="μ/‖A*(b)‖",
-            scale="log",
-        ),
-    ] = 1e-3,
-    rng: Generator,
-) -> Iterates:
+def nuclear_norm(problem: LowRankData, *, mu_share: Share = 1e-3, rng: Generator) -> Iterates:
     r"""Nuclear norm (convex, FASTA).
 
     Convex least squares with a nuclear-norm penalty: needs no rank, no start; forms whole matrices.
@@ -67,22 +54,25 @@ def nuclear_norm(
     # The curvature along the leading direction u v^T of the first step.
     u, s, vt = lowrank.from_dense(pulled, 1)
     zero_from = float(s[0])
-    mu, mu_k = mu_share * zero_from, max(FIRST, mu_share) * zero_from
+    mu, mu_k = mu_share * zero_from, max(0.5, mu_share) * zero_from
     step = 1.0 / max(float(np.linalg.norm(operator(LowRank(u, np.ones_like(s), vt)))) ** 2, 1e-300)
     rounding = 16 * float(np.finfo(b.dtype).eps) * float(np.linalg.norm(pulled))
-    shrink = shrink_eigenvalues if operator.symmetric else shrink_singular_values
+    decomposed = lowrank.from_symmetric if operator.symmetric else lowrank.from_dense
 
     def value(W: LowRank) -> tuple[float, Array]:
         d = operator(W) - b
         return 0.5 * float(np.linalg.norm(d)) ** 2, d
 
-    split = Split(value, operator.adjoint, lambda V, t: shrink(V, t * mu_k), LowRank.dense)
+    split = Split(value, operator.adjoint, lambda V, t: lowered(decomposed(V), t * mu_k), LowRank.dense)
     for state in fasta(split, lowrank.zero(operator.shape, 1, operator.dtype), step):
         Z = state.z / state.z.dtype.type(mu_k)
         size = float(np.linalg.norm(state.x.s, 1))
-        yield Iterate(state.x, state.f + mu * size, optimality(state, mu, Z, rounding), _note(state.x, mu_k, mu))
-        if mu_k > mu and optimality(state, mu_k, Z, rounding) <= SETTLED:
-            mu_k = max(SHRINK * mu_k, mu)
+        note = f"Rank {np.count_nonzero(state.x.s)}."
+        note = note if mu_k == mu else f"{note} On the way, the weight is {mu_k / mu:.3g} times the last."
+        yield Iterate(state.x, state.f + mu * size, optimality(state, mu, Z, rounding), note)
+        # Looser steps of the path cost more at its end.
+        if mu_k > mu and optimality(state, mu_k, Z, rounding) <= 0.03:
+            mu_k = max(0.3 * mu_k, mu)
 
 
 def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float:
@@ -91,8 +81,3 @@ def optimality(state: FastaState, mu: float, Z: Array, rounding: float) -> float
     size = max(float(np.linalg.norm(g)), float(np.linalg.norm(pull)))
     rest = float(np.linalg.norm(g + pull))
     return rest / size if rest > rounding else 0.0
-
-
-def _note(W: LowRank, mu_k: float, mu: float) -> str:
-    rank = int(np.count_nonzero(W.s))
-    return f"Rank {rank}." if mu_k == mu else f"Rank {rank}; on the way, the weight is {mu_k / mu:.3g} times the last."

@@ -13,6 +13,7 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.descent import WholeSteps
 from lrlab.solvers.low_rank.starts import Directions, Start, started
+from lrlab.solvers.methods.newton import quartic_step
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6, max_iter=1000)
@@ -54,9 +55,7 @@ def scaled_gradient(
         right = left if A.symmetric else A.right(step[d1:])
         first, second = A.pair(left * s, Q) + A.pair(P * s, right), A.pair(left * s, right)
         yield Iterate(at.W, at.objective, alignment(d, first, b))
-        quartic = np.array([second @ second / 2, first @ second, first @ first / 2 + d @ second, d @ first, 0])
-        roots = np.append(np.roots(np.polyder(quartic)).real, 0.0)
-        eta = roots[np.argmin(np.polyval(quartic, roots))]
+        eta = quartic_step(d, first, second)
         U, V = U + eta * step[:d1], V + eta * step[d1:]
         if A.symmetric:
             squares = (P + eta * left) ** 2

@@ -15,10 +15,8 @@ from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.completion import penalty_note, refuse_features
 
-COARSE, SPARE, FEW = 1e-2, 5, 20
-"""Change of W that ends a penalty of the path; singular values sought beyond those of W, at most one in FEW of all."""
 Shrinkage = Annotated[float, number(1e-8, 1, "last penalty over the least with W = 0", symbol="λ/λ₀", scale="log")]
-Path = Annotated[int, number(1, 100, "penalties on the way to the last one, each a warm start")]
+Path = Annotated[int, number(1, 100, "penalties on the way to the last one, each from the solution before")]
 
 
 @solver(models="inductive-completion", refuse=refuse_features)
@@ -45,7 +43,7 @@ def soft_impute(problem: LowRankData, *, shrinkage: Shrinkage = 0.03, path: Path
     penalties = float(nearest(A.moment(b / A.scale), 1, rng, 1e-13).s[0]) * np.geomspace(1.0, shrinkage, path + 1)[1:]
     for k, penalty in enumerate(penalties, 1):
         momentum, value, change = 1.0, np.inf, np.inf
-        while k == path or change >= COARSE:
+        while k == path or change >= 0.01:
             beta = (momentum - 1) / (momentum + 2)
             Z = LowRank(np.hstack([W.U, old.U]), np.hstack([(1 + beta) * W.s, -beta * old.s]), np.hstack([W.V, old.V]))
             W, old = shrunk(Moment(A, (b - A(Z)) / A.scale, Z), W, penalty, rng), W
@@ -59,9 +57,10 @@ def soft_impute(problem: LowRankData, *, shrinkage: Shrinkage = 0.03, path: Path
 
 def shrunk(M: Moment, W: LowRank, level: float, rng: Generator) -> LowRank:
     """Return M with singular values lowered by `level`, or to 0; W is near the leading part of M."""
-    count, part = len(W.s) + SPARE, lowrank.zero(M.shape, 0)
+    count, part = len(W.s) + 5, lowrank.zero(M.shape, 0)
     while len(part.s) < min(M.shape) and (part.s > level).all():
-        if FEW * count > min(M.shape):
+        # Whole decompositions are faster for more than a twentieth of the singular values.
+        if 20 * count > min(M.shape):
             part = lowrank.from_dense(M.dense())
         else:
             start = random_block(M.shape[1], count, rng, M.dtype, W.V)

@@ -16,11 +16,8 @@ from lrlab.parameters import choice
 Start = Annotated[
     str,
     choice(
-        "moment",
-        "clipped",
-        "random",
-        help="initialization: the leading part of the moment of the measurements; of the moment of measurements "
-        "clipped at twice their root mean square, better with few samples of a network; or a random matrix of the rank",
+        *("moment", "clipped", "random"),
+        help="leading part of the moment; the same after clipping large measurements; or a random matrix",
         added=True,
     ),
 ]

@@ -23,8 +23,7 @@ def svp(
     problem: LowRankData,
     *,
     step: Annotated[
-        str,
-        choice("adaptive", "fixed", help="adaptive: exact search along the tangent space; fixed: 1 / (1 + isometry)"),
+        str, choice("adaptive", "fixed", help="adaptive: exact search along the tangent space; fixed: 1 / (1 + δ)")
     ] = "adaptive",
     isometry: Annotated[float, number(0, 100, "restricted isometry constant of the fixed step", symbol="δ")] = 1 / 3,
     rng: Generator,

@@ -14,9 +14,8 @@ from lrlab.solvers.low_rank.starts import Directions, Start, started
 
 FEW, MOST = 2**15, 2**27
 """Sizes of the data, in numbers, between which steps of Gauss-Newton gain from single precision."""
-MUCH, FIRST_PART, ROUGH = 2**23, 3, 0.1
-"""Size of the data from which its first part refines the initialization; measurements of this part per degree of
-freedom; accuracy of the initialization that it refines."""
+MUCH = 2**23
+"""Least size of data whose first part refines the initialization."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
@@ -35,8 +34,8 @@ def tangent_descent(
                 D = -N + beta D', D' the last direction carried over, beta of Polak & Ribiere, never negative,
                 W <- nearest matrix of rank k to W + eta D,  eta = -<d, A(D)> / ||A(D)||^2, halved until F falls
     leaves      minima that have the wrong terms, by steps with the whole gradient, see `WholeSteps`
-    converges   linearly from a spectral start, once m is a few times the degrees of freedom; the condition number of W
-                costs a few such steps
+    converges   linearly from a spectral initialization, once m is a few times the degrees of freedom; the condition
+                number of W costs a few such steps
     cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
 
     CONVERGED says that T = 0 up to the tolerance, with noise too. If independent measurements have eight million
@@ -50,12 +49,12 @@ def tangent_descent(
     conjugately, leave = directions == "conjugate", WholeSteps(A, b, rng).leave
     if (part := first_part(A, problem.rank)) is not None:
         y, before, cosine = b[: part.size].astype(part.dtype), np.inf, 1.0
-        first, whole = started(part, y, problem.rank, rng, start, ROUGH), float(np.linalg.norm(y))
+        first, whole = started(part, y, problem.rank, rng, start, settled=0.1), float(np.linalg.norm(y))
         for at, residual in descent(part, y, point(part, first, y), conjugately):
-            size, now = float(np.linalg.norm(at.d)), 1.0 if residual is None else residual
-            if size <= 3e-5 * whole or now < 3e-5 or (size > 0.99 * before and now > 0.7 * cosine):
+            size = float(np.linalg.norm(at.d))
+            if size <= 3e-5 * whole or residual < 3e-5 or (size > 0.99 * before and residual > 0.7 * cosine):
                 break
-            before, cosine = size, now
+            before, cosine = size, residual
         # A first part that is not fitted is noise, or a wrong turn: the moment of all measurements is better.
         W = orthonormalized(at.W) if size < 0.5 * whole else None
     W = started(A, b, problem.rank, rng, start) if W is None else W
@@ -65,9 +64,9 @@ def tangent_descent(
 def first_part(A: Operator, rank: int) -> Operator | None:
     """Return the operator of the first of many measurements, in single precision; None if there are not many.
 
-    A few times the degrees of freedom determine a matrix as well as all measurements do, up to noise.
+    Three times the degrees of freedom determine a matrix as well as all measurements do, up to noise.
     """
-    count = FIRST_PART * rank * (sum(A.shape) - rank) // (1 + A.symmetric)
+    count = 3 * rank * (sum(A.shape) - rank) // (1 + A.symmetric)
     return A.first(count) if A.size * sum(A.shape) > MUCH and 2 * count < A.size else None
 
 

@@ -1,39 +1,27 @@
 """Recovery from measurements with outliers: repeated least squares on the measurements that fit."""
 
-from dataclasses import dataclass
-from typing import Annotated
+from types import SimpleNamespace
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Operator
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 
 DEVIATION = 1.4826
-"""Standard deviations of a normal number in the median of its size."""
-
-
-@dataclass
-class Part:
-    """Some of the measurements, for a solver of all of them."""
-
-    operator: Operator
-    b: Array
-    rank: int
+"""Standard deviation of a normal number over the median of its size."""
 
 
 @solver(family="low-rank", oracle="rank", memory=1.6)
 def trimmed_gauss_newton(
     problem: LowRankData,
     *,
-    cut: Annotated[
-        float, number(1, 20, "standard deviations, by the median, of a residual before it is excluded")
-    ] = 3.0,
+    cut: Annotated[float, number(1, 20, "standard deviations, by the median, of residuals that count")] = 3.0,
     rng: Generator,
 ) -> Iterates:
     r"""Trimmed Gauss-Newton.
@@ -51,7 +39,7 @@ def trimmed_gauss_newton(
     cost        steps of Gauss-Newton; a subset of the data is copied each time
 
     Recovered 30 x 30 matrices of rank 2 from 500 measurements, tables of 80 x 80 from a quarter of their entries and
-    networks of 40 inputs from 400, each with a fifth of them wrong by ten times their root mean square. Yields after
+    networks of 40 inputs from 400, each with a fifth of them outliers of ten times the root mean square. Yields after
     each step: objective F with the present R; residual from Gauss-Newton, none if R will change.
 
     Reference: Rousseeuw & Van Driessen (2006), "Computing LTS regression for large data sets", whose concentration
@@ -61,23 +49,17 @@ def trimmed_gauss_newton(
     floor = 1e-8 * DEVIATION * float(np.median(np.abs(b)))
     fits = within(b, cut, floor)
     for k in range(30):
-        rows = np.flatnonzero(fits)
-        steps, kept = gauss_newton(Part(A.subset(rows), b[rows], problem.rank), rng=rng), fits
+        rows, kept = np.flatnonzero(fits), fits
+        part: Any = SimpleNamespace(operator=A.subset(rows), b=b[rows], rank=problem.rank)
         note = f"Round {k + 1}: {len(b) - len(rows)} of {len(b)} measurements excluded."
-        stop = Stop.SETTLED
-        while True:
-            try:
-                at = next(steps)
-            except StopIteration as ended:
-                stop = ended.value or stop
-                break
+        for at in gauss_newton(part, rng=rng):
             fits = within(A(at.estimate) - b, cut, floor)
-            stays = bool((fits == kept).all())
+            stays, solved = bool((fits == kept).all()), (at.residual or 0.0) <= 1e-6
             yield Iterate(at.estimate, at.objective, at.residual if stays else None, note, optimal=False)
-            if (at.residual or 0.0) <= 1e-6 and not stays:
+            if solved and not stays:
                 break
-        if (fits == kept).all():
-            return Stop.SETTLED if stop is Stop.CONVERGED else stop
+        if stays:
+            return Stop.SETTLED if solved else Stop.STALLED
     return Stop.STALLED
 
 

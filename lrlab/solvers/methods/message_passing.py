@@ -1,111 +1,131 @@
-"""Iterations of generalized approximate message passing, damped if they oscillate: Rangan (2011), Algorithm 1."""
+"""Generalized approximate message passing (GAMP): Rangan (2011), Algorithm 1 with scalar variances, and damping.
+
+From responses y with P(y_i; w, V) for an index <x_i, b> ~ N(w, V), and a prior of b with ||b|| = 1, one iteration is
+
+    g_i = d log P(y_i; w_i, V) / dw,    h_i = -dg_i / dw                    (`theory.channels`)
+    S = 1 / sum_i h_i,    R = b + S X^* g
+    b <- E[b | R = b + N(0, S)],    V <- the summed variances of b          (`theory.priors`)
+    w <- X b - V g
+"""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab.arrays import Array
+from lrlab.arrays import Array, Vector
+from lrlab.linalg import unit
 from lrlab.theory import priors
 from lrlab.theory.channels import TINY, Answer, answer
 
-LEAST_VARIANCE, FARTHEST = 1e-12, 1e3
-"""Bounds of variances and of indices, beyond which likelihoods overflow."""
-PATIENCE, TURNS, LEAST_STEP = 10, 4, 0.3
 ROWS = 2**14
 
 
 class State(NamedTuple):
-    """Posterior mean b (p,); variance V and mean w (n,) of the indices X b; score g (n,); variances of entries (p,).
+    """Posterior mean b (p,), variance V and mean w (n,) of the indices, and the score g (n,) that led there, if any.
 
-    score is None at an initialization; variances is None if all entries have V / p, as in the limit of large p.
+    `iterations` adds X b (n,), the log-likelihoods of the responses (n,), the size of the change that follows, and its
+    step, below 1 if damped.
     """
 
-    b: Array
+    b: Vector
     V: float
-    w: Array
-    score: Array | None = None
-    variances: Array | None = None
+    w: Vector
+    score: Vector | None = None
+    Xb: Vector = np.empty(0)
+    log_chance: Array = np.empty(0)
+    change: float = math.inf
+    step: float = 1.0
 
 
-class Point(NamedTuple):
-    """A state, the log-likelihoods of the responses there (n,), the size of the change that follows, and its step."""
+def spectral_state(X: Any, v: Vector, overlap: float, pull: Array | float = 0.0) -> State:
+    """Return the state of an estimate along v (p,) with a predicted overlap.
 
-    state: State
-    log_chance: Array
-    change: float
-    step: float
+    pull: t T(y_i) for the eigenvector of sum T(y_i) x_i x_i^* with the dual t (`theory.spectral`, `theory.phase`), so
+    that w_i is the index of an eigenvector that has not seen response i (compare Mondelli & Venkataramanan 2021,
+    "Approximate message passing with spectral initialization").
+    """
+    b = math.sqrt(overlap) * unit(v)
+    return State(b, 1.0 - overlap, (1.0 - pull) * (X @ b))
 
 
-def iterations(problem: Any, start: State, rate: float) -> Iterator[Point]:
+def iterations(
+    problem: Any, start: State, rate: float = 1.0, *, match: bool = False, patience: int = 10, least_step: float = 0.3
+) -> Iterator[State]:
     """Yield `start` and the states that follow, without end.
 
-        g_i = d log P(y_i; w_i, V) / dw,  h_i = -dg_i / dw,  S = 1 / sum_i h_i,  R = b + S X^T g
-        b <- E[b | R = b + N(0, S)],  V <- summed variances of b,  w <- X b - V g
-
     problem: X (n, p), y (n,), a link, which has `theory.channels.answer`, and checkpoint. rate: of the entries of b
-    that are not 0; ||b_true|| = 1.
+    that are not 0. match: whether w and V first take the scale and the variance of largest likelihood; if not, b is
+    scaled towards ||b||^2 = 1 - V. If changes reverse, or have not fallen for `patience` iterations, g, b and log V
+    move part of the way only, at least `least_step`.
     """
-    X, (b, V, w, score, v) = problem.X, start
-    scale, step, changes, cosines, before = math.sqrt(len(b)), 1.0, list[float](), list[float](), 0.0 * b
+    X, (b, V, w, score, *_) = problem.X, start
+    p, least = len(b), 1e-28 if match else 1e-12
+    step, changes, cosines, move_before, Xb = 1.0, list[float](), list[float](), 0.0 * b, X @ b
     while True:
-        spread = V if v is None else np.maximum(squared(X, v), LEAST_VARIANCE)
-        at = answers(problem, problem.link, np.clip(w, -FARTHEST, FARTHEST), spread)
+        scale, spread = matched(problem, w, V, least) if match else (1.0, V)
+        # Likelihoods overflow beyond 1,000.
+        at = answers(problem, w * np.minimum(scale, 1e3 / np.maximum(np.abs(w), 1.0)), spread)
         g = at.score if score is None else step * at.score + (1.0 - step) * score
-        S = entry_noise(X, g, at.curvature, v)
+        h = float(at.curvature.sum())
+        # E h = E |g|^2 under the model, and a sum of squares is positive.
+        S = 1.0 / max(h if h > 0.0 else square(g), 1e-30)
         # In units of 1 / sqrt(p), so that an entry has variance 1.
-        posterior = priors.posterior(scale * (b + S * (g @ X)), scale**2 * S, rate)
-        b_next, V_next = posterior.mean / scale, min(max(posterior.variance, LEAST_VARIANCE), 1.0) ** step
+        posterior = priors.posterior(np.sqrt(p) * (scale * b + S * (g.conj() @ X).conj()), p * S, rate)
+        b_next, V_next = posterior.mean / np.sqrt(p), min(max(posterior.variance, least), 1.0) ** step
         V_next *= V ** (1.0 - step)
-        # Left free, ||b||^2 and V drift against each other while V is small; made to agree while V is large, they
-        # oscillate.
-        b_next = b_next * ((1.0 - V_next) / max(float(b_next @ b_next), TINY)) ** ((1.0 - V_next) / 2.0)
-        b_next = step * b_next + (1.0 - step) * b
+        if not match:
+            # Left free, ||b||^2 and V drift against each other while V is small; made to agree while V is large, they
+            # oscillate.
+            b_next = b_next * ((1.0 - V_next) / max(square(b_next), TINY)) ** ((1.0 - V_next) / 2.0)
+        b_next = step * b_next + (1.0 - step) * scale * b
         move = b_next - b
         size = float(np.linalg.norm(move))
         changes.append(max(size, abs(V_next - V)) / step)
-        cosines.append(float(move @ before) / max(size * float(np.linalg.norm(before)), TINY))
-        yield Point(State(b, V, w, score, v), at.log_chance, changes[-1], step)
-        if v is not None:
-            v = (np.maximum(posterior.variances, LEAST_VARIANCE) / scale**2) ** step * v ** (1.0 - step)
-        b, V, score, before = b_next, V_next, g, move
-        w = X @ b - (V if v is None else squared(X, v)) * g
-        if oscillates(changes, cosines):
-            step, changes, cosines = max(LEAST_STEP, step / 1.5), [], []
+        cosines.append(np.vdot(move, move_before).real / max(size * float(np.linalg.norm(move_before)), TINY))
+        yield State(b, V, w, score, Xb, at.log_chance, changes[-1], step)
+        b, V, score, move_before, Xb = b_next, V_next, g, move, X @ b_next
+        w = Xb - V * g
+        # A change may grow for some iterations: while a sparse truth takes shape, damping would only disturb.
+        reverses = len(cosines) >= 4 and max(cosines[-4:]) < -0.5 and changes[-1] > 0.7 * changes[-4]
+        if reverses or stands_still(changes, patience):
+            step, changes, cosines = max(least_step, step / 1.5), [], []
 
 
-def answers(problem: Any, link: Any, w: Array, spread: Array | float) -> Answer:
+def answers(problem: Any, w: Vector, V: float) -> Answer:
     """Return the likelihood of the responses, by blocks of rows: quadratures take a hundred numbers per row."""
     n, parts = len(w), list[Answer]()
     for first in range(0, n, ROWS):
         problem.checkpoint(first / n)
         rows = slice(first, first + ROWS)
-        own = spread[rows] if isinstance(spread, np.ndarray) and spread.ndim else spread
-        parts.append(answer(link, w[rows], own, problem.y[rows]))
+        parts.append(answer(problem.link, w[rows], V, problem.y[rows]))
     return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def entry_noise(X: Array, g: Array, h: Array, v: Array | None) -> Array | float:
-    """Return S, the variances of the entries given all responses g, h (n,): one for all, or (p,)."""
-    total = (lambda a: float(a.sum())) if v is None else (lambda a: squared(X.T, a))
-    precision = total(h)
-    if np.min(precision) <= 0.0:
-        # E h = E g^2 under the model, and a sum of squares is positive.
-        precision = np.where(precision > 0.0, precision, total(np.square(g)))
-    return 1.0 / np.maximum(precision, 1e-30)
+def matched(problem: Any, w: Vector, V: float, least: float) -> tuple[float, float]:
+    """Return the scale of w and the variance of largest likelihood, by three steps of expectation maximization.
 
-
-def squared(X: Array, v: Array) -> Array:
-    """Return the product of the squared entries of X with v."""
-    return np.einsum("ij,ij,j->i", X, X, v)
-
-
-def oscillates(changes: list[float], cosines: list[float]) -> bool:
-    """Return whether changes reverse four times without falling, or have not fallen for ten iterations.
-
-    A change may grow for some iterations: while a sparse truth takes shape, damping would only disturb.
+    With the posterior means m_i and variances v_i of the indices: sum Re(m_i conj(w_i)) / ||w||^2, and the mean of v_i
+    + |m_i - w_i|^2.
     """
-    reverses = len(cosines) >= TURNS and max(cosines[-TURNS:]) < -0.5 and changes[-1] > 0.7 * changes[-TURNS]
-    last, earlier = changes[-PATIENCE:], changes[-2 * PATIENCE : -PATIENCE]
-    return reverses or (len(earlier) == PATIENCE and min(last) > 0.9 * min(earlier))
+    scale = 1.0
+    for _ in range(3):
+        at, size = answers(problem, w, V), square(w)
+        along = V * float(np.vdot(w, at.score).real)
+        a = min(max(1.0 + along / max(size, TINY), 0.5), 2.0)
+        gap = V**2 * square(at.score) - 2.0 * (a - 1.0) * along + (a - 1.0) ** 2 * size
+        V = min(max(gap / len(w) + V - V**2 * float(at.curvature.mean()), least), 1.0)
+        scale, w = a * scale, a * w
+    return scale, V
+
+
+def square(v: Vector) -> float:
+    """Return ||v||^2."""
+    return float(np.vdot(v, v).real)
+
+
+def stands_still(values: Sequence[float], patience: int) -> bool:
+    """Return whether the last values are hardly smaller than as many before them."""
+    earlier = values[-2 * patience : -patience]
+    return len(earlier) == patience and min(values[-patience:]) > 0.9 * min(earlier)

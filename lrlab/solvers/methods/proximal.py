@@ -81,28 +81,15 @@ def spectral_step(dx: Array, dg: Array, t: float) -> float:
     return minimal if 2 * minimal > steepest else steepest - minimal / 2
 
 
-def shrink_singular_values(V: Array, level: float) -> LowRank:
-    """Return the W that minimizes level ||W||_* + ||W - V||_F^2 / 2: singular values soft-thresholded."""
-    U, s, Vt = np.linalg.svd(V, full_matrices=False)
-    lowered = soft_threshold(s, level)
-    rank = max(int(np.count_nonzero(lowered)), 1)
-    return LowRank(U[:, :rank], lowered[:rank], Vt[:rank].T)
+def lowered(V: LowRank, level: float) -> LowRank:
+    """Return the W that minimizes level ||W||_* + ||W - V||_F^2 / 2: the sizes of s fall by `level`, or to 0.
 
-
-def shrink_eigenvalues(V: Array, level: float) -> LowRank:
-    """Return the same for a symmetric V, as U diag(s) U^T with s of either sign: eigenvalues soft-thresholded."""
-    values, vectors = np.linalg.eigh((V + V.T) / 2)
-    order = np.argsort(-np.abs(values), kind="stable")
-    lowered = soft_threshold(np.abs(values[order]), level)
-    rank = max(int(np.count_nonzero(lowered)), 1)
-    U = vectors[:, order[:rank]]
-    return LowRank(U, np.sign(values[order[:rank]]) * lowered[:rank], U)
-
-
-def soft_threshold(sizes: Array, level: float) -> Array:
-    """Return sizes, the largest first, lowered to 0 at the least; rounding errors become 0."""
-    lowered = sizes - sizes.dtype.type(level)
-    return np.where(lowered > 16 * np.finfo(sizes.dtype).eps * sizes[0], lowered, sizes.dtype.type(0))
+    Rounding errors become 0.
+    """
+    sizes = np.abs(V.s)
+    s = sizes - sizes.dtype.type(level)
+    s = np.where(s > 16 * np.finfo(s.dtype).eps * sizes[0], s, s.dtype.type(0))
+    return LowRank(V.U, np.copysign(s, V.s), V.V).truncated(max(int(np.count_nonzero(s)), 1))
 
 
 def shrink(V: Array, level: float) -> LowRank:
@@ -115,7 +102,7 @@ def shrink(V: Array, level: float) -> LowRank:
     retained = sizes > level
     # Small singular values of a Gram matrix are inaccurate, and many are not worth the detour.
     if level <= 1e-6 * sizes[-1] or retained.sum() > len(retained) / 2:
-        return shrink_singular_values(V, level)
+        return lowered(lowrank.from_dense(V), level)
     if not retained.any():
         return lowrank.zero(V.shape, 1)
     # The Gram matrix decides which vectors are retained; small singular values come with full accuracy from V itself.

@@ -9,8 +9,7 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.centered import Spectrum
+from lrlab.solvers.multilabel.affine import Design, Spectrum
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver
 
@@ -21,12 +20,8 @@ def bcs(
     *,
     ratio: Annotated[float, number(0, 1, "random projections per row of labels, over L; 0 takes the rank")] = 0.6,
     regularization: Annotated[float, number(1e-6, 1e9, "regularization strength of W", symbol="λ", scale="log")] = 10.0,
-    variance: Annotated[
-        float, number(1e-6, 1e3, "noise variance between projections and predictions", symbol="σ²", scale="log")
-    ] = 0.003,
-    shape: Annotated[
-        float, number(1e-6, 1e6, "shape of the Gamma prior of precisions: small if sparse", symbol="a", scale="log")
-    ] = 1.0,
+    variance: Annotated[float, number(1e-6, 1e3, "noise variance of projections", symbol="σ²", scale="log")] = 0.003,
+    shape: Annotated[float, number(1e-6, 1e6, "shape of the prior: small if sparse", symbol="a", scale="log")] = 1.0,
     rounds: Annotated[int, number(1, MOST, "variational rounds for labels of new rows; one is linear in the row")] = 3,
     rng: Generator,
 ) -> Iterates:
@@ -63,13 +58,17 @@ def bcs(
     settings, observed = np.array([*prior, variance, rounds]), Y @ Phi.T
 
     def regressed(images: Array, spread: float) -> tuple[Array, Array, float, Compressed]:
-        """Return E[W], predictions of projections, their part of the bound, and the predictor, from E[T] (n, k)."""
+        """Return E[W], predictions of projections T, their part of the bound, and the predictor.
+
+        From E[T] (n, k) and T's summed variance. The part is log N(E[T]; 0, s^2 (I + X X^T / lambda)) - spread / 2 s^2.
+        """
         M = spectrum.solve(images, np.eye(k), regularization)
         c = np.zeros(k) if design.mean is None else images.mean(axis=0)
         predicted = design.X @ M + c
-        misfit = float(np.linalg.norm(images - predicted)) ** 2
-        bound = regression_bound(spectrum, M, misfit + spread, n, regularization, variance)
-        return M, predicted, bound, Compressed(M, Phi, settings, c if design.mean is None else c - design.mean @ M)
+        squares = np.sum((images - predicted) ** 2) + regularization * np.sum(M**2) + spread
+        determinant = n * np.log(2 * np.pi * variance) + np.log1p(spectrum.s / regularization).sum()
+        offset = c if design.mean is None else c - design.mean @ M
+        return M, predicted, -float(squares / variance + k * determinant) / 2, Compressed(M, Phi, settings, offset)
 
     M, predicted, bound, estimate = regressed(observed, 0.0)
     if mask is None:
@@ -82,19 +81,3 @@ def bcs(
         M, predicted, bound, estimate = regressed(labels.images, labels.spread)
         change = float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0))
         yield Iterate(estimate, -(bound + labels.bound), change)
-
-
-def regression_bound(spectrum: Spectrum, M: Array, squares: float, n: int, weight: float, variance: float) -> float:
-    """Return E[log p(T | W)] + E[log p(W)] + entropy of W of columns N(M_c, S), for E||T - X M||^2 = squares.
-
-    W ~ N(0, 1 / tau), tau = weight / variance; S has the eigenvalues variance / (e + weight), e those of X^T X, and
-    1 / tau beyond the rank of X.
-    """
-    (d, k), s, tau = M.shape, spectrum.s, weight / variance
-    fit = squares + k * variance * float((s / (s + weight)).sum())
-    likelihood = -fit / (2 * variance) - n * k / 2 * np.log(2 * np.pi * variance)
-    beyond = d - len(s)
-    trace = variance * float((1 / (s + weight)).sum()) + beyond / tau
-    logarithm = float(np.log(variance / (s + weight)).sum()) - beyond * np.log(tau)
-    prior = k * (d * np.log(tau) + logarithm + d) - tau * (float(np.vdot(M, M)) + k * trace)
-    return float(likelihood + prior / 2)

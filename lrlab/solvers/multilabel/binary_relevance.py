@@ -28,9 +28,7 @@ def binary_relevance(
     problem: LabelData,
     *,
     regularization: Ridge = 10.0,
-    loss: Annotated[
-        str, choice(*LOSSES, help="squared: ridge regression on labels 0, 1; else labels -1, 1")
-    ] = "squared",
+    loss: Annotated[str, choice(*LOSSES, help="squared, on labels 0, 1; else on labels -1, 1")] = "squared",
     rng: Generator,
 ) -> Iterates:
     r"""Binary relevance.
@@ -45,7 +43,7 @@ def binary_relevance(
     others      scikit-learn's solvers: logistic by L-BFGS; squared hinge by LIBLINEAR; hinge, the widest margin, by
                 LIBLINEAR's dual coordinate descent with C = 1 / lambda: at most 10 passes over the rows per label, then
                 100, 1,000 and 10,000 for labels that need more
-    cost        squared: X^T X, or ten products of X with Z; others: a few passes over X per label
+    cost        squared: X^T X, or products of X with Z; others: a few passes over X per label
 
     With intercepts b_j, if the problem wants them, scores are x^T w_j + b_j; nothing penalizes b_j, except that
     LIBLINEAR takes them for weights of a constant feature 10. The rank of the problem is not used; the estimate has

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Matrix
-from lrlab.ranking import THRESHOLDS, Scores
+from lrlab.arrays import Array, Matrix, Scores
+from lrlab.lowrank import THRESHOLDS
 
 BLOCK = 2**19
 """Numbers of the largest table per block of rows, which fits into the processor's cache."""
@@ -103,8 +103,6 @@ def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
     return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)
 
 
-CACHED_BLOCKS = 8
-"""Blocks of scores that are kept, as several metrics read each."""
 MOST = 1000
 """Most variational rounds for the labels of a row."""
 
@@ -135,7 +133,8 @@ class Compressed(NamedTuple):
         """Return E[y | W^T x_i], (n, L), as a function of a slice of rows."""
         Z = X @ self.W + self.offset
 
-        @lru_cache(maxsize=CACHED_BLOCKS)
+        # Several metrics read each block.
+        @lru_cache(maxsize=8)
         def decoded(start: int, stop: int) -> Array:
             step = height(self.Phi)
             return np.vstack([self.labels(Z[at : min(at + step, stop)]) for at in range(start, stop, step)])

@@ -13,8 +13,7 @@ from lrlab.parameters import InputError, Parameter, number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
-from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.centered import Spectrum, dense
+from lrlab.solvers.multilabel.affine import Design, Spectrum, dense
 
 ALL_LABELS = "for this solver, whose closed form needs all labels"
 OTHERS = "take leml or binary-relevance"
@@ -35,15 +34,8 @@ def cplst(
     *,
     regularization: Annotated[float, number(0, 1e9, "regularization strength; 0 as published", symbol="λ")] = 0.0,
     fitted_rank: shared.FittedRank = 0,
-    centred: Annotated[
-        bool,
-        Parameter(
-            meaning="subtract the means of labels and features, as published; always if predictors have intercepts"
-        ),
-    ] = False,
-    labels_only: Annotated[
-        bool, Parameter(meaning="PLST: principal directions of the labels, whether or not features predict them")
-    ] = False,
+    centred: Annotated[bool, Parameter(meaning="centering of labels and features, as published")] = False,
+    labels_only: Annotated[bool, Parameter(meaning="PLST: principal directions of the labels")] = False,
     rng: Generator,
 ) -> Iterates:
     r"""CPLST.

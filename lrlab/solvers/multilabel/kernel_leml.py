@@ -12,37 +12,24 @@ from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.kernel_rank import KernelRank, scaled
 from lrlab.solvers.multilabel.leml import leml
 
-LANDMARKS, SAMPLE = 1000, 1000
-"""Default number of landmarks; rows whose distances determine the bandwidth."""
+LANDMARKS = 1000
+"""Default number of landmarks."""
 
 
-def feature_numbers(spec: Any, options: Options) -> int:
-    """Return the numbers in the features of all rows."""
-    return spec.n * min(spec.n, int(options["landmarks"]) or LANDMARKS) // 2
-
-
-@shared.low_rank_solver(matrix=feature_numbers)
+@shared.low_rank_solver(matrix=lambda spec, options: spec.n * min(spec.n, int(options["landmarks"]) or LANDMARKS) // 2)
 def kernel_leml(
     problem: LabelData,
     *,
-    bandwidth: Annotated[
-        float, number(0, 1e9, "length scale, in standard deviations of features; 0: median distance", symbol="h")
-    ] = 0.0,
-    landmarks: Annotated[
-        int, number(0, 20_000, "rows that stand for all others (Nystroem); 0 takes 1,000 at most", symbol="m")
-    ] = 0,
-    loss: Annotated[
-        str, choice("squared", "logistic", help="squared, on labels 0, 1; logistic, on labels -1, 1")
-    ] = "squared",
+    bandwidth: Annotated[float, number(0, 1e9, "length scale; 0: the median distance of rows", symbol="h")] = 0.0,
+    landmarks: Annotated[int, number(0, 20_000, "rows that stand for all; 0: at most 1,000", symbol="m")] = 0,
+    loss: Annotated[str, choice("squared", "logistic", help="squared on labels 0, 1; logistic on -1, 1")] = "squared",
     regularization: shared.Regularization = 1.0,
     penalty: shared.Penalty = "trace",
     fitted_rank: shared.FittedRank = 0,
-    newton_steps: shared.NewtonSteps = 2,
     steps: shared.Steps = 5,
     rng: Generator,
 ) -> Iterates:
@@ -79,7 +66,7 @@ def kernel_leml(
     Phi, rest = nystroem.fit_transform(scaled(X, centre, units)), ("Y", "mask", "rank", "intercept")
     mapped: Any = SimpleNamespace(X=Phi, **{name: getattr(problem, name) for name in rest})
     options: dict[str, Any] = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank}
-    for iterate in leml(mapped, loss=loss, **options, newton_steps=newton_steps, steps=steps, rng=rng):
+    for iterate in leml(mapped, loss=loss, **options, steps=steps, rng=rng):
         Z, parts = iterate.estimate, {"landmarks": nystroem.components_, "centre": centre, "units": units}
         ends = {"offset": getattr(Z, "offset", 0.0), "threshold": Z.threshold}
         estimate = KernelRank.at(Z._replace(U=nystroem.normalization_.T @ Z.U), **parts, **ends)
@@ -90,7 +77,7 @@ def median_distance(X: Matrix, rng: Generator) -> float:
     """Return the median distance between different rows, among at most 1,000 of them; 1 if there are none."""
     from sklearn.metrics import euclidean_distances
 
-    drawn = X[np.sort(rng.permutation(X.shape[0])[:SAMPLE])]
+    drawn = X[np.sort(rng.permutation(X.shape[0])[:1000])]
     distances: Array = euclidean_distances(drawn)[np.triu_indices(drawn.shape[0], 1)]
     # Rounding leaves something of the distance of equal rows.
     distances = distances[distances > 1e-7 * abs(drawn).max()]

@@ -6,9 +6,8 @@ from typing import Self
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from lrlab.arrays import Array, Matrix
-from lrlab.lowrank import LowRank
-from lrlab.ranking import THRESHOLDS, Scores
+from lrlab.arrays import Array, Matrix, Scores
+from lrlab.lowrank import THRESHOLDS, LowRank
 
 ROWS = 1024
 """Rows of kernel values in memory at a time."""

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from lrlab.arrays import Array, Matrix
-from lrlab.linalg import places_in
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.operators.entries import DENSE_SHARE
@@ -38,16 +37,16 @@ class Labels:
         height = max(1, BLOCK * n // max(1, m) if self.gathered else BLOCK // L)
         self.blocks = [slice(start, min(start + height, n)) for start in range(0, n, height)]
         if self.mask is not None:
-            self._codes = np.full(m, loss.off, np.int8)
-            self._codes[places_in(problem.Y, problem.mask)] = 1
-
-    def with_ones(self, A: Array) -> Array:
-        """Return images A, followed by ones if there are intercepts."""
-        return np.hstack([A, np.ones((len(A), self.intercepts))]) if self.intercepts else A
+            self._codes = np.empty(m, np.int8)
+            for rows in self.blocks:
+                # 2 at the positive labels, which are among the observed ones, and 1 at the others.
+                marks = (self.mask[rows] + self.Y[rows]).data
+                self._codes[self._entries(rows)] = np.where(marks == 2, 1, loss.off)
 
     def images(self, W: Array) -> Array:
         """Return X W, followed by ones if there are intercepts."""
-        return self.with_ones(self.X @ W)
+        A = self.X @ W
+        return np.hstack([A, np.ones((len(A), 1))]) if self.intercepts else A
 
     def split(self, H: Array) -> tuple[Array, Array]:
         """Return H without the intercepts, and these, (L, 1) or (L, 0)."""

@@ -17,10 +17,6 @@ from lrlab.solvers.multilabel.label_losses import LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml_steps import ObservedSquares, Risk, WholeSquares
 
-Inner = Annotated[
-    str, choice("cg", "exact", help="W by a few conjugate gradients, or exactly (squared loss, all labels observed)")
-]
-
 
 def refuse(spec: Any, options: Options) -> None:
     """Refuse ranks that no W has, and the closed form if labels are missing or the loss is not squared."""
@@ -45,8 +41,10 @@ def leml(
     regularization: shared.Regularization = 1.0,
     penalty: shared.Penalty = "trace",
     fitted_rank: shared.FittedRank = 0,
-    inner: Inner = "cg",
-    newton_steps: shared.NewtonSteps = 2,
+    inner: Annotated[
+        str,
+        choice("cg", "exact", help="W by a few conjugate gradients, or exactly (squared loss, all labels observed)"),
+    ] = "cg",
     steps: shared.Steps = 5,
     rng: Generator,
     coding: Loss | None = None,
@@ -65,7 +63,7 @@ def leml(
     squared     H by least squares, a k x k system for all labels or for each; W by conjugate gradients on X^T (X W M -
                 Y H) + lambda W, M = H^T H (all labels observed, Algorithm 2), or on X^T D H + lambda W with D only on
                 the observed entries (Algorithm 1), stopped against the gradient at entry; or exactly
-    others      H, then W, by trust-region Newton steps on X^T U H + lambda S, U_ij = l''_ij (x_i^T S h_j) (Algorithm 1)
+    others      H, then W, by 2 Newton steps, halved until J falls, on X^T U H + lambda S, U_ij = l''_ij (x_i^T S h_j)
     balance     W H^T = U s V^T, W <- U s^(1/2), H <- V s^(1/2), which lowers J to the loss + lambda ||Z||_*; with
                 penalty=frobenius W, H <- U, V s before H and U s, V before W, so that J = loss + lambda ||Z||_F^2 / 2
     converges   J falls to a stationary value; to the global one for squared loss, all labels and lambda = 0 (section
@@ -77,13 +75,12 @@ def leml(
     residual: the gradient of J over the one of its loss at Z = 0, the larger of W's, divided by the norms of X's
     columns, and H's.
 
-    Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3;
-    Lin, Weng, Keerthi (2008), trust-region Newton.
+    Reference: Yu, Jain, Kar, Dhillon (2014), "Large-scale multi-label learning with missing labels", Algorithms 1-3.
     """
     labels, trace = Labels(problem, coding or LOSSES[loss]), penalty == "trace"
     squares = WholeSquares if labels.full else ObservedSquares
     kind: type[Risk] = squares if labels.loss.quadratic else Risk
-    risk = kind(labels, regularization, newton_steps, steps, inner == "exact")
+    risk = kind(labels, regularization, steps, inner == "exact")
     W, H = split(start, trace) if start else first_factors(labels, shared.rank_of(problem, fitted_rank), rng)
     A, sizes = labels.images(W), labels.design.sizes[:, None]
     b: Array = np.zeros((len(H), labels.intercepts))

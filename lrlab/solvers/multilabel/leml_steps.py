@@ -12,14 +12,13 @@ from scipy.sparse import csr_array
 
 from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
-from lrlab.solvers.methods.tron import Product, conjugate_gradients, newton
-from lrlab.solvers.multilabel.centered import Spectrum, dense
+from lrlab.solvers.methods.newton import Product, conjugate_gradients, newton
+from lrlab.solvers.multilabel.affine import Spectrum, dense
 from lrlab.solvers.multilabel.labels import Labels
 
-NEWTON_ACCURACY, ACCURACY = 0.1, 1e-2
-"""Reduction of the gradient that ends Newton steps, and the one that ends conjugate gradients for squared losses."""
-MOMENT_COLUMNS = 64
-"""Largest size of an X^T Y that saves products with X, relative to the number of rows."""
+NEWTON_STEPS, NEWTON_ACCURACY, ACCURACY = 2, 0.1, 1e-2
+"""Newton steps per factor and iteration; reduction of the gradient that ends them, and the one that ends conjugate
+gradients for squared losses."""
 
 
 class Part(NamedTuple):
@@ -32,11 +31,8 @@ class Part(NamedTuple):
 class Risk:
     """J(W, H) = sum of l(Y_ij, (A H^T)_ij) over observed entries + lambda (||W||^2 + ||H||^2) / 2 (Algorithm 1)."""
 
-    def __init__(
-        self, labels: Labels, weight: float = 0.0, newton_steps: int = 1, steps: int = 1, exact: bool = False
-    ) -> None:
-        self.labels, self.X, self.weight = labels, labels.X, weight
-        self.newton_steps, self.steps, self.exact = newton_steps, steps, exact
+    def __init__(self, labels: Labels, weight: float = 0.0, steps: int = 1, exact: bool = False) -> None:
+        self.labels, self.X, self.weight, self.steps, self.exact = labels, labels.X, weight, steps, exact
 
     def value(self, A: Array, H: Array) -> float:
         """Return the sum of the losses."""
@@ -81,12 +77,12 @@ class Risk:
         return Part(lambda H: labels.total(A, H) + float(np.vdot(H * weights, H)) / 2, derivatives)
 
     def label_factor(self, A: Array, H: Array) -> Array:
-        """Return an H of lower objective, by trust-region Newton steps."""
-        return newton(self.of_labels(A), H, self.newton_steps, self.steps, NEWTON_ACCURACY)
+        """Return an H of lower objective, by Newton steps."""
+        return newton(self.of_labels(A), H, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
 
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
-        """Return a W of lower objective, by trust-region Newton steps."""
-        return newton(self.of_features(H), W, self.newton_steps, self.steps, NEWTON_ACCURACY)
+        """Return a W of lower objective, by Newton steps."""
+        return newton(self.of_features(H), W, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
 
 
 class ObservedSquares(Risk):
@@ -105,7 +101,7 @@ class ObservedSquares(Risk):
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
         """Return a W of lower objective, after conjugate gradients on eq. 10 and 11."""
         gradient, product = self.of_features(H).derivatives(W)
-        return W + conjugate_gradients(product, gradient, self.steps, ACCURACY).S
+        return W + conjugate_gradients(product, gradient, self.steps, ACCURACY)
 
 
 class WholeSquares(Risk):
@@ -143,7 +139,8 @@ class WholeSquares(Risk):
 
     def _correlated(self, Z: Array) -> Array:
         (n, L), d = self.labels.Y.shape, self.X.shape[1]
-        return self._moments @ Z if d * L <= n * MOMENT_COLUMNS else self.X.T @ (self.labels.coded @ Z)
+        # A larger X^T Y saves nothing.
+        return self._moments @ Z if d * L <= 64 * n else self.X.T @ (self.labels.coded @ Z)
 
     def _pulled(self, A: Array) -> Array:
         # X^T A, computed once per A.
@@ -168,4 +165,4 @@ class WholeSquares(Risk):
             size = float(np.linalg.norm(gradient)) or 1.0
             M, X, gradient = M.astype(np.float32), X.astype(np.float32), (gradient / size).astype(np.float32)
         product = lambda S: X.T @ ((X @ S) @ M) + self.weight * S  # noqa: E731
-        return W + size * conjugate_gradients(product, gradient, self.steps, ACCURACY).S
+        return W + size * conjugate_gradients(product, gradient, self.steps, ACCURACY)

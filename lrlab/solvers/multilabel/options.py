@@ -14,7 +14,6 @@ Penalty = Annotated[
 ]
 FittedRank = Annotated[int, number(0, 10_000, "rank of the estimate; 0 takes the rank of the problem", symbol="k")]
 Steps = Annotated[int, number(1, 10_000, "most conjugate gradients for the factor of features; few of them regularize")]
-NewtonSteps = Annotated[int, number(1, 1000, "most Newton steps per factor and iteration")]
 
 
 def rank_of(problem: LabelData, fitted_rank: int) -> int:
@@ -57,4 +56,7 @@ label_solver = partial(solver, family="multilabel", memory=0.1)
 low_rank_solver = partial(label_solver, oracle="rank", matrix=factor_numbers, refuse=refuse_rank)
 table_solver = partial(
     solver, family="one-bit-multilabel", memory=0.4, matrix=table_numbers, refuse=refuse_single_labels
+)
+stream_solver = partial(
+    solver, family="one-bit-multilabel", streams=True, memory=0.05, matrix=lambda spec, options: spec.d1 * spec.d2
 )

@@ -1,5 +1,6 @@
 """Ridge regressions of all labels at once: by one factorization, or by conjugate gradients on observed labels."""
 
+from collections.abc import Iterator
 from itertools import islice
 
 import numpy as np
@@ -9,12 +10,8 @@ from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.methods.tron import each_column
-from lrlab.solvers.multilabel.affine import Design
-from lrlab.solvers.multilabel.centered import dense, gram
-
-STEPS, TOGETHER = 10, 64
-"""Conjugate gradients per iterate; labels per block of scores."""
+from lrlab.solvers.methods.newton import Product
+from lrlab.solvers.multilabel.affine import Design, dense, gram
 
 
 def closed(problem: LabelData, weight: float) -> Iterate:
@@ -42,7 +39,7 @@ def closed(problem: LabelData, weight: float) -> Iterate:
 
 
 def by_steps(problem: LabelData, weight: float) -> Iterates:
-    """Yield the ridge regressions Z (d, L) after every few conjugate gradients, with a step length per label.
+    """Yield the ridge regressions Z (d, L) after every ten conjugate gradients, with a step length per label.
 
     A row of intercepts stands below Z if the problem wants them.
     """
@@ -53,8 +50,8 @@ def by_steps(problem: LabelData, weight: float) -> Iterates:
         return G if design.mean is None else np.vstack([G, sums])
 
     def product(D: Array) -> Array:
-        """Return X^T (M * (X D)) + lambda D, M the mask, for a block of labels at a time."""
-        result, together = np.empty_like(D), D.shape[1] if columns is None else TOGETHER
+        """Return X^T (M * (X D)) + lambda D, M the mask, for 64 labels at a time."""
+        result, together = np.empty_like(D), D.shape[1] if columns is None else 64
         for start in range(0, D.shape[1], together):
             cut = slice(start, min(start + together, D.shape[1]))
             images = X @ D[:d, cut] + D[d:, cut].sum(axis=0)
@@ -69,9 +66,26 @@ def by_steps(problem: LabelData, weight: float) -> Iterates:
     sizes = stacked(design.sizes[:, None], np.sqrt([n]))
     first = float(np.linalg.norm(moments / sizes)) or 1.0
     while True:
-        for step in islice(steps, STEPS):
+        for step in islice(steps, 10):
             Z, R = step
         # F = ||Y||^2 / 2 - <X^T Y + R, Z> / 2, since F'(Z) = -R.
         value = (problem.Y.nnz - float(np.vdot(moments + R, Z))) / 2
         estimate = design.estimate(lowrank.LowRank, lowrank.from_dense(Z[:d]), Z[d:].ravel())
         yield Iterate(estimate, value, float(np.linalg.norm(R / sizes)) / first)
+
+
+def each_column(product: Product, right: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield V and the residual right - product(V) after each conjugate gradient step, one step length per column.
+
+    From V = 0, until all residuals are 0.
+    """
+    V, R, D = np.zeros_like(right), right, right
+    square = (R * R).sum(axis=0)
+    while (live := square > 0.0).any():
+        HD = product(D)
+        bend = (D * HD).sum(axis=0)
+        length = np.where(live & (bend > 0), square / np.where(bend > 0, bend, 1.0), 0.0)
+        V, R = V + length * D, R - length * HD
+        before, square = square, (R * R).sum(axis=0)
+        D = R + np.where(live, square / np.where(live, before, 1.0), 0.0) * D
+        yield V, R

@@ -18,19 +18,12 @@ from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
 from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers
 
-FLAT = 1e-8
-"""Reduction of the gradient that ends a run on separable labels without a penalty."""
-STEPS, ACCURACY, FARTHEST = 50, 1e-10, 30.0
-"""Newton steps of intercepts, their accuracy, and the largest one, as of labels that are never or always positive."""
-
 
 @label_solver(memory=0.0, matrix=table_numbers)
 def trace_norm(
     problem: LabelData,
     *,
-    loss: Annotated[
-        str, choice("squared", "logistic", help="squared, on labels 0, 1; logistic, on labels -1, 1")
-    ] = "squared",
+    loss: Annotated[str, choice("squared", "logistic", help="squared on labels 0, 1; logistic on -1, 1")] = "squared",
     regularization: Regularization = 20.0,
     rng: Generator,
 ) -> Iterates:
@@ -87,26 +80,27 @@ def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates
         endless = loss is LOGISTIC and not regularization and F < math.log(2.0)
         estimate, note = labels.estimate(W, b), f"Rank {np.count_nonzero(W.s)}."
         yield Iterate(estimate, F, None if endless else residual, note)
-        if endless and residual <= FLAT:
+        if endless and residual <= 1e-8:
             return Stop.NO_MINIMUM
 
 
 def best_intercepts(labels: Labels, A: Array, H: Array) -> Array:
     """Return the best intercepts (L, 1) for scores A H^T, by Newton's method from those of H; (L, 0) without any.
 
-    Steps have at most length 1, since the logistic loss is flat far from its minimum.
+    Steps have at most length 1, since the logistic loss is flat far from its minimum. Intercepts are at most 30, as of
+    labels that are never or always positive.
     """
     loss, (Z, b) = labels.loss, labels.split(H)
     if loss.quadratic and labels.full and b.size:
         return b + np.asarray(labels.coded.mean(axis=0) - H @ A.mean(axis=0))[:, None]
-    for _ in range(STEPS if b.size else 0):
+    for _ in range(50 if b.size else 0):
         slope, curvature = np.zeros(len(H)), np.zeros(len(H))
         for rows in labels.blocks:
             scores, target = labels.scores(rows, A, np.hstack([Z, b])), labels.target(rows)
             slope += labels.table(rows, loss.slope(target, scores)).sum(axis=0)
             curvature += labels.table(rows, loss.curvature(target, scores)).sum(axis=0)
         step = np.divide(slope, curvature, out=np.zeros_like(slope), where=curvature > 0)
-        b = np.clip(b - np.clip(step, -1.0, 1.0)[:, None], -FARTHEST, FARTHEST)
-        if np.abs(step).max() < ACCURACY:
+        b = np.clip(b - np.clip(step, -1.0, 1.0)[:, None], -30.0, 30.0)
+        if np.abs(step).max() < 1e-10:
             break
     return b

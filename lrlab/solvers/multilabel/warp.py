@@ -7,12 +7,8 @@ from scipy.sparse import csr_array, issparse
 from lrlab.arrays import Array, Indices, Mask, Matrix
 from lrlab.linalg import mean_squares
 
-FIRST, MOST = 4, 256
-"""Negatives drawn per positive in the first round, and at most in any."""
 GATHERED = 2**21
 """Numbers of label embeddings that are gathered at a time."""
-ROWS, BLOCK_ENTRIES = 1000, 2**20
-"""Most watched rows, and most labels of these; also labels held at a time."""
 
 
 class Negatives:
@@ -47,7 +43,8 @@ def violators(
     """
     label, number = np.zeros(len(rows), int), np.zeros(len(rows), int)
     limit, drawn = np.minimum(negatives.count[rows], most), np.zeros(len(rows), int)
-    left, columns = np.flatnonzero(limit > 0), FIRST
+    # Four per pair at first, since many violate the margin.
+    left, columns = np.flatnonzero(limit > 0), 4
     while len(left):
         width = max(1, min(columns, GATHERED // (len(left) * A.shape[1])))
         candidates, off = negatives.draw(rows[left], width, rng)
@@ -58,7 +55,7 @@ def violators(
         resolved = left[some]
         label[resolved], number[resolved] = candidates[some, first[some]], trial[some, first[some]]
         drawn[left] = trial[:, -1]
-        left, columns = left[~some & (trial[:, -1] < limit[left])], min(4 * columns, MOST)
+        left, columns = left[~some & (trial[:, -1] < limit[left])], min(4 * columns, 256)
     return label, number
 
 
@@ -68,13 +65,13 @@ def rank_weights(most: int) -> Array:
 
 
 class Watched:
-    """A fixed sample of the training rows with observed labels."""
+    """A fixed sample of the training rows with observed labels: at most 1,000, with a million labels."""
 
     def __init__(self, X: Matrix, Y: csr_array, mask: csr_array | None, rng: Generator) -> None:
         """Draw rows."""
         n, L = Y.shape
         known = np.arange(n) if mask is None else np.flatnonzero(np.diff(mask.indptr))
-        rows = np.sort(rng.permutation(known)[: min(ROWS, max(1, BLOCK_ENTRIES // L))])
+        rows = np.sort(rng.permutation(known)[: min(1000, max(1, 2**20 // L))])
         self.X, self.on = X[rows], Y[rows].toarray() > 0
         self.observed = np.ones(self.on.shape, bool) if mask is None else mask[rows].toarray()
         self.weights = rank_weights(L)
@@ -86,19 +83,14 @@ class Watched:
         l for which that is positive, 0 for v = 0; L as in `rank_weights`. As many scores are above the threshold as
         labels are positive; it is 0 if no label is observed.
         """
-        scores = A @ H.T
+        scores, positives, total = A @ H.T, int(self.on.sum()), 0.0
         if not self.observed.any():
             return 0.0, 0.0
-        observed_scores, positives = scores[self.observed], int(self.on.sum())
+        observed_scores = scores[self.observed]
         above = min(positives, len(observed_scores) - 1)
         threshold = -float(np.partition(-observed_scores, above)[above])
-        negatives = np.where(self.observed & ~self.on, scores, -np.inf)
-        rows, labels = np.nonzero(self.on)
-        total, height = 0.0, max(1, BLOCK_ENTRIES // len(H))
-        for start in range(0, len(rows), height):
-            cut = slice(start, start + height)
-            least = scores[rows[cut], labels[cut]] - margin
-            excess = np.maximum(negatives[rows[cut]] - least[:, None], 0.0)
+        for row, on, observed in zip(scores, self.on, self.observed, strict=True):
+            excess = np.maximum(margin - row[on, None] + row[observed & ~on], 0.0)
             v = (excess > 0).sum(axis=1)
             total += float((self.weights[v] / np.maximum(v, 1) * excess.sum(axis=1)).sum())
         return total / max(1, positives), threshold

@@ -1,6 +1,5 @@
 """WSABIE: rows and labels embedded in one space by stochastic gradients on a ranking loss (Weston et al. 2011)."""
 
-from itertools import count
 from typing import Annotated
 
 import numpy as np
@@ -10,7 +9,7 @@ from scipy.sparse import csr_array, issparse
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import choice, number
+from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.affine import Affine, Design
 from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
@@ -25,13 +24,6 @@ def wsabie(
     problem: LabelData,
     *,
     rate: Annotated[float, number(1e-6, 1e3, "step length of stochastic gradients", symbol="γ", scale="log")] = 0.05,
-    schedule: Annotated[
-        str,
-        choice(
-            *("constant", "decaying", "adagrad"),
-            help="the rate: constant; over the root of the epoch; or over the root of past squared gradients",
-        ),
-    ] = "adagrad",
     margin: Annotated[float, number(0, 1e3, "lead of a positive label over negative ones")] = 1.0,
     norm: Annotated[float, number(1e-3, 1e4, "largest length of an embedding", symbol="C", scale="log")] = 10.0,
     batch: Annotated[int, number(1, 100_000, "positive labels per step", scale="log")] = 64,
@@ -44,17 +36,17 @@ def wsabie(
     Embeds rows and labels by stochastic gradients on a ranking loss that samples the labels in the way.
 
     .. math:: w, h \leftarrow w, h + \gamma\, L\bigl(\lfloor m_i / N \rfloor\bigr)\, \nabla (s_{ij} - s_{il}), \qquad
-        s = X D W H^\top, \quad l \text{ the } N\text{-th label drawn, } s_{il} > s_{ij} - \text{margin}
+        s = X D W H^\top, \quad l \text{ the } N\text{-th label sampled, } s_{il} > s_{ij} - \text{margin}
 
     minimize    sum over positive labels (i, j) of L(r_ij), r_ij the number of labels observed to be negative with s_il
                 > s_ij - margin, L(r) = 1 + 1/2 + ... + 1/r; with ||w_f||, ||h_l|| <= C
     sample      for each (i, j), negative labels l until one has s_il > s_ij - margin, the N-th, say
     update      for `batch` pairs (i, j) at once, m_i labels of row i being observed to be negative; then embeddings
-                longer than C are shortened
+                longer than C are shortened; gamma is `rate` over the root of an embedding's past squared gradients
     cost        a pass over all positive labels, each with up to `trials` scores
 
     D is diagonal: all features of X D have one mean square, and its rows mean square length 1. Pairs without such an l
-    after `trials` draws move nothing. An unobserved entry is neither positive nor negative. With intercepts b, if the
+    after `trials` samples move nothing. An unobserved entry is neither positive nor negative. With intercepts b, if the
     problem wants them, scores are X D W H^T + 1 b^T, and b moves as H does, with no bound.
     Yields after each pass: estimate Z = D W H^T, objective: mean loss of a positive label on at most 1,000 rows (see
     `warp`). The same rows give the threshold of Z, since a ranking has none.
@@ -80,16 +72,11 @@ def wsabie(
 
     def ascend(P: Array, squared: Array, rows: Indices | slice, G: Array, bound: float = norm) -> None:
         """Add G to some rows of embeddings P, accumulate its squares, and bound their lengths."""
-        lengths = np.full(len(G), rate)
-        if schedule == "adagrad":
-            squared[rows] += np.square(G).mean(axis=1)
-            lengths /= np.sqrt(squared[rows]) + TINY
-        elif schedule == "decaying":
-            lengths /= np.sqrt(epoch)
-        moved = P[rows] + lengths[:, None] * G
+        squared[rows] += np.square(G).mean(axis=1)
+        moved = P[rows] + (rate / (np.sqrt(squared[rows]) + TINY))[:, None] * G
         P[rows] = moved * np.minimum(1.0, bound / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), TINY))
 
-    for epoch in count(1):  # noqa: B007 (in `ascend`)
+    while True:
         order, outscored = rng.permutation(Y.nnz), 0
         for start in range(0, len(order), batch):
             pairs = order[start : start + batch]

@@ -1,6 +1,7 @@
 """AP-ROM: projected gradient descent for polynomial networks, with approximate projections."""
 
 import math
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,8 +15,8 @@ from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
 from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options, all_of, solver
-from lrlab.solvers.network.debiased import Batches, Move, Step, StepRule, descent, refuse_batches
+from lrlab.solver_entry import Options, solver
+from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 
 def refuse_wide(spec: Any, options: Options) -> None:
@@ -25,27 +26,17 @@ def refuse_wide(spec: Any, options: Options) -> None:
         raise InputError("r", f"at most p / 2 = {p / 2:g} for this solver", r, "lower r or raise p, or take ep-rom")
 
 
-@solver(models="polynomial-network", oracle="rank", memory=0.2, refuse=all_of(refuse_wide, refuse_batches))
+@solver(models="polynomial-network", oracle="rank", memory=0.2, refuse=refuse_wide)
 def ap_rom(
     problem: LowRankData,
     *,
     head: Annotated[
         str,
-        choice(
-            "tangent",
-            "two-sided",
-            "one-sided",
-            help="part of the gradient: along the current factors and a head of the rest; the paper's head of rank 2r; "
-            "or one side of it, as printed",
-        ),
+        choice("tangent", "one-sided", help="along L and a head of the rest; one-sided: as printed in Algorithm 2"),
     ] = "tangent",
-    blocks: Annotated[
-        int, number(0, 20, "blocks of the Krylov space of a head; 0: log p, as the paper's guarantee asks")
-    ] = 2,
-    oversampling: Annotated[int, number(0, 100, "columns of a Krylov block beyond the rank")] = 5,
+    blocks: Annotated[int, number(0, 20, "blocks of the Krylov space; 0: log p, as in the paper's guarantee")] = 2,
     step_rule: StepRule = "adaptive",
     step: Step = 1.0,
-    fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
     r"""AP-ROM (approximate projections).
@@ -60,49 +51,49 @@ def ap_rom(
     start       the rank r part of the unbiased moment M of b, by block Krylov; times the adaptive step
     update      L <- T(L - eta H(G)),  G = A*(d) / (2m) - (mean(d) / 2) I,  d = A(L) - b
     head        H(G) = P G + G P - P G P, P projecting on the columns of L and a head of rank r of the rest of G
-                (`tangent`, not in the paper), or on a head of rank 2r of G, as in the paper (`two-sided`); (P G +
-                G P) / 2 with the same P (`one-sided`, as printed)
+                (`tangent`, not in the paper); or (P G + G P) / 2, P projecting on a head of rank 2r of G (`one-sided`)
     tail        T: the nearest matrix of rank r, exactly, on the columns of L and H(G)
     converges   `tangent`: as EP-ROM does, to the same L, as both stand still if the tangent part of G is 0. With noise,
                 or few samples, the leading directions of G belong to the noise: at p = 100, r = 5, m = 8500, noise .1
-                the paper's heads leave 1.04 to 1.42 times the error of least squares on the true tangent space after 60
+                the paper's head leaves 1.04 to 1.42 times the error of least squares on the true tangent space after 60
                 iterations, up to 1.30 times after 300; `tangent` 1.00 after 20
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, never a p x p matrix
 
     (P G + G P) / 2 is the part of the paper's P G that A depends on. The paper takes q = Theta(log(p) / sqrt(eps))
-    blocks; 2 need as few iterations. `fresh_batches` and iterates as in `ep_rom`.
+    blocks; 2 need as few iterations. Iterates as in `ep_rom`.
 
     Reference: Soltani & Hegde (2018), Algorithm 2 (AP-ROM), Algorithms 3 and 4 (MBK-SVD).
     """
-    A, r, tangent = problem.operator, problem.rank, head == "tangent"
-    depth = blocks or max(1, math.ceil(math.log(A.shape[0])))
-
-    def move(L: LowRank, G: Moment, GU: Array) -> Move:
-        start = random_block(len(L.U), r if tangent else 2 * r, rng, A.dtype, over=oversampling)
-        H = tangent_head(G, L.U, GU, start, depth) if tangent else wide_head(G, r, start, depth)
-        return lambda eta: tail(L, H, eta, head)
-
-    first = lambda M: nearest(M, r, rng, formed=False)  # noqa: E731
-    return (yield from descent(problem, step_rule, step, fresh_batches, first, move))
-
-
-def wide_head(G: Moment, r: int, start: Array, depth: int) -> tuple[Array, Array]:
-    """Return Z (p, 2r) and G Z of the paper's head: Algorithms 3 and 4 with one product with G per block."""
-    W, GZ = leading(G.matmat, start, 2 * r, blocks=depth + 1)
-    return W.U, GZ
+    A, b, r = problem.operator, problem.b, problem.rank
+    depth, eta = blocks or max(1, math.ceil(math.log(A.shape[0]))), step if step_rule == "fixed" else None
+    at = first_point(A, b, nearest(A.moment(b), r, rng, formed=False), step_rule)
+    lowest = at.objective
+    while True:
+        G = A.moment(at.d)
+        GU = G.times(at.W.U, at.P)
+        Z, F = tangent_head(G, at.W.U, GU, depth, rng) if head == "tangent" else one_sided_head(G, r, depth, rng)
+        new, taken = stepped(A, b, at, GU, eta, lowest, partial(tail, at.W, Z, F))
+        yield iterate(b, at, new.W, taken, f"Step {taken:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
 
 
-def tangent_head(G: Moment, U: Array, GU: Array, start: Array, depth: int) -> tuple[Array, Array]:
-    """Return Z (p, 2r), which is U and a head of the rest (I - U U^T) G (I - U U^T), and G Z."""
+def one_sided_head(G: Moment, r: int, depth: int, rng: Generator) -> tuple[Array, Array]:
+    """Return Z (p, 2r) and F = G Z / 2 of the paper's head: Algorithms 3 and 4 with one product with G per block."""
+    W, GZ = leading(G.matmat, random_block(G.shape[0], 2 * r, rng, G.dtype), 2 * r, blocks=depth + 1)
+    return W.U, GZ / 2
+
+
+def tangent_head(G: Moment, U: Array, GU: Array, depth: int, rng: Generator) -> tuple[Array, Array]:
+    """Return Z (p, 2r), U next to a head of the rest (I - U U^T) G (I - U U^T), and F: H(G) = Z F^T + F Z^T."""
     outside = lambda V: V - U @ (U.T @ V)  # noqa: E731
-    W, image = leading(lambda V: outside(G @ outside(V)), outside(start), U.shape[1], blocks=depth + 1)
-    return np.hstack([U, W.U]), np.hstack([GU, image + U @ (GU.T @ W.U)])
+    start = outside(random_block(len(U), U.shape[1], rng, U.dtype))
+    W, image = leading(lambda V: outside(G @ outside(V)), start, U.shape[1], blocks=depth + 1)
+    Z, GZ = np.hstack([U, W.U]), np.hstack([GU, image + U @ (GU.T @ W.U)])
+    return Z, GZ - Z @ ((Z.T @ GZ) / 2)
 
 
-def tail(L: LowRank, head: tuple[Array, Array], eta: float, kind: str) -> LowRank:
+def tail(L: LowRank, Z: Array, F: Array, eta: float) -> LowRank:
     """Return the nearest matrix of rank r to L - eta H(G), which is U diag(s) U^T - eta (Z F^T + F Z^T)."""
-    U, (Z, GZ) = L.U, head
-    F = GZ / 2 if kind == "one-sided" else GZ - Z @ ((Z.T @ GZ) / 2)
-    Q = np.linalg.qr(np.hstack([U, Z, F]))[0]
-    u, z, f = Q.T @ U, Q.T @ Z, Q.T @ F
+    Q = np.linalg.qr(np.hstack([L.U, Z, F]))[0]
+    u, z, f = Q.T @ L.U, Q.T @ Z, Q.T @ F
     return lowrank.from_core(Q, (u * L.s) @ u.T - eta * (z @ f.T + f @ z.T), len(L.s))

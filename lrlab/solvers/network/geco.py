@@ -26,14 +26,11 @@ def geco(
     replacement: Annotated[
         str,
         choice(
-            "rotation",
-            "gradient",
-            "none",
-            help="direction added at full rank: the best rotation of the units, the gradient's, or none",
+            *("rotation", "gradient", "none"),
+            help="direction added at full rank: best rotation of the units, the gradient's, or none",
         ),
     ] = "rotation",
     blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its initialization")] = 3,
-    oversampling: Annotated[int, number(0, 100, "columns of a Krylov block beyond the first")] = 5,
     rng: Generator,
 ) -> Iterates:
     r"""GECO (greedy units).
@@ -73,7 +70,7 @@ def geco(
             GU = G.times(U, at.P)
             u = np.linalg.svd(GU - U @ (U.T @ GU), full_matrices=False)[0][:, :1]
         else:
-            start = random_block(len(U), 1, rng, A.dtype, over=oversampling)
+            start = random_block(len(U), 1, rng, A.dtype)
             u = leading(G.matmat, start, 1, blocks=blocks + 1)[0].U
         Q = np.linalg.qr(np.hstack([U, u]))[0]
         turned = Q.T @ U

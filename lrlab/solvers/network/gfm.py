@@ -1,5 +1,7 @@
 """gFM: one power step a batch for polynomial networks (Lin & Ye 2016)."""
 
+from functools import partial
+
 import numpy as np
 from numpy.random import Generator
 
@@ -11,25 +13,12 @@ from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.network.debiased import Batches, Step, StepRule, descent, refuse_batches
+from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 
-@solver(
-    models="polynomial-network",
-    oracle="rank",
-    memory=0.15,
-    refuse=refuse_batches,
-    title="gFM (one power step per iteration)",
-)
-def gfm(
-    problem: LowRankData,
-    *,
-    step_rule: StepRule = "adaptive",
-    step: Step = 1.0,
-    fresh_batches: Batches = 0,
-    rng: Generator,
-) -> Iterates:
-    r"""GFM (one power step an iteration).
+@solver(models="polynomial-network", oracle="rank", memory=0.15, title="gFM (one power step per iteration)")
+def gfm(problem: LowRankData, *, step_rule: StepRule = "adaptive", step: Step = 1.0, rng: Generator) -> Iterates:
+    r"""GFM (one power step per iteration).
 
     Replaces the projection by one power step from the current factors; products only.
 
@@ -47,15 +36,20 @@ def gfm(
     cost        four passes over X (m, p), five with the adaptive step; never a p x p matrix
 
     A depends only on the symmetric part of the paper's U V^T, and near the ground truth V is U times a symmetric
-    matrix: cutting it to rank r keeps every estimate a network with r units. `fresh_batches` and iterates as in
-    `ep_rom`.
+    matrix: cutting it to rank r keeps every estimate a network with r units. Iterates as in `ep_rom`.
 
     Reference: Lin & Ye (2016), "A non-convex one-pass framework for generalized factorization machine and rank-one
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
-    first = lambda M: nearest(M, problem.rank, rng, formed=False)  # noqa: E731
-    move = lambda L, G, GU: lambda eta: power_step(L, G, GU, eta)  # noqa: E731
-    return (yield from descent(problem, step_rule, step, fresh_batches, first, move))
+    A, b = problem.operator, problem.b
+    at = first_point(A, b, nearest(A.moment(b), problem.rank, rng, formed=False), step_rule)
+    lowest, eta = at.objective, step if step_rule == "fixed" else None
+    while True:
+        G = A.moment(at.d)
+        GU = G.times(at.W.U, at.P)
+        new, taken = stepped(A, b, at, GU, eta, lowest, partial(power_step, at.W, G, GU))
+        yield iterate(b, at, new.W, taken, f"Step {taken:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
 
 
 def power_step(L: LowRank, G: Moment, GU: Array, eta: float) -> LowRank:

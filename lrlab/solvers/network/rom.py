@@ -10,11 +10,11 @@ from scipy.sparse.linalg import eigsh
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.operator import Moment, Operator
+from lrlab.operators.operator import Moment
 from lrlab.parameters import choice
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.network.debiased import Batches, Step, StepRule, descent, refuse_batches
+from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 
 @solver(
@@ -22,7 +22,6 @@ from lrlab.solvers.network.debiased import Batches, Step, StepRule, descent, ref
     oracle="rank",
     memory=0.25,
     matrix=lambda spec, options: 0 if options["projection"] == "lanczos" else spec.p**2,
-    refuse=refuse_batches,
 )
 def ep_rom(
     problem: LowRankData,
@@ -35,7 +34,6 @@ def ep_rom(
     trace_sign: Annotated[
         str, choice("corrected", "printed", help="printed: as in Algorithm 1, whose fixed step diverges")
     ] = "corrected",
-    fresh_batches: Batches = 0,
     rng: Generator,
 ) -> Iterates:
     r"""EP-ROM (exact projections).
@@ -58,33 +56,31 @@ def ep_rom(
     G is the gradient of F / (2m) without its bias tr(L - L_true) I / 2. Algorithm 1 prints the trace term with the
     opposite sign, G + mean(d) I, and so do Definition 1 and the first formula of section 5.3; Algorithms 2 and 4 and
     inequality (26) have it right. `printed` takes the sign of Algorithm 1 with the fixed step, which doubles the bias.
-    The proofs use fresh samples per iteration: `fresh_batches` splits the given ones and ends with the last batch;
-    objective and residual use all samples. Residual = ||L_next - L||_F / (eta ||L||_F), 0 if A(L) - b is rounding
-    error.
+    The proofs use fresh samples per iteration; here, as in the experiments, all iterations use all samples. Residual =
+    ||L_next - L||_F / (eta ||L||_F), 0 if A(L) - b is rounding error.
 
     Reference: Soltani & Hegde (2018), Algorithm 1 (EP-ROM) and section 1.3; the step after Tanner & Wei (2013),
     "Normalized iterative hard thresholding for matrix completion".
     """
-    r, corrected = problem.rank, trace_sign == "corrected"
-    whole = projection == "exact" or r >= problem.operator.shape[0] - 1
+    A, b, r = problem.operator, problem.b, problem.rank
+    whole = projection == "exact" or r >= A.shape[0] - 1
     nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
-    rule = step_rule if corrected else "fixed"
-    move = lambda L, G, GU: lambda eta: nearest(L - eta * G)  # noqa: E731
-    view = (lambda A: A) if corrected else flipped
-    return (yield from descent(problem, rule, step, fresh_batches, nearest, move, view))
-
-
-def flipped(A: Operator) -> Operator:
-    """Return an operator whose moment has the trace term with the opposite sign."""
-    other = copy(A)
-    other.trace = -A.trace
-    return other
+    biased = copy(A)
+    if trace_sign == "printed":
+        biased.trace, step_rule = -A.trace, "fixed"
+    at = first_point(A, b, nearest(biased.moment(b)), step_rule)
+    lowest, eta = at.objective, step if step_rule == "fixed" else None
+    while True:
+        G = biased.moment(at.d)
+        GU = G.times(at.W.U, at.P)
+        move = lambda eta: nearest(at.W - eta * G)  # noqa: B023, E731
+        new, taken = stepped(A, b, at, GU, eta, lowest, move)
+        yield iterate(b, at, new.W, taken, f"Step {taken:.3g}.")
+        at, lowest = new, min(lowest, new.objective)
 
 
 def lanczos(M: Moment, r: int, rng: Generator) -> LowRank:
     """Return the nearest matrix of rank r to a symmetric M, by Lanczos steps on products with it."""
     # The multiple eigenvalues of well-conditioned networks need a start with a part in every direction.
     values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(M.shape[0]).astype(M.dtype))
-    order = np.argsort(-np.abs(values))
-    U = np.ascontiguousarray(U[:, order])
-    return LowRank(U, values[order], U)
+    return lowrank.from_core(U, np.diag(values), r)

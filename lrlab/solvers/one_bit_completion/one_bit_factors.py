@@ -4,37 +4,33 @@ import math
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse.linalg import svds
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.lowrank import LowRank
 from lrlab.models.protocols import BitEntries
-from lrlab.operators.entries import Entries
+from lrlab.operators.krylov import nearest
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.methods.balls import short_rows
 from lrlab.solvers.methods.proximal import Split, fasta
-from lrlab.solvers.one_bit_completion.bit_losses import first_step, losses
 
-DECOMPOSED = 400**2
-"""Entries of the largest tables that are decomposed whole."""
+CURVATURE = {"probit": 1.0, "logistic": 0.25}
+"""Largest second derivative of a bit's loss in its margin."""
 
 
 @solver(family="one-bit-completion", oracle=("rank", "largest entry", "link", "noise"))
 def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     r"""Factors (1-bit likelihood).
 
-    The likelihood of factors of the true rank by projected gradient steps from a spectral initialization.
+    Maximizes the likelihood over factors of the true rank by projected gradient steps.
 
     .. math:: (U, V) \leftarrow P\bigl((U, V) - t \nabla F(U V^\top)\bigr), \quad P \text{ shortens rows}
 
     minimize    F(U, V) = mean of -log P(y_ij | u_i^T v_j)  over U (n1, k), V (n2, k) with rows of at most
-                sqrt(a sqrt k), a the size of the largest entry: every table of rank k with |M_ij| <= a has such factors
-    start       the leading singular triples of the bits, zero elsewhere, whose mean is M 2 f'(0) / width if entries are
-                small
+                sqrt(a sqrt k), a the size of the largest entry: every M of rank k with |M_ij| <= a has such factors
+    start       the leading singular triples of the bits, with zeros at unobserved entries; their mean is
+                M 2 f'(0) / width if entries are small
     update      t and the line search as in FASTA
-    converges   to stationary points; the bound keeps them finite if bits can be separated
+    converges   to stationary points; the bound keeps them finite if the bits are separable
     cost        O(m k) time for m bits, O(m + (n1 + n2) k) memory
 
     Yields endlessly: objective F; residual ||grad F + Z|| over the norm of the summed sizes of each bit's part of grad
@@ -47,8 +43,8 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     A, y, (n1, _), k = problem.operator, problem.y, problem.operator.shape, problem.rank
     longest = math.sqrt(problem.largest * math.sqrt(k))
     steepest = -float(problem.likelihood.slope(np.zeros(1))[0])
-    start = leading(A, y, k, rng)
-    sizes = start.s * A.scale * problem.width / (2.0 * steepest)
+    start = nearest(A.moment(y), k, rng)
+    sizes = start.s * problem.width / (2.0 * steepest)
     first = np.vstack([start.U * np.sqrt(sizes), start.V * np.sqrt(sizes)])
 
     def value(F: Array) -> tuple[float, tuple[Array, Array]]:
@@ -60,7 +56,7 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
         return np.vstack([A.pull_left(slope, F[n1:]), A.pull_right(slope, F[:n1])])
 
     prox = lambda F, t: short_rows(F, longest)  # noqa: E731
-    # A step of the factors moves the table by about the square of their norm times as much.
+    # A step of the factors moves their product by about the square of their norm times as much.
     step = first_step(problem) / (float(sizes[0]) or 1.0)
     for state in fasta(Split(value, gradient, prox, lambda F: F), short_rows(first, longest), step):
         F = state.x
@@ -71,9 +67,19 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
         yield Iterate(lowrank.from_product(F[:n1], F[n1:]), state.f, rest / scale if scale else 0.0)
 
 
-def leading(A: Entries, y: Array, k: int, rng: Generator) -> LowRank:
-    """Return the k leading singular triples of the table (n1, n2) with y (m,) at the observed places, 0 elsewhere."""
-    if math.prod(A.shape) <= DECOMPOSED or k >= min(A.shape):
-        return lowrank.from_dense(A.adjoint(y), k)
-    U, s, Vt = svds(A.sparse(y), k, v0=rng.standard_normal(min(A.shape)))
-    return LowRank(U[:, ::-1], s[::-1], Vt[::-1].T)
+def short_rows(F: Array, length: float) -> Array:
+    """Return the nearest matrix whose rows have at most this length."""
+    sizes = np.linalg.norm(F, axis=1, keepdims=True)
+    return F * np.minimum(1.0, length / np.where(sizes > 0, sizes, 1.0))
+
+
+def losses(problem: BitEntries, entries: Array) -> tuple[float, Array]:
+    """Return the mean loss of the bits at estimates of their entries (m,), and its derivative by each of these."""
+    y, width = problem.y, problem.width
+    loss, slope, _ = problem.likelihood.derivatives(y * entries / width)
+    return float(loss.mean()), y * slope / (width * len(y))
+
+
+def first_step(problem: BitEntries) -> float:
+    """Return 1 over the largest curvature of the mean loss in an entry."""
+    return problem.width**2 * len(problem.y) / CURVATURE[problem.likelihood.name]

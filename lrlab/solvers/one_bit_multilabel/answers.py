@@ -9,8 +9,7 @@ from scipy.special import ndtr
 from lrlab.arrays import Array
 
 NARROWEST, WIDEST = 1e-5, 10.0
-FLIPS = (1e-7, 0.45)
-"""No flips at all would let a single sign far on the wrong side decide the width."""
+"""Range of the width."""
 DENSITY = 1 / math.sqrt(2 * math.pi)
 """Density of a standard normal margin at 0."""
 
@@ -54,8 +53,9 @@ def fitted(z: Array, y: Array, start: Answers, narrowest: float) -> Answers:
         gradient = [np.mean(u * answers.density(u) / P), np.mean((2 * ndtr(u / answers.width) - 1) / P)]
         return -float(np.log(P).mean()), np.array(gradient)
 
-    bounds = [(math.log(narrowest), math.log(WIDEST)), FLIPS]
-    # The search could not leave a flip of FLIPS[0], at which the slope comes from a single sign.
+    # Without flips a single sign far on the wrong side would decide the width, and the slope, so that the search would
+    # not leave this bound.
+    bounds = [(math.log(narrowest), math.log(WIDEST)), (1e-7, 0.45)]
     begin = [math.log(max(start.width, narrowest)), max(start.flip, FIRST.flip / 10)]
     optimum = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
     return Answers(math.exp(optimum.x[0]), float(optimum.x[1]))

@@ -8,10 +8,9 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import Signed
-from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank
+from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted
-from lrlab.solvers.one_bit_multilabel.one_bit_moments import leading_right, mean_moment, power_step, stream_solver
-from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE
+from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step
 
 FITTED = 2**14
 """Signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
@@ -28,15 +27,17 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
         P(y \mid z)\, x
 
     maximize    P(y = 1 | z) = p + (1 - 2p) Phi(z / s) of a margin z of the estimate W (d1, d2) of rank k: exact for
-                Gaussian x if W's columns all have one angle to the truth, s^2 = tan^2(angle) + sigma^2 / cos^2(angle),
-                so that s covers both noise and the remaining error; s and the fraction p of flips are fitted to signs
+                Gaussian x if W's columns all have one angle to those of the ground truth, s^2 = tan^2(angle) + sigma^2
+                / cos^2(angle), so that s covers both noise and the remaining error; s and the fraction p of flips are
+                fitted to signs
     update      S (d1, d2) is the mean of d log P / dz times x over the samples of each label, I the mean Fisher
                 information of a sign about its margin, c the sum of I over all batches before; then one step of power
                 iteration to rank k, columns normalized
     start       the leading part of rank k of the moment, the mean of y x; c = ||its columns||^2, on average
     converges   with fresh batches like maximum likelihood on all samples so far, while one-bit-power ends at the error
                 of one batch. On a table that is read again c is I, half a scoring step, and s stays above the error
-                that maximum likelihood has without noise, unknowns / (2 signs phi(0)): a narrower one follows flips
+                that maximum likelihood has without noise, degrees of freedom / (2 signs phi(0)): a narrower one follows
+                flips
     cost        one pass over a batch by blocks, and d1 d2 numbers
 
     Yields after each batch, and ends with the stream; the note gives s and p.

@@ -10,8 +10,8 @@ from lrlab.models.protocols import SignStream
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.multilabel.label_losses import Signed
-from lrlab.solvers.multilabel.options import refuse_rank
-from lrlab.solvers.one_bit_multilabel.one_bit_moments import mean_moment, stream_solver
+from lrlab.solvers.multilabel.options import refuse_rank, stream_solver
+from lrlab.solvers.one_bit_multilabel.one_bit_power import mean_moment
 
 
 @stream_solver(name="marginal-mean", refuse=refuse_rank)

@@ -1,27 +1,26 @@
 """Alternating power iteration on moments of one-bit labels (Qiu et al. 2017, Algorithm 1)."""
 
 import math
+from collections.abc import Callable
 from typing import Annotated
 
+import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
+from lrlab.operators.krylov import SETTLED, leading, random_block
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.multilabel.label_losses import Signed
-from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank
-from lrlab.solvers.one_bit_multilabel.one_bit_moments import (
-    drawn_residual,
-    leading_right,
-    mean_moment,
-    power_step,
-    stream_solver,
-)
+from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w if ||w|| = 1 (Lemma 1)."""
 START_NOTE = "From the moment of the signs, before any estimate."
+Weight = Callable[[Array, Array], Array]
+"""r(margins at W, signs): the multiple of x_i e_j^T that a sample adds to the moment."""
 
 
 @stream_solver(oracle="rank", refuse=refuse_rank)
@@ -51,7 +50,7 @@ def one_bit_power(
                 to the information in one batch: nothing is carried over from earlier ones but W
     full        H sums over all labels of a sample. The samples are not fresh then, and with step 1 the error rises
                 again after some iterations; with 1/2 W comes to predict all signs, if there is such a W. The paper
-                draws a batch of the signs per iteration (section 5.2) and does not state its size: `batch_share` of
+                samples a batch of the signs per iteration (section 5.2) and does not state its size: `batch_share` of
                 them, with step 1 for 0, ends at the error of such a batch
     cost        one pass over a batch and d1 d2 numbers
 
@@ -74,3 +73,44 @@ def one_bit_power(
             return Stop.CONVERGED
         W = estimate
         yield Iterate(W, note=f"The estimate before contradicted {wrong:.2%} of this batch's signs.")
+
+
+def mean_moment(problem: SignStream, batch: int, W: Signed, weight: Weight) -> tuple[Array, float]:
+    """Return the mean of r x^T over the samples of each label (d2, d1), and the fraction of signs that W contradicts.
+
+    r = weight(margins at W, signs). Sums are divided by the mean number of samples per label.
+    """
+    total, wrong, count = np.zeros(W.shape[::-1]), 0, 0
+    for samples in problem.blocks(batch):
+        margins = samples.margins(W)
+        wrong, count = wrong + int(np.count_nonzero(margins * samples.y < 0)), count + samples.y.size
+        samples.add_moment(weight(margins, samples.y), total)
+    total /= problem.signs_per_label
+    return total, wrong / count
+
+
+def hard_residual(margins: Array, y: Array) -> Array:
+    """Return y - sign(margins): 0 if the sign is right."""
+    return y - np.sign(margins)
+
+
+def drawn_residual(fraction: float, rng: Generator) -> Weight:
+    """Return the residual of a random fraction of the signs; a sign that is not drawn counts as one that is right."""
+    if fraction == 1:
+        return hard_residual
+    draws = np.random.default_rng(int(rng.integers(2**63)))
+    return lambda margins, y: hard_residual(margins, y) * (draws.random(y.shape) < fraction) / fraction
+
+
+def leading_right(H: Array, k: int, rng: Generator) -> Array:
+    """Return k leading right singular vectors of the moment whose transpose is H (d2, d1)."""
+    start = random_block(len(H), k, rng, np.dtype(float))
+    return leading(lambda V: H.T @ V, start, k, transposed=lambda U: H @ U, settled=SETTLED)[0].V
+
+
+def power_step(H: Array, W: Signed, V: Array, weight: float | Array = 1.0) -> tuple[Signed, Array]:
+    """Return W after a power iteration on weight H^T + W, H (d2, d1), and its right singular vectors."""
+    Q = np.linalg.qr(weight * (H.T @ V) + W.left @ (W.V.T @ V))[0]
+    moved = lowrank.from_product(Q, weight * (H @ Q) + W.V @ (W.left.T @ Q))
+    estimate = Signed(*lowrank.columns_normalised(moved))
+    return estimate, estimate.V

@@ -1,4 +1,4 @@
-"""Solvers of multi-label problems as they serve one-bit labels: on a table of all signs, or batch by batch."""
+"""Multi-label solvers for one-bit labels, on a table of all signs or batch by batch."""
 
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.trace_norm import penalized
 
 SIGN_LOSSES = {**LOSSES, "squared": SQUARED_SIGNS}
-"""Losses on labels -1 and 1: features without a constant could not follow 0 and 1."""
+"""Losses on labels -1 and 1: a predictor without an intercept cannot fit 0 and 1."""
 
 
 @shared.table_solver(name="leml", oracle="rank", refuse=shared.refuse_rank)
@@ -23,10 +23,7 @@ def one_bit_leml(
     *,
     loss: Annotated[str, choice("squared", "logistic", "squared-hinge", help="loss on labels -1, 1")] = "squared",
     regularization: shared.Regularization = 1.0,
-    penalty: shared.Penalty = "trace",
     fitted_rank: shared.FittedRank = 0,
-    newton_steps: shared.NewtonSteps = 2,
-    steps: shared.Steps = 5,
     rng: Generator,
 ) -> Iterates:
     r"""LEML.
@@ -37,18 +34,17 @@ def one_bit_leml(
         x_i^\top W h_j) + \tfrac\lambda2 (\|W\|^2 + \|H\|^2)
 
     minimize    J as in leml, over the batch of the iteration, with labels coded -1 and +1
-    start       the factors of the iteration before: X^T X differs per label, so that sums over batches cannot stand in
-                for the samples
-    full        one table of labels is read again and again, as by leml
+    start       the factors of the previous batch; X^T X differs per label, so sums over batches cannot replace samples
+    full        every iteration reads the whole table of labels, as in leml
     cost        as leml on one batch, in memory
 
-    Yields after each batch: estimate Z, objective J, residual, both on this batch.
+    Yields after each batch: estimate Z; objective J and residual, both on this batch.
 
     Reference: Yu, Jain, Kar, Dhillon (2014), Algorithm 1; compared by Qiu, Luo, Ye, Lin (2017), section 5.
     """
     last: Iterate | None = None
-    settings: dict[str, Any] = {"regularization": regularization, "penalty": penalty, "fitted_rank": fitted_rank}
-    settings |= {"steps": steps, "newton_steps": newton_steps, "coding": SIGN_LOSSES[loss], "loss": loss}
+    settings: dict[str, Any] = {"regularization": regularization, "fitted_rank": fitted_rank}
+    settings |= {"coding": SIGN_LOSSES[loss], "loss": loss}
     for batch in problem.batches:
         start = last.estimate if last else None
         run = leml(problem.table(batch), **settings, start=start, rng=rng)
@@ -69,13 +65,13 @@ def one_bit_trace_norm(
 ) -> Iterates:
     r"""Nuclear norm.
 
-    One convex problem for a table of all signs, whose penalty makes the rank low.
+    A convex problem on a table of all signs; its penalty makes the rank low.
 
     .. math:: W \leftarrow S_{t \lambda}\bigl(W - t\, X^\top D(W)\bigr), \quad D_{ij}(W) = \ell'(Y_{ij}, x_i^\top w_j),
         \qquad S_\tau \text{ lowers all singular values by } \tau
 
     minimize    F(W) = sum over (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_*  over W (d1, d2)
-    cost        as trace-norm on labels
+    cost        as the multi-label solver of this name
 
     Reference: Yu, Jain, Kar, Dhillon (2014), section 4; SMT and LRT in Qiu, Luo, Ye, Lin (2017), section 5.2.
     """
@@ -92,12 +88,12 @@ def one_bit_relevance(
 ) -> Iterates:
     r"""Binary relevance.
 
-    A linear classifier per label of a table of all signs: full rank, and slow.
+    One linear classifier per label, from a table of all signs: full rank, and slow.
 
     .. math:: w_j = \arg\min_w \sum_i \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2
 
     minimize    F(W) = sum over (i, j) of l(Y_ij, x_i^T w_j) + lambda ||W||_F^2 / 2  over W (d1, d2)
-    cost        as binary-relevance on labels
+    cost        as the multi-label solver of this name
 
     Reference: scikit-learn's LinearSVC; SVM in Qiu, Luo, Ye, Lin (2017), Table 2.
     """

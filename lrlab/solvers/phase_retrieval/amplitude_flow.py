@@ -54,8 +54,8 @@ def amplitude_flow(
     converges   geometrically to x with m >= C p (Theorem 1 of either paper); without weights (discount 0) F never grows
     cost        two passes over A (m, p)
 
-    Yields the start and then endlessly: objective F with all rows, residual ||g|| relative to the part of g that stems
-    from b, along z. Memory O(m).
+    Yields the initialization and then endlessly: objective F with all rows, residual ||g|| relative to the part of g
+    that stems from b, along z. Memory O(m).
 
     References: Wang, Giannakis, Saad, Chen (2018), "Phase retrieval via reweighted amplitude flow", Algorithm 1; Wang,
     Giannakis, Eldar (2018), "Solving systems of random quadratic equations via truncated amplitude flow", Algorithm 1.

@@ -2,6 +2,7 @@
 
 import math
 from itertools import islice
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,21 +13,17 @@ from lrlab.models.protocols import PhaseData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import Options
-from lrlab.solvers.methods.message_passing import answers
+from lrlab.solvers.methods.message_passing import State, iterations, spectral_state, square, stands_still
 from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
-from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, predict_start
+from lrlab.solvers.phase_retrieval.phase_start import Start, initial, phase_solver, predict_start
 from lrlab.theory.channels import TINY
-from lrlab.theory.magnitudes import Magnitudes
+from lrlab.theory.magnitudes import Magnitudes, channel_of
 from lrlab.theory.phase import spike
-from lrlab.theory.phase_limits import channel_of
 from lrlab.theory.state_evolution import evolution, overlaps
 
-PATIENCE, DAMPED = 20, 0.8
-RECOVERED, STATIONARY, FITTED = 1e-3, 1e-8, 1e-6
-"""1 - overlap that starts the refinement by Gauss-Newton; change of a fixed point, and residual norm of one that
-fits."""
-LEAST_VARIANCE = 1e-28
+RECOVERED, PATIENCE = 1e-3, 20
+"""1 - overlap that starts the refinement by Gauss-Newton; iterations without smaller changes before damping."""
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
@@ -62,7 +59,7 @@ def gamp(
 ) -> Iterates:
     r"""Approximate message passing (GAMP).
 
-    The posterior mean; knows the noise, and recovers from the fewest measurements of all polynomial-time methods known.
+    The posterior mean; knows the noise, and recovers from the fewest measurements of all known polynomial-time methods.
 
     .. math:: g_i = \frac{\mathbb E[w_i \mid y_i] - w_i}{V}, \quad z \leftarrow \frac{c/p}{c/p + S} \bigl(z + S
         A^* g\bigr), \quad w \leftarrow A z - V g
@@ -70,18 +67,14 @@ def gamp(
     estimate    E[x | A, y] for x with entries N(0, c/p), complex ones circular, c the mean intensity. Since A looks the
                 same in every direction, only ||x|| matters, and images are recovered as often as random signals
     start       z = sqrt(q) v, v the spectral estimate and q its predicted overlap, V = c (1 - q),
-                w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector that has not seen measurement i (t and T
-                of `theory.phase`; compare Mondelli & Venkataramanan 2021, "Approximate message passing with spectral
-                initialization")
-    matching    w <- a w, V <- mean (v_i + |m_i - w_i|^2), a = sum Re(m_i conj(w_i)) / sum |w_i|^2, three times: the
-                scale and the variance of largest likelihood, by expectation maximization, with the posterior means and
-                variances m_i, v_i of `theory.magnitudes`. For large p nothing changes; at p of some hundreds, iterates
-                diverge without it
-    update      g_i = (m_i - w_i) / V,  h_i = (V - v_i) / V^2,  S = 1 / sum_i h_i,  R = z + S A^* g
-                z <- R (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  w <- A z - V g
-    damping     none, until the change has not fallen for twenty iterations: then g and z go 0.8 of the way. If V does
-                not fall for twenty damped iterations, either, and data are exact, it starts again at random
-    converges   for independent Gaussian A and large p to the fixed point of `theory.state_evolution`, which predicts
+                w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector without measurement i
+    update      S = V^2 / sum_i (V - v_i),  z <- (z + S A^* g) (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  with
+                the posterior means and variances v_i of `theory.magnitudes`
+    matching    before each update, w and V take the scale and the variance of largest likelihood. Asymptotically
+                nothing changes; at p of some hundreds, iterates diverge without it
+    damping     if changes have not fallen for twenty iterations, g, z and log V go 0.8 of the way. If V does not fall
+                for twenty damped iterations, either, and data are exact, it starts again at random
+    converges   for independent Gaussian A asymptotically to the fixed point of `theory.state_evolution`, which predicts
                 each iteration, too: exact data are recovered above m/p = 1.13 real, 2.03 complex. On other designs the
                 method may diverge, though images of 64 x 64 pixels are recovered from 4 and 8 coded patterns
     cost        two passes over A (m, p), entries of variance 1
@@ -95,78 +88,46 @@ def gamp(
     Algorithm 1 with scalar variances; Maillard, Loureiro, Krzakala, Zdeborova (2020), "Phase retrieval in high
     dimensions: statistical and computational phase transitions".
     """
-    A, (m, p), field = problem.A, problem.shape, "complex" if np.iscomplexobj(problem.A) else "real"
-    channel, c = Magnitudes(field, problem.noise, problem.data), float(problem.intensity.mean())
+    A, p, field = problem.A, problem.shape[1], "complex" if np.iscomplexobj(problem.A) else "real"
+    c = float(problem.intensity.mean())
     if c <= 0:
         yield Iterate(np.zeros(p, A.dtype), residual=0.0, note="All responses are 0.")
         return Stop.FINISHED
     # Less the intensity of noise that is added before squaring.
-    c = max(c - problem.noise**2, 0.01 * c) if channel.power == 1 else c
-    z, V, Az, w = started(problem, channel, start, c, rng)
-    score, step, changes, variances = None, 1.0, list[float](), list[float]()
+    c = max(c - problem.noise**2, 0.01 * c) if problem.data == "magnitude" else c
+    scale = math.sqrt(c) if problem.data == "magnitude" else c
+    channel = Magnitudes(field, problem.noise / scale, problem.data)
+    scaled = SimpleNamespace(X=A, y=problem.y / scale, link=channel, checkpoint=problem.checkpoint)
     while True:
-        a, _, w, g, h = matched(problem, channel, w, V, c)
-        score = g if score is None else step * g + (1.0 - step) * score
-        # h is the mean of |g|^2 under the model, which cannot be negative.
-        S = 1.0 / max(m * (h if h > 0 else float(np.vdot(g, g).real) / m), TINY)
-        shrink = c / (c + p * S)
-        z_next = step * shrink * (a * z + S * adjoint(A, score)) + (1.0 - step) * a * z
-        V_next = max(p * S * shrink, LEAST_VARIANCE * c)
-        change = max(float(np.linalg.norm(z_next - z)) / math.sqrt(c), abs(V_next - V) / c)
-        scale = math.sqrt(1.0 + V / max(float(np.vdot(z, z).real), TINY))
-        misfit = unfitted(problem, scale * Az) if channel.sharp else 0.0
-        damped = "" if step == 1.0 else f"; steps damped to {step:.2g}"
-        note = f"Own estimate of the overlap {1.0 - V / c:.4g}{damped}."
-        # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
-        yield Iterate(scale * z, residual=max(change, misfit), note=note, optimal=channel.sharp)
-        if channel.sharp and refine == "gauss-newton" and V < RECOVERED * c:
-            return (yield from refined(problem, scale * z))
-        if channel.sharp and change < STATIONARY and misfit > FITTED:
-            return Stop.STALLED
-        z, V, Az, changes = z_next, V_next, A @ z_next, [*changes, change / step]
-        w = Az - V * score
-        variances.append(V)
-        if step == 1.0 and oscillates(changes):
-            step, variances = DAMPED, []
-        elif step < 1.0 and channel.sharp and oscillates(variances):
-            z, V, Az, w = started(problem, channel, "random", c, rng)
-            score, step, changes = None, 1.0, []
+        damped = list[float]()
+        first = first_state(problem, channel, start, rng)
+        for at in iterations(scaled, first, match=True, patience=PATIENCE, least_step=0.8):
+            length = math.sqrt(c * (1.0 + at.V / max(square(at.b), TINY)))
+            misfit = unfitted(problem, length * at.Xb) if channel.sharp else 0.0
+            steps = "" if at.step == 1.0 else f"; steps damped to {at.step:.2g}"
+            note = f"The method's estimate of the overlap {1.0 - at.V:.4g}{steps}."
+            # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
+            yield Iterate(length * at.b, residual=max(at.change, misfit), note=note, optimal=channel.sharp)
+            if channel.sharp and refine == "gauss-newton" and at.V < RECOVERED:
+                return (yield from refined(problem, length * at.b))
+            if channel.sharp and stalls(at.change, misfit):
+                return Stop.STALLED
+            damped += [at.V] if at.step < 1.0 else []
+            if channel.sharp and stands_still(damped, PATIENCE):
+                break
+        start = "random"
 
 
-def started(problem: PhaseData, channel: Magnitudes, start: str, c: float, rng: Generator) -> Any:
-    """Return z, V, A z and w: the spectral estimate, scaled to be a posterior mean of its predicted overlap."""
-    (m, p), z = problem.shape, initial(problem, start, rng)
-    q, pull = 0.0, 0.0 * problem.y
+def first_state(problem: PhaseData, channel: Magnitudes, start: str, rng: Generator) -> State:
+    """Return the state of the spectral estimate with its predicted overlap, of at least a guess."""
+    (m, p), overlap, pull = problem.shape, 0.0, 0.0 * problem.y
     if start != "random":
         limits = spike(channel.field, start, problem.noise, problem.data, m / p)
-        q, lam = limits.overlap(m / p), limits.ends(p / m)[1]
+        overlap, eigenvalue = limits.overlap(m / p), limits.ends(p / m)[1]
         # Below the weak-recovery threshold of the start the estimate is noise.
-        pull = phase_start.start_weights(problem, start) / lam if lam else pull
-    q = min(max(q, 1.0 / math.sqrt(p)), 1.0 - 1.0 / p)
-    z = z * math.sqrt(q * c / float(np.vdot(z, z).real))
-    Az = problem.A @ z
-    return z, c * (1.0 - q), Az, (1.0 - pull) * Az
-
-
-def matched(problem: PhaseData, channel: Magnitudes, w: Vector, V: float, c: float) -> Any:
-    """Return the scale a, V and a w of largest likelihood, and g and the mean h there."""
-    a = 1.0
-    for _ in range(3):
-        at, size = answers(problem, channel, w, V), float(np.vdot(w, w).real)
-        g, h = at.score, float(at.curvature.mean())
-        inner = V * float(np.vdot(w, g).real)
-        grown = min(max(1.0 + inner / max(size, TINY), 0.5), 2.0)
-        # mean |m - a w|^2 + mean v.
-        gap = V**2 * float(np.vdot(g, g).real) - 2.0 * (grown - 1.0) * inner + (grown - 1.0) ** 2 * size
-        V = min(max(gap / len(w) + V - V**2 * h, LEAST_VARIANCE * c), c)
-        a, w = grown * a, grown * w
-    at = answers(problem, channel, w, V)
-    return a, V, w, at.score, float(at.curvature.mean())
-
-
-def oscillates(values: list[float]) -> bool:
-    """Return whether the last twenty values are hardly smaller than the twenty before them."""
-    return len(values) >= 2 * PATIENCE and min(values[-PATIENCE:]) > 0.9 * min(values[-2 * PATIENCE : -PATIENCE])
+        pull = phase_start.start_weights(problem, start) / eigenvalue if eigenvalue else pull
+    overlap = min(max(overlap, 1.0 / math.sqrt(p)), 1.0 - 1.0 / p)
+    return spectral_state(problem.A, initial(problem, start, rng), overlap, pull)
 
 
 def unfitted(problem: PhaseData, Az: Vector) -> float:
@@ -176,12 +137,14 @@ def unfitted(problem: PhaseData, Az: Vector) -> float:
 
 
 def refined(problem: PhaseData, z: Vector) -> Iterates:
-    """Yield what Gauss-Newton steps make of z (p,); STALLED if they end at a point that does not fit."""
-    steps = descent(problem, z, "balanced")
-    next(steps)
-    for at in steps:
-        misfit = unfitted(problem, problem.A @ at.estimate)
-        slope = at.residual or 0.0
+    """Yield what Gauss-Newton steps make of z (p,)."""
+    for at in islice(descent(problem, z, "balanced"), 1, None):
+        slope, misfit = at.residual or 0.0, unfitted(problem, problem.A @ at.estimate)
         yield Iterate(at.estimate, residual=max(slope, misfit), note=f"Refined by Gauss-Newton. {at.note}")
-        if slope < STATIONARY and misfit > FITTED:
+        if stalls(slope, misfit):
             return Stop.STALLED
+
+
+def stalls(change: float, misfit: float) -> bool:
+    """Return whether a fixed point does not fit exact data."""
+    return change < 1e-8 and misfit > 1e-6

@@ -10,11 +10,11 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.methods.tron import conjugate_gradients
+from lrlab.solvers.methods.newton import conjugate_gradients
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 
 SOFTENING = {"magnitude": 0.1, "intensity": 1.0}
-ACCEPTED, INNER_STEPS = 1e-4, 200
+INNER_STEPS = 200
 
 
 class Model(NamedTuple):
@@ -37,7 +37,7 @@ def phase_gauss_newton(
 ) -> Iterates:
     r"""Gauss-Newton.
 
-    Damped Gauss-Newton from a spectral start: few iterations, and the fewest measurements.
+    Damped Gauss-Newton from a spectral initialization: few iterations, and the fewest measurements.
 
     .. math:: z \leftarrow z + D, \quad D = \arg\min_D \tfrac1m \sum_i (r_i + r_i'[D])^2 + \lambda \|D\|^2
 
@@ -54,8 +54,8 @@ def phase_gauss_newton(
                 which nothing changes
     cost        two passes over A (m, p) per conjugate gradient step
 
-    Yields the start and then endlessly, z unchanged after a step that was not taken: objective F, residual the gradient
-    of F relative to its part that stems from b, along z. Memory O(m).
+    Yields the initialization and then endlessly, z unchanged after a step that was not taken: objective F, residual the
+    gradient of F relative to its part that stems from b, along z. Memory O(m).
 
     References: Gao, Xu (2017), "Phaseless recovery using the Gauss-Newton method"; Nielsen (1999), "Damping parameter
     in Marquardt's method", for l.
@@ -80,7 +80,7 @@ def descent(problem: PhaseData, z: Vector, loss: str) -> Iterates:
         quality = (F - after) / expected if expected > 0 else 0.0
         note = f"Step {{}} at damping {damping:.1e}; {steps} inner steps."
         # Nielsen's rule: l falls with the quality of the model, and grows ever faster while steps fail.
-        if quality > ACCEPTED:
+        if quality > 1e-4:
             z, Az, note = z + D, Az + AD, note.format("taken")
             damping, growth = max(damping * max(0.1, 1.0 - (2.0 * quality - 1.0) ** 3), 1e-14), 2.0
         else:
@@ -111,4 +111,4 @@ def damped_step(problem: PhaseData, rows: Vector, g: Vector, damping: float, acc
         steps += 1
         return adjoint(A, rows * (rows.conj() * (A @ d)).real) / len(rows) + damping * d
 
-    return conjugate_gradients(product, g, INNER_STEPS, accuracy).S, steps
+    return conjugate_gradients(product, g, INNER_STEPS, accuracy), steps

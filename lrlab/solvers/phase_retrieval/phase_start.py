@@ -18,7 +18,7 @@ from lrlab.theory.phase import LEFT_OUT, STARTS, softening, start_overlap, weigh
 Start = Annotated[
     str, choice(*STARTS, help="weights of the second moment whose leading eigenvector is the initialization; or random")
 ]
-KRYLOV, ACCURACY = 40, 1e-5
+KRYLOV = 40
 
 
 def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
@@ -41,7 +41,7 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
             v = np.linalg.eigh(np.array([product(e) for e in np.eye(p, dtype=A.dtype)]).T)[1][:, -1]
         else:
             M = LinearOperator((p, p), matvec=product, dtype=A.dtype)
-            v = eigsh(M, k=1, which="LA", v0=v, ncv=KRYLOV, tol=ACCURACY)[1][:, 0]
+            v = eigsh(M, k=1, which="LA", v0=v, ncv=KRYLOV, tol=1e-5)[1][:, 0]
     return math.sqrt(mean) * unit(v)
 
 
@@ -83,5 +83,9 @@ def predict_start(spec: Any, options: Options) -> dict[str, float]:
 
 # Memory: a dozen complex vectors, which masks and their magnitudes do not outweigh.
 phase_solver = partial(
-    solver, family="phase-retrieval", memory=0.05, matrix=lambda spec, options: 3 * spec.m, predict=predict_start
+    solver,
+    family=("phase-retrieval", "coded-diffraction"),
+    memory=0.05,
+    matrix=lambda spec, options: 3 * spec.m,
+    predict=predict_start,
 )

@@ -10,11 +10,8 @@ from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
+from lrlab.solvers.methods.newton import quartic_step
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, steepness
-
-BACKGROUND = 0.01
-"""Fraction of the mean intensity that keeps the likelihood of counts finite, and costs a hundredth of the error."""
-HALVINGS, ROUNDING = 30, 1e-13
 
 
 @phase_solver()
@@ -46,12 +43,12 @@ def wirtinger_flow(
                 with weights w_i, a quartic in t, and is halved if F would grow. conjugate: the same along
                 d <- -g + beta d, beta = max(0, <g - g', g> / ||g'||^2), with g' and d of the step before (Polak &
                 Ribiere)
-    converges   geometrically to x with m >= C p log p from a spectral start (squares); F never grows with `exact` and
-                `conjugate`
+    converges   geometrically to x with m >= C p log p from a spectral initialization (squares); F never grows with
+                `exact` and `conjugate`
     cost        two passes over A (m, p)
 
-    Yields the start and then endlessly: objective F, residual ||g|| relative to the part of g that stems from y, along
-    z. Memory O(m).
+    Yields the initialization and then endlessly: objective F, residual ||g|| relative to the part of g that stems from
+    y, along z. Memory O(m).
 
     References: Candes, Li, Soltanolkotabi (2015), "Phase retrieval via Wirtinger flow: theory and algorithms"; Jiang,
     Rajan, Liu (2016), "Wirtinger flow method with optimal stepsize for phase retrieval", for the quartic; Chen, Candes
@@ -59,7 +56,8 @@ def wirtinger_flow(
     """
     A, y = problem.A, problem.intensity
     counts = loss == "counts" or (loss == "measured" and problem.counted)
-    background = BACKGROUND * float(y.mean()) if counts else 0.0
+    # This keeps the likelihood of counts finite, and costs a hundredth of the error.
+    background = 0.01 * float(y.mean()) if counts else 0.0
     z = initial(problem, start, rng)
     length, Az, d, before, k = float(np.linalg.norm(z)), A @ z, np.zeros_like(z), np.zeros_like(z), 0
     while True:
@@ -72,10 +70,11 @@ def wirtinger_flow(
         if step == "schedule":
             t = min(1.0 - math.exp(-k / 330.0), 0.2) / (length**2 or 1.0)
         else:
-            t = best_step(Az, Ad, y, w)
-        for _ in range(HALVINGS if background and step != "schedule" else 0):
+            root = np.sqrt(w)
+            t = quartic_step(root * (intensity - y), 2.0 * root * (Az.conj() * Ad).real, root * np.abs(Ad) ** 2)
+        for _ in range(30 if background and step != "schedule" else 0):
             # At the minimum, rounding errors decide.
-            if compared(np.abs(Az + t * Ad) ** 2, y, background)[0] <= F + ROUNDING * background:
+            if compared(np.abs(Az + t * Ad) ** 2, y, background)[0] <= F + 1e-13 * background:
                 break
             t /= 2.0
         z, Az = z + t * d, Az + t * Ad
@@ -100,19 +99,3 @@ def direction(g: Vector, before: Vector, d: Vector, *, conjugate: bool) -> Vecto
         return -g
     turned = max(0.0, np.vdot(g - before, g).real / scale) * d - g
     return turned if np.vdot(turned, g).real < 0 else -g
-
-
-def best_step(Az: Vector, Ad: Vector, y: Array, w: Array | float = 1.0) -> float:
-    """Return the t >= 0 that minimizes sum w_i (|<a_i, z + t d>|^2 - y_i)^2, root of a cubic; 0 if there is none."""
-    # sum (r + s t + q t^2)^2, without its constant.
-    root = np.sqrt(w)
-    r, s, q = (root * part for part in (np.abs(Az) ** 2 - y, 2.0 * (Az.conj() * Ad).real, np.abs(Ad) ** 2))
-    quartic = np.array([q @ q, 2.0 * (s @ q), s @ s + 2.0 * (r @ q), 2.0 * (r @ s), 0.0])
-    # In units of the step that the quadratic part asks for, so that the roots stay well scaled.
-    unit = abs(quartic[3]) / (2.0 * (s @ s) or 1.0)
-    scaled = quartic * unit ** np.arange(4, -1, -1)
-    if not scaled.any():
-        return 0.0
-    roots = np.roots(np.polyder(scaled / np.abs(scaled).max()))
-    steps = [0.0, *(float(root.real) for root in roots if root.real > 0)]
-    return unit * min(steps, key=lambda t: np.polyval(scaled, t))

@@ -9,10 +9,10 @@ from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import Parameter, number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, refuse_first_moment, support_size
+from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment, needs_room
 
 
-@index_solver(oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
+@index_solver(needs_first_moment, needs_room, one_kind=True, oracle="sparsity", memory=0.1)
 def biht(
     problem: SingleIndexData,
     *,
@@ -31,11 +31,11 @@ def biht(
     minimize    J(b) = mean max(0, -y_i <x_i, b>)  over ||b||_0 <= s, by steps along a subgradient
     start       the s largest entries of mean y_i x_i, scaled to length 1
     converges   without noise usually to consistent signs, a fixed point; with noise b keeps moving around the solution,
-                the more the smaller ||b|| has become: J is 0 at b = 0, and only the start and the steps keep b away
-                from it. Normalized, ||b|| = 1, it comes without noise to within about s log(p / s) / n of the truth for
-                step = sqrt(2 pi) = 2.5: a step from b then lands on the ground truth on average, as E[X^T (y - sign(X
-                b)) / n] = sqrt(2 / pi) (b_true - b) (Matsumoto & Mazumdar, 2022, "Binary iterative hard thresholding
-                converges with optimal number of measurements for 1-bit compressed sensing")
+                the more the smaller ||b|| has become: J is 0 at b = 0, and only initialization and steps keep b away
+                from it. Normalized, ||b|| = 1, it comes without noise to within about s log(p / s) / n of the ground
+                truth for step = sqrt(2 pi) = 2.5: a step from b then lands on the ground truth on average, as E[X^T (y
+                - sign(X b)) / n] = sqrt(2 / pi) (b_true - b) (Matsumoto & Mazumdar, 2022, "Binary iterative hard
+                thresholding converges with optimal number of measurements for 1-bit compressed sensing")
     cost        two passes over X (n, p)
 
     Yields endlessly: objective J(b), residual ||b_next - b|| / ||b||, 0 when all signs are consistent.
@@ -43,7 +43,7 @@ def biht(
     Reference: Jacques, Laska, Boufounos, Baraniuk (2013), "Robust 1-bit compressive sensing via binary stable
     embeddings of sparse vectors", section IV, BIHT and normalized BIHT.
     """
-    X, y, s = problem.X, problem.y, support_size(problem, kept)
+    X, y, s = problem.X, problem.y, kept or problem.sparsity
     n, p = X.shape
     b = unit(hard_threshold(y @ X / n, s))
     equal = SAME_ANSWERS if abs(y.sum()) == n else ""

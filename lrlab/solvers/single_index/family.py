@@ -1,4 +1,4 @@
-r"""Shared parts of solvers of single-index models: declaration, refusals, and responses that are all the same.
+r"""Shared parts of solvers of single-index models: declaration, refusals, and overlaps at the n and p of a spec.
 
 On a correlated Gaussian design x = A g, <x, b> is <g, t> with t = A^T b, and a method whose estimate from A g is A^{-T}
 times the one from g finds t as it does for independent entries. By symmetry the estimate is sqrt(q) t / ||t|| +
@@ -7,25 +7,25 @@ it. For large p and a signal that is not aligned with S = A A^T, whose diagonal 
 to q / (q + (1 - q) tr(S^{-1}) / p).
 """
 
+import math
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from typing import Annotated, Any
 
 import numpy as np
 
-from lrlab.models import designs
+from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import InputError, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, Run, all_of, nothing_known, solver
-from lrlab.solvers.single_index.simulated import seconds, simulated
-from lrlab.theory.hermite import HIGHEST, answers_needed, information_exponent, is_constant
+from lrlab.parameters import InputError, Value, number
+from lrlab.protocol import Iterate, Iterates, Solver
+from lrlab.solver_entry import Options, Run, nothing_known, solver
+from lrlab.theory.hermite import HIGHEST, VANISHING, answers_needed, information_exponent, is_constant
+from lrlab.theory.links import Moments
 
 SupportSize = Annotated[
-    int, number(0, 10_000, "number of non-zero entries; 0 for the signal's own number, p for all", symbol="ŝ")
+    int, number(0, 10_000, "number of non-zero entries; 0 for the number of the signal, p for all", symbol="ŝ")
 ]
-VANISHING = 1e-9
-"""Size of a moment of the link below which responses carry no direction for a method built on it."""
+Check = Callable[[Any, Options], None]
 ONE_KIND = (
     "All responses are equal: they carry no direction. Raise n, or move the intercept or the threshold so that both"
     " responses occur."
@@ -34,14 +34,28 @@ SAME_ANSWERS = " All responses are equal: the estimate is the direction of the m
 """Sentence for methods without an intercept."""
 
 
-def index_solver(*, equivariant: Callable[[Options], bool] | bool = False, simulate: bool = False, **parts: Any) -> Any:
+def index_solver(
+    *checks: Check,
+    one_kind: bool = False,
+    equivariant: Callable[[Options], bool] | bool = False,
+    simulate: Callable[[Any], float] | bool = False,
+    **parts: Any,
+) -> Any:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
+    checks, and refuse=: functions (spec, options) that refuse a spec; constant links are always refused.
+    one_kind: whether it runs on responses that are all equal; if not, it ends at once, with b = 0 and a note.
     equivariant, or equivariant(options): whether the estimate from A x is A^{-T} times the one from x, for every A, so
-    that limits for independent entries imply limits for correlated ones. simulate: whether the overlap at the n and p
-    of a spec is predicted from synthetic problems.
+    that limits for independent entries imply limits for correlated ones.
+    simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems, or the seconds that one
+    of them takes, of a spec; by default those of a method that reads the data a few times.
     """
+    refusals = needs_varying_link, *checks, parts.pop("refuse", nothing_known)
     predict = parts.pop("predict", nothing_known)
+
+    def refuse(spec: Any, options: Options) -> None:
+        for refusal in refusals:
+            refusal(spec, options)
 
     def applicable(spec: Any, options: Options) -> dict[str, float]:
         if spec.theory_holds:
@@ -49,9 +63,15 @@ def index_solver(*, equivariant: Callable[[Options], bool] | bool = False, simul
         turns = equivariant(options) if callable(equivariant) else equivariant
         return correlated(predict(spec, options), spec) if spec.design == "correlated" and turns else {}
 
+    def sample_seconds(spec: Any, options: Options) -> float:
+        if spec.n * spec.p > MOST_ENTRIES:
+            return math.inf
+        few_passes = 1e-3 + 4e-8 * spec.n * (spec.p + 20) + 1e-8 * spec.p**3
+        return simulate(spec) if callable(simulate) else few_passes
+
     def declare(run: Run) -> Run:
-        draws = {"draw": simulated(run), "draw_seconds": seconds} if simulate else {}
-        refuse = all_of(needs_varying_link, parts.get("refuse", lambda spec, options: None))
+        run = run if one_kind else needs_both_answers(run)
+        draws = {"sample": simulated(run), "sample_seconds": sample_seconds} if simulate else {}
         return solver(**{"family": "single-index", **draws, **parts, "predict": applicable, "refuse": refuse})(run)
 
     return declare
@@ -64,21 +84,16 @@ def correlated(limits: dict[str, float], spec: Any) -> dict[str, float]:
     """Return the limits on a correlated design from the limits for independent entries; none for images."""
     if spec.side:
         return {}
-    lost = designs.inverse_trace(spec.p, spec.correlation) / spec.p
+    lost = inverse_trace(spec.p, spec.correlation) / spec.p
     return {
         name: value / (value + (1.0 - value) * lost) if name.startswith("limit_overlap") and value else value
         for name, value in limits.items()
     }
 
 
-def of_one_kind(problem: SingleIndexData) -> bool:
-    """Return whether all responses are the same; reads no more of the data than it takes to see another one."""
-    least, most = 1.0, -1.0
-    for _, y in problem.blocks():
-        least, most = min(least, float(y.min())), max(most, float(y.max()))
-        if least < most:
-            return False
-    return True
+def inverse_trace(p: int, correlation: float) -> float:
+    """Return the trace of the inverse covariance of a correlated design."""
+    return ((p - 2) * (1.0 + correlation**2) + 2.0) / (1.0 - correlation**2)
 
 
 def needs_both_answers(run: Callable[..., Iterates]) -> Any:
@@ -94,9 +109,46 @@ def needs_both_answers(run: Callable[..., Iterates]) -> Any:
     return checked
 
 
-def support_size(problem: SingleIndexData, kept: int) -> int:
-    """Return the number of non-zero entries: `kept`, or the signal's own number if that is 0."""
-    return kept or problem.sparsity
+def of_one_kind(problem: SingleIndexData) -> bool:
+    """Return whether all responses are the same; reads no more of the data than it takes to see another one."""
+    first = None
+    for _, y in problem.blocks():
+        first = y[0] if first is None else first
+        if np.any(y != first):
+            return False
+    return True
+
+
+MOST_ENTRIES = 2**22
+"""Largest X, in entries, that is simulated."""
+
+
+def simulated(run: Solver) -> Callable[[Any, Options, int], Array | None]:
+    """Return the function (spec, options, count) -> overlaps (count,) of a solver's last estimates; None for large X.
+
+    More problems only add to fewer, and the seed of the spec changes nothing.
+    """
+
+    def overlaps(spec: Any, options: Options, count: int) -> Array | None:
+        if spec.n * spec.p > MOST_ENTRIES:
+            return None
+        # Far from the seeds that people choose.
+        first, settings = 3_000_000_000, tuple(options.items())
+        return np.array([_last_overlap(run, spec.replace(seed=first + k), settings) for k in range(count)])
+
+    return overlaps
+
+
+@lru_cache(maxsize=2**14)
+def _last_overlap(run: Solver, spec: Any, options: tuple[tuple[str, Value], ...]) -> float:
+    problem, estimate = spec.build(), np.zeros(spec.p)
+    rng = np.random.default_rng(spec.streams().solver)
+    for iteration, iterate in enumerate(run(problem, **dict(options), rng=rng), start=1):
+        estimate = iterate.estimate
+        # At rest, or too long for a prediction.
+        if iteration == 600 or (iterate.residual is not None and iterate.residual < 1e-5):
+            break
+    return float(problem.quick_score(estimate)["overlap"])
 
 
 def sparse_size(spec: Any, options: Options) -> int:
@@ -107,7 +159,7 @@ def sparse_size(spec: Any, options: Options) -> int:
 def needs_room(spec: Any, options: Options) -> None:
     """Refuse to keep more entries than there are."""
     if int(options["kept"]) > spec.p:
-        remedy = "lower it, or leave it 0 for the signal's own number"
+        remedy = "lower it, or leave it 0 for the number of the signal"
         raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
 
 
@@ -137,7 +189,6 @@ def needs_varying_link(spec: Any, options: Options) -> None:
 
 def needs_some_moment(spec: Any, options: Options) -> None:
     """Refuse links that neither moment sees."""
-    needs_varying_link(spec, options)
     link = spec.link_function
     mu0, mu1, mu2 = link.moments
     if max(abs(mu1), abs(mu2 - mu0)) >= VANISHING:
@@ -156,29 +207,26 @@ def needs_some_moment(spec: Any, options: Options) -> None:
     raise InputError("link", "one with mu_1 or mu_2 - mu_0 other than 0 for this solver", got, remedy)
 
 
-def needs_first_moment(spec: Any, options: Options) -> None:
-    """Refuse links with mu_1 = E[f(Z) Z] = 0: the mean of y x says nothing."""
-    remedy = "take a solver that uses second moments, such as pairwise-moment"
-    _needs(spec, options, spec.link_function.moments.mu1, "mu_1 = E[f(Z) Z]", remedy)
+def needs_moment(quantity: str, size: Callable[[Moments], float], remedy: str) -> Check:
+    """Return a check that refuses links without a moment, whose size(moments) is 0."""
+
+    def refuse(spec: Any, options: Options) -> None:
+        needs_some_moment(spec, options)
+        if abs(size(spec.link_function.moments)) < VANISHING:
+            raise InputError("link", f"one with {quantity} other than 0 for this solver", f"0 on {spec.model}", remedy)
+
+    return refuse
 
 
-def needs_second_moment(spec: Any, options: Options) -> None:
-    """Refuse links with mu_2 = mu_0, whose mean of y x x^T says nothing (all odd links)."""
-    moments = spec.link_function.moments
-    size = moments.mu2 - moments.mu0
-    _needs(spec, options, size, "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", "take marginal-mean or pairwise-moment")
-
-
-def needs_gap(spec: Any, options: Options) -> None:
-    """Refuse links with phi = 0, which leave neither M nor M' a population gap."""
-    size, remedy = spec.link_function.moments.phi, "lower the noise or flip, or move the threshold"
-    _needs(spec, options, size, "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", remedy)
-
-
-def _needs(spec: Any, options: Options, size: float, quantity: str, remedy: str) -> None:
-    needs_some_moment(spec, options)
-    if abs(size) < VANISHING:
-        raise InputError("link", f"one with {quantity} other than 0 for this solver", f"0 on {spec.model}", remedy)
-
-
-refuse_first_moment = all_of(needs_first_moment, needs_room)
+needs_first_moment = needs_moment(
+    "mu_1 = E[f(Z) Z]", lambda mu: mu.mu1, "take a solver that uses second moments, such as pairwise-moment"
+)
+"""Refuses links whose mean of y x says nothing."""
+needs_second_moment = needs_moment(
+    "mu_2 - mu_0 = E[f(Z) (Z^2 - 1)]", lambda mu: mu.mu2 - mu.mu0, "take marginal-mean or pairwise-moment"
+)
+"""Refuses links whose mean of y x x^T says nothing (all odd links)."""
+needs_gap = needs_moment(
+    "phi = mu_1^2 - mu_0 mu_2 + mu_0^2", lambda mu: mu.phi, "lower the noise or flip, or move the threshold"
+)
+"""Refuses links that leave neither M nor M' a population gap."""

@@ -9,11 +9,9 @@ from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 
-BALANCE, ADAPTED = 2.0, 100
-
 
 class FantopeState(NamedTuple):
-    """One iteration: P = vectors diag(weights) vectors^T, feasible, and a dual W (p, p), |W_ij| <= rho.
+    """One iteration: P = vectors diag(weights) vectors^T, feasible.
 
     weights (r,), largest first, sum to 1; vectors (p, r) are orthonormal.
     gap: an upper bound of what P's objective lacks to the maximum.
@@ -21,7 +19,6 @@ class FantopeState(NamedTuple):
 
     weights: Array
     vectors: Array
-    W: Array
     gap: float
 
 
@@ -48,28 +45,18 @@ def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
     tau = scale
     for iteration in count(1):
         weights, vectors, rest = fantope_projection(Q + (M - W) / tau, rank)
-        P, rank = compose(weights, vectors), len(weights)
+        P, rank = (vectors * weights) @ vectors.T, len(weights)
         # The dual objective is lambda_max(M - W), and M - W = tau (A - Q) for the matrix A that was projected.
         dual = tau * (rest + float(np.linalg.norm(P - Q)))
-        yield FantopeState(weights, vectors, W, dual - fantope_objective(M, rho, P))
+        yield FantopeState(weights, vectors, dual - float(np.vdot(M, P) - rho * np.abs(P).sum()))
         # Q is the soft-thresholded P + W / tau, and the part that it removes is the new multiplier: W lies in
         # rho times the subdifferential of ||Q||_{1,1} in every iteration.
         moved, Q_old = W + tau * P, Q
         W = np.clip(moved, -rho, rho)
         Q = (moved - W) / tau
         primal, change = float(np.linalg.norm(P - Q)), tau / scale * float(np.linalg.norm(Q - Q_old))
-        if iteration <= ADAPTED:
-            tau *= 2.0 if primal > BALANCE * change else 0.5 if change > BALANCE * primal else 1.0
-
-
-def compose(weights: Array, vectors: Array) -> Array:
-    """Return vectors diag(weights) vectors^T (p, p)."""
-    return (vectors * weights) @ vectors.T
-
-
-def fantope_objective(M: Array, rho: float, P: Array) -> float:
-    """Return <M, P> - rho ||P||_{1,1}."""
-    return float(np.vdot(M, P)) - rho * float(np.abs(P).sum())
+        if iteration <= 100:
+            tau *= 2.0 if primal > 2.0 * change else 0.5 if change > 2.0 * primal else 1.0
 
 
 def fantope_projection(A: Array, expected_rank: int) -> tuple[Array, Array, float]:

@@ -10,10 +10,10 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
+from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 from lrlab.theory import m_estimators
-from lrlab.theory.separability import existence_ratio
+from lrlab.theory.m_estimators import existence_ratio
 
 LIKELIHOODS = {"logistic": LOGISTIC, "probit": PROBIT}
 
@@ -26,8 +26,7 @@ def limits(spec: Any, options: Options) -> dict[str, float]:
     return known | ({"limit_threshold": least} if math.isfinite(least) else {})
 
 
-@index_solver(memory=0.1, refuse=needs_first_moment, predict=limits, equivariant=True)
-@needs_both_answers
+@index_solver(needs_first_moment, predict=limits, equivariant=True, memory=0.1)
 def glm(
     problem: SingleIndexData,
     *,
@@ -50,9 +49,9 @@ def glm(
                 that name, probit with ||b|| = 1 / noise for one-bit sensing
     separable   responses, as of one-bit sensing without noise or whenever n < p, have no maximum: F falls to 0 while b
                 grows without end. Its direction tends to one that separates the responses, and is returned when the
-                gradient has fallen to 1e-8 of the gradient at 0: the run ends as NO_MINIMUM. On Gaussian x and for
-                large p they are separable below an n/p that the link decides, and above it the overlap is known
-                (`theory.m_estimators`)
+                gradient has fallen to 1e-8 of the gradient at 0: the run ends as NO_MINIMUM. On Gaussian x,
+                asymptotically, they are separable below an n/p that the link determines, and above it the overlap is
+                known (`theory.m_estimators`)
     cost        a Newton step: X^T diag(w) X, or conjugate gradients for p > 300, halved until F falls
 
     Yields after each Newton step until rounding stops it: objective F, residual the largest entry of the gradient
@@ -61,4 +60,4 @@ def glm(
     Reference: McCullagh & Nelder (1989), "Generalized linear models", chapter 4; Nocedal & Wright (2006), "Numerical
     optimization", section 3.3 and Algorithm 7.1.
     """
-    return minimized(LIKELIHOODS[assumed_link], problem)
+    return minimized(LIKELIHOODS[assumed_link].derivatives, problem)

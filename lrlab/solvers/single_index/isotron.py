@@ -6,14 +6,10 @@ from numpy.random import Generator
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
-
-SETTLED = 0.1
-"""Length of a step, relative to the statistical error sqrt(p / n) of a direction, that ends the run."""
+from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 
 
-@index_solver(memory=0.1, refuse=needs_first_moment)
-@needs_both_answers
+@index_solver(needs_first_moment, memory=0.1)
 def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Isotron.
 
@@ -52,6 +48,7 @@ def isotron(problem: SingleIndexData, *, rng: Generator) -> Iterates:
         following = size * unit(b + (y - u) @ X / n)
         moved = float(np.linalg.norm(following - b)) / size
         yield Iterate(b, objective=float(np.square(y - u).mean()), residual=moved, optimal=False)
-        if moved <= SETTLED * float(np.sqrt(p / n)):
+        # The statistical error of a direction is about sqrt(p / n).
+        if moved <= 0.1 * float(np.sqrt(p / n)):
             return Stop.FINISHED
         b = following

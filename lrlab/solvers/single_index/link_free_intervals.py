@@ -3,7 +3,7 @@ r"""95% intervals for the entries of a direction b that is refined together with
 With an index z_i = <x_i, b>, log-odds eta and p_i the probability of a response 1, b minimizes the loss on the sphere.
 Let psi_i = eta'(z_i) (y_i - p_i), h_i = eta'(z_i)^2 p_i (1 - p_i), x~_i = x_i - E[x | z_i] (linear in z for elliptical
 x), and lambda = sum psi_i z_i, the multiplier of the constraint: sum psi_i x_i = lambda b. Unless p is a small part of
-n, b behaves as the ground truth, shrunk by a factor, plus normal noise, both of which the data show (Bellec 2022,
+n, b behaves as the ground truth, shrunk by a factor, plus normal noise; the data show both (Bellec 2022,
 "Observable adjustments in single-index models for regularized M-estimators"; Sawaya, Uematsu & Imaizumi 2023,
 "High-dimensional single-index models: link estimation and marginal inference"): with the leverages
 
@@ -25,25 +25,12 @@ from scipy.special import expit, stdtrit
 
 from lrlab.arrays import Array, Intervals
 from lrlab.linalg import tangent_inverse
-from lrlab.solvers.single_index.index_links import DIFFERENCES, expanded, regular_inverse
-from lrlab.solvers.single_index.link_free_rounds import TINY, Data, Round
-
-MOST_ENTRIES, FEWEST_ANSWERS, FEWEST_SCORES = 500, 100, 6.0
-"""Entries above which the matrices are too large; fewest responses, and deciding ones, that show the spread."""
-RARE, RARE_PER_ENTRY = 0.1, 2.5
-"""Rate of rare responses, and how many of them are needed per entry."""
-WEAK, WEAK_PER_ENTRY = 0.8, 7
-"""Fraction of entropy that a weak link leaves in unseen responses, and the responses that it needs per entry."""
-DECIDING_PER_ENTRY, IF_SKEWED, MOST_TURNING = 10.0, 60.0, 0.05
-"""Deciding responses per entry, also for skewed columns, and fraction of a link that turns, without normal columns."""
-SKEWED = 0.3
-"""Mean squared skewness of columns from which intervals held .87 to .90 with 40 deciding responses per entry."""
-NORMAL_KURTOSIS, MOST_KURTOSIS, MOST_CONDITION = 0.5, 10.0, 1000.0
-"""Excess kurtosis of columns that pass for normal, the largest one, and the largest condition of correlations."""
+from lrlab.solvers.single_index.index_links import expanded, regular_inverse
+from lrlab.solvers.single_index.link_free_steps import TINY, Data, Step
 
 
-def intervals(data: Data, one: Round) -> Intervals:
-    """Return intervals for the direction of a round, or for its products with the rows of `contrasts` (q, p).
+def intervals(data: Data, one: Step) -> Intervals:
+    """Return intervals for the direction of a step, or for its products with the rows of `contrasts` (q, p).
 
     Entries of zero have none, nor has an entry of a chosen support that is not clearly larger than what chance would
     choose.
@@ -58,7 +45,7 @@ def intervals(data: Data, one: Round) -> Intervals:
         refusal, normal = unfit(data, one, rows)
     if refusal:
         return Intervals(none, none, f"No intervals: {refusal}.")
-    c, C, freedom = (adjusted if normal else sandwich)(one, data.answers, rows, b[support], axes)
+    c, C, freedom = spread(data, one, rows, axes, elliptical=normal)
     low, high, error = angles(c, C, freedom, axes)
     if np.any((axes @ b[support] < low - 1e-9) | (axes @ b[support] > high + 1e-9)):
         return Intervals(none, none, "No intervals: the errors of the direction are too large and too unequal.")
@@ -72,90 +59,90 @@ def intervals(data: Data, one: Round) -> Intervals:
     return Intervals(*ends, "Intervals: only for entries that are clearly not chosen at random." if k < len(b) else "")
 
 
-def too_small(data: Data, one: Round, k: int) -> str:
+def too_small(data: Data, one: Step, k: int) -> str:
     """Return why the responses are too few for k entries, or ""."""
     n, ones = len(data.answers), int(data.answers.sum())
     rare = min(ones, n - ones)
     if k < 2:
         return "a single entry is 1 or -1"
-    if k > MOST_ENTRIES:
-        return f"they are for at most {MOST_ENTRIES} entries, this has {k}"
-    if n < max(FEWEST_ANSWERS, k + 3):
-        return f"{n} responses are too few for {k} entries, at least max({FEWEST_ANSWERS}, {k} + 3) are needed"
-    if rare < min(RARE * n, RARE_PER_ENTRY * k):
-        return f"only {rare} responses belong to the rarer kind, less than {RARE_PER_ENTRY:g} for each of {k} entries"
-    lost = one.held_out(data) / -(rare * np.log(max(rare, 1) / n) + (n - rare) * np.log1p(-rare / n) - TINY)
-    if n < WEAK_PER_ENTRY * k and lost > WEAK:
-        words = f"the link predicts {max(0.0, 1.0 - lost):.0%} of the information in unseen responses"
-        return f"{words}, which takes at least {WEAK_PER_ENTRY} responses per entry, this has {n / k:.3g}"
-    return "" if one.choosing or one.nearly_settled else "the direction is not the best one under its link"
+    # More would make the matrices too large.
+    if k > 500:
+        return f"they are for at most 500 entries, this has {k}"
+    if n < max(100, k + 3):
+        return f"{n} responses are too few for {k} entries, at least max(100, {k} + 3) are needed"
+    if rare < min(0.1 * n, 2.5 * k):
+        return f"only {rare} responses belong to the rarer kind, less than 2.5 for each of {k} entries"
+    unexplained = one.unexplained(data)
+    if n < 7 * k and unexplained > 0.8:
+        words = f"the link predicts {max(0.0, 1.0 - unexplained):.0%} of the information in unseen responses"
+        return f"{words}, which takes at least 7 responses per entry, this has {n / k:.3g}"
+    if one.pursuing:
+        return "the support may still change, more iterations settle it"
+    return "" if one.is_short else "the direction is not the best one under its link"
 
 
-def unfit(data: Data, one: Round, rows: Array) -> tuple[str, bool]:
+def unfit(data: Data, one: Step, rows: Array) -> tuple[str, bool]:
     """Return why the centered rows (n, k) do not suit intervals, or "", and whether they pass for normal."""
-    (n, k), h, (eta, slope) = rows.shape, one.h, one.link(one.at.z)
-    deciding = effective(np.square(slope * (data.answers - expit(eta))))
+    (n, k), h, slope = rows.shape, one.h, one.link(one.at.z)[1]
+    deciding = float(effective(np.square(one.psi)))
     if float(h.sum()) < 1e-12:
         return "the link is flat at all responses", True
-    if deciding < FEWEST_SCORES:
+    if deciding < 6.0:
         return f"about {deciding:.0f} responses determine the direction, too few to tell its error", True
     sizes = np.linalg.norm(rows, axis=0)
     values = np.linalg.eigvalsh((rows.T @ rows) / np.outer(sizes, sizes)) if sizes.all() else np.zeros(1)
-    if not values[-1] < MOST_CONDITION * values[0]:
+    if not values[-1] < 1000.0 * values[0]:
         return "a column is nearly a combination of others (of your data and a dense b take scaling=whitened)", True
     different = len(np.unique(one.at.z.round(9)))
     if different < n / 2:
-        return f"the index has {different} values only, between which the link is not seen", True
+        return f"the index has {different} values only, and the data say nothing about the link between them", True
     square = np.square(rows)
     kurtosis = float(np.mean(np.mean(square * square, axis=0) / np.mean(square, axis=0) ** 2)) - 3.0
-    if abs(kurtosis) < NORMAL_KURTOSIS + 4.0 * np.sqrt(24.0 / (n * k)):
+    # Its standard deviation is sqrt(24 / (n k)) for normal columns.
+    if abs(kurtosis) < 0.5 + 4.0 * np.sqrt(24.0 / (n * k)):
         return "", True
     words = f"columns are far from normal (excess kurtosis {kurtosis:.2g})"
-    if kurtosis > MOST_KURTOSIS:
+    if kurtosis > 10.0:
         return f"{words}, with tails too heavy for them", False
-    if MOST_TURNING < float(h @ (slope > 0)) / float(h.sum()) < 1.0 - MOST_TURNING:
+    if 0.05 < float(h @ (slope > 0)) / float(h.sum()) < 0.95:
         return "columns are far from normal and the link is not monotone: another direction may fit better", False
-    informative = min(effective(h), deciding)
+    informative = min(float(effective(h)), deciding)
     few = f"{words}, and only about {informative:.0f} responses determine the direction"
     skewness = float(np.mean(np.mean(square * rows, axis=0) ** 2 / np.mean(square, axis=0) ** 3))
-    enough = (IF_SKEWED if skewness > SKEWED else DECIDING_PER_ENTRY) * k
-    return few if informative < enough else "", False
+    # With 40 deciding responses per entry, intervals of skewed columns held .87 to .90.
+    return few if informative < (60.0 if skewness > 0.3 else 10.0) * k else "", False
 
 
-def effective(weights: Array) -> float:
-    """Return by how many equal weights these (n,) could be replaced."""
-    return float(weights.sum()) ** 2 / max(float(weights @ weights), TINY)
+def effective(weights: Array) -> Array:
+    """Return how many equal weights could replace these (n,), or those of each column (n, q)."""
+    return np.square(weights.sum(axis=0)) / np.maximum(np.square(weights).sum(axis=0), TINY)
 
 
-def adjusted(one: Round, answers: Array, rows: Array, b: Array, _: Array) -> tuple[Array, Array, Array]:
-    """Return c (k,), its covariance (k, k), and degrees of freedom, from centered rows (n, k), which are elliptical."""
-    z, h, k, (eta, slope) = rows @ b, one.h, len(b), one.link(one.at.z)
-    psi = slope * (answers - expit(eta))
-    rest = rows - np.outer(z, z @ rows / max(float(z @ z), TINY))
+def spread(data: Data, one: Step, rows: Array, axes: Array, *, elliptical: bool) -> tuple[Array, Array, Array]:
+    """Return c (k,), its covariance (k, k), and degrees of freedom of axes (q, k), from centered rows (n, k).
+
+    Less E[x | z], which is linear in z for elliptical x, and otherwise a fit of the link's splines.
+    """
+    b, h, psi, (eta, slope, _) = one.at.b[one.at.b != 0], one.h, one.psi, one.link(one.at.z)
+    yes, z, steep = expit(eta), rows @ b, slope[:, None] * rows
+    weights = yes * (1.0 - yes)
+    if elliptical:
+        rest = steep - np.outer(slope * z, z @ rows / max(float(z @ z), TINY))
+    else:
+        B = expanded(np.eye(19), one.at.z)[0]
+        rest = steep - B @ (regular_inverse((B.T * weights) @ B + one.link.bend()) @ ((B.T * weights) @ steep))
     multiplier = max(0.0, float(psi @ z))
-    inverse = tangent_inverse((rest * h[:, None]).T @ rest + multiplier * np.eye(k), b)
-    v = float(h @ (1.0 - h * np.einsum("ij,ij->i", rest @ inverse, rest)))
-    informative, omega = effective(h), precision(rows)
+    moved = rest @ tangent_inverse((rest * weights[:, None]).T @ rest + multiplier * np.eye(len(b)), b)
+    leverages = weights * np.einsum("ij,ij->i", moved, rest)
+    if not elliptical:
+        moved *= ((data.answers - yes) / (1.0 - np.minimum(leverages, 0.999)))[:, None]
+        # Of heavy-tailed columns few rows decide the error of an entry.
+        return b, moved.T @ moved, effective(np.square(moved @ axes.T))
+    v, informative, omega = float(h @ (1.0 - leverages)), float(effective(h)), precision(rows)
     lost = informative / max(informative - one.link.parameters, 1.0)
     # Of few informative rows the leverages, k / informative, and with them v, are uncertain, too.
-    freedom = 1.0 / (1.0 / effective(psi * psi) + 3.0 * k / informative**2)
+    freedom = 1.0 / (1.0 / effective(np.square(psi)) + 3.0 * len(b) / informative**2)
     return b + multiplier / v * (omega @ b), float(psi @ psi) * lost / v**2 * omega, np.array(freedom)
-
-
-def sandwich(one: Round, answers: Array, rows: Array, b: Array, axes: Array) -> tuple[Array, Array, Array]:
-    """Return the same from the sandwich of scores, less the parts of the columns that the link's splines explain."""
-    eta, slope = one.link(one.at.z)
-    yes, B, steep = expit(eta), expanded(np.eye(DIFFERENCES.shape[1]), one.at.z)[0], slope[:, None] * rows
-    weights, errors = yes * (1.0 - yes), answers - yes
-    rest = steep - B @ (regular_inverse((B.T * weights) @ B + one.link.bend()) @ ((B.T * weights) @ steep))
-    multiplier = max(0.0, float((slope * errors) @ (rows @ b)))
-    inverse = tangent_inverse((rest * weights[:, None]).T @ rest + multiplier * np.eye(len(b)), b)
-    moved = rest @ inverse
-    leverage = np.minimum(weights * np.einsum("ij,ij->i", moved, rest), 0.999)
-    moved *= (errors / (1.0 - leverage))[:, None]
-    # Of heavy-tailed columns few rows decide the error of an entry.
-    squares = np.square(moved @ axes.T)
-    return b, moved.T @ moved, np.square(squares.sum(axis=0)) / np.maximum(np.square(squares).sum(axis=0), TINY)
 
 
 def precision(rows: Array) -> Array:
@@ -176,7 +163,7 @@ def precision(rows: Array) -> Array:
 
 
 def angles(c: Array, C: Array, freedom: Array | float, axes: Array) -> tuple[Array, Array, Array]:
-    """Return low and high (q,) for the products of axes (q, k) with the unit vector of which c is a multiple.
+    """Return low and high (q,) for the products of axes (q, k) with the unit vector along c.
 
     C (k, k): the covariance of c. Of the k - 1 directions across, one is in the angle of an entry; the others make c
     longer than its mean. Third, standard errors of the products with c.

@@ -7,17 +7,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
-from lrlab.losses import Loss
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
 
-DIRECT, BLOCK = 300, 2**16
-"""Largest p whose Hessian is formed, by blocks of so many entries of X, which stay in the cache."""
-HALVINGS, DAMPING = 30, 1e-10
-ROUNDING = 64 * np.finfo(float).eps
-FLAT, NEARLY_FLAT, STEADY = 1e-8, 1e-3, 0.1
-"""Reduction of the gradient that settles a direction without a minimum; fraction of it, and change of a margin, that
-show that F lacks a minimum."""
 SEPARABLE = (
     "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
 )
@@ -33,7 +25,13 @@ class Point(NamedTuple):
     weight: Array
 
 
-def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str] = lambda margin: "") -> Iterates:
+Derivatives = Callable[[Array], tuple[Array, Array, Array]]
+"""The value, slope and curvature of a loss at margins, an array."""
+
+
+def minimized(
+    loss: Derivatives, problem: SingleIndexData, note: Callable[[Array], str] = lambda margin: ""
+) -> Iterates:
     r"""Yield the Newton steps of min over (b, c) of F = mean loss(m_i), m_i = y_i (<x_i, b> + c), from 0.
 
     A step is halved until F falls. F has no minimum if it falls forever along (b, c), whose margins tell: the slopes of
@@ -46,35 +44,35 @@ def minimized(loss: Loss, problem: SingleIndexData, note: Callable[[Array], str]
 
     def at(theta: Array) -> Point:
         margin = y * (X @ theta[1:] + theta[0])
-        losses, slope, curvature = loss.derivatives(margin)
+        losses, slope, curvature = loss(margin)
         pull = y * slope
         return Point(theta, margin, float(losses.sum()), np.concatenate([[pull.sum()], pull @ X]), curvature)
 
     now = at(np.zeros(p + 1))
     before: Array = np.zeros(n)
     steepest = float(np.abs(now.gradient).max()) or 1.0
-    below, above = loss.slope(np.array([-700.0, 700.0]))
+    _, (below, above), _ = loss(np.array([-700.0, 700.0]))
     while True:
         residual, value, separated = float(np.abs(now.gradient).max()) / steepest, now.value, False
         if now.theta.any():
             forever = above * np.maximum(now.margin, 0.0).sum() + below * np.minimum(now.margin, 0.0).sum()
-            separated = bool(forever <= 0) or (residual <= NEARLY_FLAT and np.abs(now.margin - before).max() > STEADY)
-            unbounded = forever < -FLAT * np.abs(now.margin).sum()
+            separated = bool(forever <= 0) or (residual <= 1e-3 and np.abs(now.margin - before).max() > 0.1)
+            unbounded = forever < -1e-8 * np.abs(now.margin).sum()
             # The distance from a missing minimum is undefined.
             known = None if separated else residual
             words = f"{note(now.margin)} {SEPARABLE if separated and not unbounded else ''}".strip()
             yield Iterate(now.theta[1:], objective=value / n, residual=known, note=words, optimal=not separated)
-            if unbounded or (separated and residual <= FLAT):
+            if unbounded or (separated and residual <= 1e-8):
                 return Stop.NO_MINIMUM
         direction = newton_direction(X, now, min(0.5, residual))
-        # The predicted decrease, compared with the rounding error of the objective.
+        # The predicted decrease, compared below with the rounding error of the objective.
         promised = float(now.gradient @ direction)
-        trials = (at(now.theta - direction / 2.0**k) for k in range(HALVINGS)) if promised > 0 else iter(())
+        trials = (at(now.theta - direction / 2.0**k) for k in range(30)) if promised > 0 else iter(())
         lower = next((trial for trial in trials if trial.value < value), None)
         if lower is None:
             if not now.theta.any():
                 yield Iterate(now.theta[1:], objective=value / n, residual=residual, note="b = 0: no step improves it.")
-            improvable = promised > ROUNDING * abs(value)
+            improvable = promised > 64 * np.finfo(float).eps * abs(value)
             return Stop.NO_MINIMUM if separated else Stop.STALLED if improvable else Stop.CONVERGED
         now, before = lower, now.margin
 
@@ -85,7 +83,7 @@ def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
     Conjugate gradients need two passes over X a step, and neither p x p memory nor a regular H.
     """
     n, p = X.shape
-    if p > min(DIRECT, n // 2):
+    if p > min(300, n // 2):
 
         def times(v: Array) -> Array:
             bent = at.weight * (X @ v[1:] + v[0])
@@ -93,12 +91,13 @@ def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
 
         hessian = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
         return cg(hessian, at.gradient, rtol=accuracy, maxiter=p + 1)[0]
-    H, rows = np.zeros((p + 1, p + 1)), max(1, BLOCK // p)
+    # Blocks of rows stay in the cache.
+    H, rows = np.zeros((p + 1, p + 1)), max(1, 2**16 // p)
     for start in range(0, n, rows):
         block, weight = X[start : start + rows], at.weight[start : start + rows]
         H[1:, 1:] += (block.T * weight) @ block
         H[0, 1:] += weight @ block
     H[1:, 0], H[0, 0] = H[0, 1:], at.weight.sum()
     # Makes the system solvable if columns are dependent; it changes the path, never the solution.
-    H.flat[:: p + 2] += DAMPING * H.trace() + np.finfo(float).tiny
+    H.flat[:: p + 2] += 1e-10 * H.trace() + np.finfo(float).tiny
     return np.linalg.solve(H, at.gradient)

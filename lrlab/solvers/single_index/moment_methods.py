@@ -1,53 +1,26 @@
 """First-moment methods of single-index models: the mean of y x, and sliced inverse regression."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 
-from lrlab.arrays import Array
-from lrlab.linalg import Gram, hard_threshold, unit
+from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, all_of
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
     index_solver,
     moment_solver,
-    needs_both_answers,
     needs_first_moment,
+    needs_room,
     needs_samples,
-    refuse_first_moment,
     sparse_size,
-    support_size,
 )
 from lrlab.theory.predicted_overlap import least_squares_overlap, marginal_mean_overlap
-
-
-class ClassMoments(NamedTuple):
-    """Counts, sums of x (p,), and sums of x x^T (p, p) over the samples with y = 1 and y = -1."""
-
-    n_pos: int
-    n_neg: int
-    s_pos: Array
-    s_neg: Array
-    S_pos: Array
-    S_neg: Array
-
-
-def class_moments(problem: SingleIndexData) -> ClassMoments:
-    """Return the class moments of a single-index problem; one pass by blocks, memory 2 p^2 and a block."""
-    p = problem.shape[1]
-    counts, sums, grams = [0, 0], [np.zeros(p), np.zeros(p)], [Gram(p), Gram(p)]
-    for X, y in problem.blocks():
-        for k, answer in enumerate((1.0, -1.0)):
-            chosen = X[y == answer]
-            grams[k].add(chosen)
-            sums[k] += chosen.sum(axis=0)
-            counts[k] += len(chosen)
-    return ClassMoments(counts[0], counts[1], sums[0], sums[1], grams[0].matrix(), grams[1].matrix())
 
 
 def predict_marginal_mean(spec: Any, options: Options) -> dict[str, float]:
@@ -58,10 +31,12 @@ def predict_marginal_mean(spec: Any, options: Options) -> dict[str, float]:
 
 
 @index_solver(
+    needs_first_moment,
+    needs_room,
+    one_kind=True,
     oracle="sparsity",
     streams=True,
     memory=0.05,
-    refuse=refuse_first_moment,
     predict=predict_marginal_mean,
     simulate=True,
 )
@@ -83,12 +58,10 @@ def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Gener
     programming approach": their program over a set K, here the sparse vectors.
     """
     n, p = problem.shape
-    mean, total = np.zeros(p), 0.0
+    mean, total, s = np.zeros(p), 0.0, kept or problem.sparsity
     for X, y in problem.blocks():
-        mean += y @ X
+        mean += y @ X / n
         total += float(y.sum())
-    mean /= n
-    s = support_size(problem, kept)
     b = unit(hard_threshold(mean, s))
     equal = SAME_ANSWERS if abs(total) == n else ""
     yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.{equal}")
@@ -99,8 +72,7 @@ def predict_sir(spec: Any, options: Options) -> dict[str, float]:
     return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
-@moment_solver(refuse=all_of(needs_samples, needs_first_moment), predict=predict_sir, equivariant=True, simulate=True)
-@needs_both_answers
+@moment_solver(needs_samples, needs_first_moment, predict=predict_sir, equivariant=True, simulate=True)
 def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Sliced inverse regression (SIR).
 
@@ -119,23 +91,15 @@ def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
 
     Reference: Li (1991), "Sliced inverse regression for dimension reduction", section 3.
     """
-    moments = class_moments(problem)
-    S, mean = covariance(moments)
-    n = moments.n_pos + moments.n_neg
-    answer = (moments.n_pos - moments.n_neg) / n
-    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-).
-    cross = (moments.s_pos - moments.s_neg) / n - answer * mean
+    n, p = problem.shape
+    square, cross, mean, answer = np.zeros((p, p)), np.zeros(p), np.zeros(p), 0.0
+    for X, y in problem.blocks():
+        square += X.T @ X
+        cross += y @ X / n
+        mean += X.sum(axis=0) / n
+        answer += float(y.sum()) / n
+    S = square / n - np.outer(mean, mean)
+    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-), and Var(y) = 4 p_+ p_-.
+    cross -= answer * mean
     b = unit(cho_solve(cho_factor(S, lower=True), cross))
-    spread = float(b @ S @ b) * (1.0 - answer**2)
-    value = float(b @ cross) ** 2 / spread if spread > 0 else 0.0
-    yield Iterate(b, objective=-value)
-
-
-def covariance(moments: ClassMoments) -> tuple[Array, Array]:
-    """Return the sample covariance (p, p), divided by n, and the mean (p,) of x."""
-    n = moments.n_pos + moments.n_neg
-    mean = (moments.s_pos + moments.s_neg) / n
-    S = moments.S_pos + moments.S_neg
-    S /= n
-    S -= np.outer(mean, mean)
-    return S, mean
+    yield Iterate(b, objective=-(float(b @ cross) ** 2) / (float(b @ S @ b) * (1.0 - answer**2)))

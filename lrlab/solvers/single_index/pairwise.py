@@ -1,19 +1,19 @@
 """Algorithm 1 of Yi et al. (2015): the leading eigenvector of a second moment of pairwise differences."""
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
 
 from lrlab.arrays import Array
-from lrlab.linalg import Gram, length, top_eigenpairs, unit
+from lrlab.linalg import length, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, all_of
-from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_gap, needs_samples
-from lrlab.solvers.single_index.moment_choice import choose
-from lrlab.solvers.single_index.moment_methods import class_moments
+from lrlab.solver_entry import Options
+from lrlab.solvers.single_index.class_moments import Choice, ClassMoments, choose, class_moments, pair_moments
+from lrlab.solvers.single_index.family import moment_solver, needs_gap, needs_samples
 from lrlab.theory import spiked
 
 Pairs = Annotated[
@@ -41,15 +41,7 @@ def predict(spec: Any, options: Options) -> dict[str, float]:
     return limits
 
 
-@index_solver(
-    streams=True,
-    memory=0.35,
-    matrix=lambda spec, options: spec.p**2,
-    refuse=all_of(needs_samples, needs_gap),
-    predict=predict,
-    simulate=True,
-)
-@needs_both_answers
+@moment_solver(needs_samples, needs_gap, predict=predict, simulate=True)
 def pairwise_moment(
     problem: SingleIndexData,
     *,
@@ -69,7 +61,7 @@ def pairwise_moment(
 
     maximize    b^T M b  over ||b|| = 1,  M = (2/n) sum (dy)^2 dx dx^T over pairs (eq. 3.4), or M' with (y + y')^2
                 (eq. 3.7); E[M/4] = phi b b^T + (1 - mu_0^2) I (Lemma 3.2). All responses tell which, see
-                `moment_choice`
+                `class_moments`
     start       a random direction
     update      b <- M b / ||M b||  (Algorithm 1)
     converges   geometrically at the ratio of the two largest eigenvalues; the error is O(sqrt(p/n)) (Theorem 3.5)
@@ -95,41 +87,13 @@ def pairwise_moment(
         b = unit(Mb)
 
 
-def chosen_moment(problem: SingleIndexData, pairs: str, moment: str) -> tuple[Array, str]:
-    """Return M/4 or M'/4 (p, p) and a sentence that says which and why; see `moment_choice` for `auto`."""
+def chosen_moment(
+    problem: SingleIndexData, pairs: str, moment: str, choose: Callable[[ClassMoments], Choice] = choose
+) -> tuple[Array, str]:
+    """Return M/4 or M'/4 (p, p) and a sentence that says which and why. choose: what `auto` does."""
     if moment == "auto":
-        choice = choose(class_moments(problem))
-        moment, note = choice.moment, choice.note
+        own = choose(class_moments(problem))
+        moment, note = own.moment, own.note
     else:
         note = f"{moment}, as chosen."
     return pair_moments(problem, pairs)[0 if moment == "M" else 1], note
-
-
-def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
-    """Return M/4 and M'/4 (p, p), the means of 1{answers differ} dx dx^T and 1{answers agree} dx dx^T over pairs."""
-    return _consecutive(problem) if pairs == "consecutive" else _all_pairs(problem)
-
-
-def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
-    n, p = problem.shape
-    differ, agree = Gram(p), Gram(p)
-    for X, y in problem.blocks():
-        whole = len(y) // 2 * 2
-        dx = X[1:whole:2] - X[:whole:2]
-        changed = y[1:whole:2] != y[:whole:2]
-        differ.add(dx[changed])
-        agree.add(dx[~changed])
-    count = n // 2
-    return differ.matrix(1.0 / count), agree.matrix(1.0 / count)
-
-
-def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
-    # sum over i in +, j in - of (x_i - x_j)(x_i - x_j)^T = n_- S_+ + n_+ S_- - s_+ s_-^T - s_- s_+^T, and over
-    # i < j of one class c: n_c S_c - s_c s_c^T. No pair is ever formed.
-    c, (n, _) = class_moments(problem), problem.shape
-    cross = np.outer(c.s_pos, c.s_neg)
-    cross += cross.T
-    count = n * (n - 1) / 2.0
-    differ = (c.n_neg * c.S_pos + c.n_pos * c.S_neg - cross) / count
-    own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
-    return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count

@@ -9,15 +9,14 @@ from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, all_of
+from lrlab.solver_entry import Options
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
     index_solver,
     needs_first_moment,
+    needs_room,
     of_one_kind,
-    refuse_first_moment,
-    support_size,
 )
 
 INFEASIBLE = (
@@ -32,7 +31,7 @@ def needs_signs(spec: Any, options: Options) -> None:
         raise InputError("flip", expected, f"{spec.link_function.flip:g} on {spec.model}", "take plan-vershynin-ball")
 
 
-@index_solver(memory=17.0, refuse=all_of(needs_first_moment, needs_signs))
+@index_solver(needs_first_moment, needs_signs, one_kind=True, memory=17.0)
 def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Linear program of Plan and Vershynin.
 
@@ -67,7 +66,7 @@ def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     return Stop.CONVERGED
 
 
-@index_solver(oracle="sparsity", memory=0.1, refuse=refuse_first_moment)
+@index_solver(needs_first_moment, needs_room, one_kind=True, oracle="sparsity", memory=0.1)
 def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Plan and Vershynin's 1-norm ball.
 
@@ -89,7 +88,7 @@ def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng:
     from scipy.optimize import brentq
 
     mean = problem.y @ problem.X / len(problem.y)
-    size, radius = np.abs(mean), float(np.sqrt(support_size(problem, kept)))
+    size, radius = np.abs(mean), float(np.sqrt(kept or problem.sparsity))
 
     def excess(level: float) -> float:
         rest = np.maximum(size - level, 0.0)

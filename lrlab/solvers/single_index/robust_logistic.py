@@ -1,6 +1,5 @@
 """Logistic regression with losses that allow for flipped responses."""
 
-from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -11,23 +10,17 @@ from lrlab.losses import LOGISTIC
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import number
 from lrlab.protocol import Iterates
-from lrlab.solvers.single_index.family import index_solver, needs_both_answers, needs_first_moment
+from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 
-OF_THE_MODEL = 0.5
-"""Value of the option that takes the flip probability of the model; at 1/2 itself no loss is unbiased."""
 
-robust_solver = partial(index_solver, memory=0.1, refuse=needs_first_moment)
-
-
-@robust_solver(oracle="flip")
-@needs_both_answers
+@index_solver(needs_first_moment, oracle="flip", memory=0.1)
 def unbiased_logistic(
     problem: SingleIndexData,
     *,
     assumed_flip: Annotated[
         float, number(0, 0.5, "assumed flip probability; 0.5 takes the model's", symbol="p̂ₑ")
-    ] = OF_THE_MODEL,
+    ] = 0.5,
     rng: Generator,
 ) -> Iterates:
     r"""Unbiased logistic regression.
@@ -48,19 +41,18 @@ def unbiased_logistic(
 
     Reference: Natarajan, Dhillon, Ravikumar & Tewari (2013), "Learning with noisy labels", Lemma 1.
     """
-    q = problem.link.flip if assumed_flip == OF_THE_MODEL else assumed_flip
-    pull = q / (1.0 - 2.0 * q) if q < OF_THE_MODEL else 0.0
+    # At 1/2 itself no loss is unbiased.
+    q = problem.link.flip if assumed_flip == 0.5 else assumed_flip
+    pull = q / (1.0 - 2.0 * q) if q < 0.5 else 0.0
 
     def derivatives(m: Array) -> tuple[Array, Array, Array]:
         losses, slope, curvature = LOGISTIC.derivatives(m)
         return losses - pull * m, slope - pull, curvature
 
-    loss = LOGISTIC._replace(slope=lambda m: LOGISTIC.slope(m) - pull, derivatives=derivatives)
-    return minimized(loss, problem, lambda margin: f"q = {q:g}.")
+    return minimized(derivatives, problem, lambda margin: f"q = {q:g}.")
 
 
-@robust_solver()
-@needs_both_answers
+@index_solver(needs_first_moment, memory=0.1)
 def shift_logistic(
     problem: SingleIndexData,
     *,
@@ -95,6 +87,7 @@ def shift_logistic(
         rest = penalty * np.where(bent, least - m, 0.0)
         return losses + rest, np.where(bent, -penalty, slope), np.where(bent, 0.0, curvature)
 
-    loss = LOGISTIC._replace(slope=lambda m: derivatives(m)[1], derivatives=derivatives)
-    shifted = lambda margin: f"{np.count_nonzero(margin < least):,} of {len(margin):,} responses are shifted."  # noqa: E731
-    return minimized(loss, problem, shifted)
+    def shifted(m: Array) -> str:
+        return f"{np.count_nonzero(m < least):,} of {len(m):,} responses are shifted."
+
+    return minimized(derivatives, problem, shifted)

@@ -1,50 +1,28 @@
 """Algorithm 2 of Yi et al. (2015): a sparse leading eigenvector of the pairwise moment, in two stages."""
 
 import math
+from functools import partial
 from itertools import islice
 from typing import Annotated
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import eigh
-from scipy.special import ndtri
 
 from lrlab.arrays import Array
-from lrlab.linalg import hard_threshold, unit
+from lrlab.linalg import hard_threshold, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import all_of
-from lrlab.solvers.single_index.family import (
-    SupportSize,
-    index_solver,
-    needs_both_answers,
-    needs_gap,
-    needs_room,
-    support_size,
-)
+from lrlab.solvers.single_index.class_moments import Choice, ClassMoments, choose, contrast
+from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap, needs_room
 from lrlab.solvers.single_index.fantope import fantope_admm
-from lrlab.solvers.single_index.moment_choice import Choice, contrast
-from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
-from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment, pair_moments
+from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
-CHOICE_STEPS = 20
-FEW_SAMPLES = 10
-"""Measurements per coordinate: with fewer the dense method sees no link (`theory.spiked`)."""
-LEAST_OF_FEW, LEAST = 2.5, 1.5
-"""Entries of M b, as multiples of sigma sqrt(log p), above which they count as signal: for few samples, for more. The
-largest of p entries without signal is about sqrt 2."""
+MEASURED = "its largest eigenvalue without entries of noise is larger, {} standard deviations of such an entry"
 
 
-@index_solver(
-    oracle="sparsity",
-    streams=True,
-    memory=0.35,
-    matrix=lambda spec, options: spec.p**2,
-    refuse=all_of(needs_gap, needs_room),
-)
-@needs_both_answers
+@moment_solver(needs_gap, needs_room, oracle="sparsity")
 def sparse_pairwise_moment(
     problem: SingleIndexData,
     *,
@@ -86,8 +64,8 @@ def sparse_pairwise_moment(
     References: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
     Algorithm 2; Vu, Cho, Lei, Rohe (2013), "Fantope projection and selection", for the first stage.
     """
-    s = support_size(problem, kept)
-    M, note = _chosen(problem, pairs, moment, s)
+    s = kept or problem.sparsity
+    M, note = chosen_moment(problem, pairs, moment, partial(sparse_choice, s=s) if s < problem.shape[1] else choose)
     penalty, scale = rho or automatic_penalty(M, problem.shape[0]), float(np.trace(M)) / len(M) or 1.0
     for state in islice(fantope_admm(M, penalty), start_iterations):
         b = truncated(state.vectors[:, 0], s)
@@ -118,10 +96,13 @@ def truncated(v: Array, s: int) -> Array:
 
 def distinct_entries(M: Array, b: Array, n: int, s: int) -> int:
     """Return how many entries of M b stand out from noise, at least 1; all of p for a signal that is not sparse."""
-    p, few = len(M), n < FEW_SAMPLES * len(M)
+    p = len(M)
+    # With fewer measurements the dense method sees no link (`theory.spiked`).
+    few = n < 10 * p
     if s == p and not few:
         return p
-    threshold = (LEAST_OF_FEW if few else LEAST) * automatic_penalty(M, n)
+    # The largest of p entries without signal is about sqrt(2 log p).
+    threshold = (2.5 if few else 1.5) * automatic_penalty(M, n)
     return max(1, int((np.abs(M @ b) > threshold).sum()))
 
 
@@ -131,41 +112,26 @@ def automatic_penalty(M: Array, n: int) -> float:
     # For w in {0, 1} and independent dx_j, dx_k ~ N(0, 2), the mean of w dx_j dx_k over n/2 pairs has variance
     # 4 E[w] / (n/2), and the diagonal of M/4 is 2 E[w]. Signal raises the median of the entries, never this bound.
     bound = 2.0 * math.sqrt(max(float(np.trace(M)), 0.0) / (p * n))
-    sigma = min(float(np.median(np.abs(M[np.triu_indices(p, 1)]))) / MEDIAN_ABS_NORMAL, bound)
-    return sigma * math.sqrt(math.log(p))
+    return min(noise_deviation(M), bound) * math.sqrt(math.log(p))
 
 
-def _chosen(problem: SingleIndexData, pairs: str, moment: str, s: int) -> tuple[Array, str]:
-    if moment != "auto" or s >= problem.shape[1]:
-        return chosen_moment(problem, pairs, moment)
-    choice = sparse_choice(class_moments(problem), s)
-    return pair_moments(problem, pairs)[0 if choice.moment == "M" else 1], choice.note
+def noise_deviation(M: Array) -> float:
+    """Return the standard deviation of an entry of M (p, p) without signal, from the median size of its entries."""
+    return float(np.median(np.abs(M[np.triu_indices(len(M), 1)]))) / MEDIAN_ABS_NORMAL
 
 
 def sparse_choice(moments: ClassMoments, s: int) -> Choice:
-    """Return which of M and M' to take: the signal stands out among s of p coordinates; the moments are used up.
+    """Return how much the signal shows in M and M' if it has s of p entries.
 
-    Of G and -G (`moment_choice`) the variance in the best s-sparse direction counts, less its typical value by chance:
-    the s largest squares of r, or the maximum of b^T m C b over all such b, about 2 sd sqrt(s log(e p / s)) with sd the
-    deviation of an entry of m C; whichever is larger in G.
+    By the largest eigenvalues of G and -G (`class_moments`), less the mean of r r^T by chance, (1 - m^2) / n I, when a
+    soft threshold has removed most entries without signal: sigma sqrt(2 log(p / s)), sigma their standard deviation.
+    The unit is sigma. Pure noise leaves a positive eigenvalue, too, a larger one in G: the s largest of p squares of r
+    sum to less than 2 s log(e p / s) (1 - m^2) / n, as a rule. A lead is sure if it exceeds that by 2 sigma.
     """
-    n, p = moments.n_pos + moments.n_neg, len(moments.s_pos)
-    G, m = contrast(moments)
-    deviation = float(np.median(np.abs(G[np.triu_indices(p, 1)]))) / MEDIAN_ABS_NORMAL or 1.0
-    squares = (1.0 - m * m) / n * ndtri(1.0 - (np.arange(s) + 0.5) / (2 * p)) ** 2
-    by_chance = 2.0 * abs(m) * math.sqrt((1.0 - m * m) / n * s * (1.0 + math.log(p / s)))
-    differ, agree = (sparse_variance(A, s, deviation) for A in (G, -G))
-    differ -= max(float(squares.sum()), by_chance)
-    return Choice.of(differ / deviation, (agree - by_chance) / deviation)
-
-
-def sparse_variance(A: Array, s: int, deviation: float) -> float:
-    """Return the largest b^T A b over s-sparse unit vectors b, or nearly, for a symmetric A (p, p)."""
-    # The leading eigenvector of the soft-thresholded matrix: entries of pure noise are mostly gone.
-    penalty, last = deviation * math.sqrt(math.log(len(A))), len(A) - 1
-    b = truncated(eigh(A - np.clip(A, -penalty, penalty), subset_by_index=(last, last))[1][:, 0], s)
-    # With a multiple of I that leaves no eigenvalue negative, truncated power iteration never lowers the variance.
-    shift = float(np.abs(A).sum(axis=0).max())
-    for _ in range(CHOICE_STEPS):
-        b = truncated(A @ b + shift * b, s)
-    return float(b @ A @ b)
+    p, G, noise = len(moments.s_pos), contrast(moments), (1.0 - moments.mean_answer**2) / moments.n
+    G.flat[:: p + 1] -= noise
+    sigma = noise_deviation(G) or 1.0
+    penalty = sigma * math.sqrt(2.0 * math.log(p / s))
+    left = G - np.clip(G, -penalty, penalty)
+    differ, agree = (float(top_eigenpairs(A, 1)[0][0]) / sigma for A in (left, -left))
+    return Choice(differ, agree, 2.0 + 2.0 * s * (1.0 + math.log(p / s)) * noise / sigma, MEASURED)

@@ -4,7 +4,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
@@ -12,13 +11,10 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.family import moment_solver, needs_both_answers, needs_second_moment
-from lrlab.solvers.single_index.moment_choice import format_size
-from lrlab.solvers.single_index.moment_methods import ClassMoments, class_moments
-from lrlab.theory.spectral import Weights, edge_scale, known_link_weights, link_free_weights, spike
-
-# Lanczos needs many steps if one response has a large negative weight; up to this size LAPACK is faster.
-DENSE = 1500
+from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments, format_size
+from lrlab.solvers.single_index.family import moment_solver, needs_second_moment
+from lrlab.theory.bulk import largest_by_chance
+from lrlab.theory.spectral import Weights, known_link_weights, link_free_weights, spike
 
 WeightsOption = Annotated[
     str, choice("counts", "link", help="weights of both responses: from their counts, or from the link")
@@ -37,12 +33,11 @@ def predict(spec: Any, options: Options) -> dict[str, float]:
 
 
 @moment_solver(
+    needs_second_moment,
     oracle_with=lambda options: ("link",) if options["weights"] == "link" else (),
-    refuse=needs_second_moment,
     predict=predict,
     simulate=True,
 )
-@needs_both_answers
 def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "counts", rng: Generator) -> Iterates:
     r"""Optimal spectral method.
 
@@ -53,11 +48,11 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
     maximize    b^T M b  over ||b|| = 1,  M = (1/p) sum T(y_i) x_i x_i^T
     weights     `counts`: T = c_y / (1 + c_y), c_+ = +-sqrt(n_- p / (n_+ n)), c_- = -+sqrt(n_+ p / (n_- n)). The link
                 would tell the sign of E[z^2 | y = 1] - 1, z = <x, b>: the method takes the sign whose largest
-                eigenvalue exceeds the edge of the noise, 1, by more Tracy-Widom scales. `link`: T = 1 - 1 / E[z^2 | y],
+                eigenvalue exceeds that of noise, about 1, by more standard deviations. `link`: T = 1 - 1 / E[z^2 | y],
                 from the link; the largest overlap of all weights
     converges   the overlap is positive above n/p = (1 - mu_0^2) / (mu_2 - mu_0)^2, below which no polynomial-time
                 method does better than a guess for links with mu_1 = 0; exactly, see `theory.spectral`. Odd links have
-                mu_2 = mu_0 and are not seen
+                mu_2 = mu_0 and are not detected
     cost        one pass over X (n, p) by blocks, memory O(p^2)
 
     Yields once: objective -b^T M b. If n/p is too small for a link of either sign, b is 0 and the note says so.
@@ -77,13 +72,8 @@ def spectral_optimal(problem: SingleIndexData, *, weights: WeightsOption = "coun
 
 def leading(moments: ClassMoments, T: Weights, p: int) -> tuple[float, Array]:
     """Return the largest eigenvalue of (1/p) sum T(y_i) x_i x_i^T, and its unit eigenvector (p,)."""
-    M = T.pos / p * moments.S_pos
-    M += T.neg / p * moments.S_neg
-    last = len(M) - 1
-    if len(M) <= DENSE:
-        values, vectors = eigh(M, subset_by_index=(last, last), overwrite_a=True)
-    else:
-        values, vectors = top_eigenpairs(M, 1)
+    # Lanczos needs many steps if one response has a large negative weight: up to this size LAPACK is faster.
+    values, vectors = top_eigenpairs(moments.weighted(T.pos / p, T.neg / p), 1, dense=1500)
     return float(values[0]), vectors[:, 0]
 
 
@@ -97,7 +87,8 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Iterate:
         T = link_free_weights(share, n / p, sign)
         if T is not None:
             value, b = leading(moments, T, p)
-            by_sign[sign] = value, b, (value - 1.0) / edge_scale(share, n / p, p, sign)
+            chance = largest_by_chance((T.pos / p, T.neg / p), (moments.n_pos, moments.n_neg), p)
+            by_sign[sign] = value, b, chance.height(value)
     if not by_sign:
         return Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
     winner = max(by_sign, key=lambda sign: by_sign[sign][2])
@@ -105,6 +96,6 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Iterate:
     larger = "larger" if winner > 0 else "smaller"
     heights = {sign: format_size(max(height, 0.0)) for sign, (*_, height) in by_sign.items()}
     others = "".join(f", with the other sign {heights[sign]}" for sign in by_sign if sign != winner)
-    stands_out = f"{heights[winner]} times its fluctuation above the edge of pure noise{others}"
+    stands_out = f"{heights[winner]} standard deviations above pure noise{others}"
     note = f"|<x, b>| assumed {larger} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
     return Iterate(b, objective=-value, residual=0.0, note=note)

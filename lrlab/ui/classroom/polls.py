@@ -1,9 +1,10 @@
-"""Predictions of a class: the answer to a lesson's question, or the point of an axis at which recovery begins.
+"""Predictions of a class: the answer to a lesson's question, or the point of an axis that begins recovery.
 
-A prediction is the number of an option, 0, 1, ...; the truth is computed by the workers once all have predicted.
+A prediction is the number of an option, 0, 1, ..., or a line (`drawing`); workers compute the truth once all have
+predicted.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -12,11 +13,12 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Results
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Question, Step
-from lrlab.models.axes import axes, place
-from lrlab.parameters import InputError, Value, declared, display_name
+from lrlab.model_entry import Success
+from lrlab.models.axes import axes, first_range, is_whole, place
+from lrlab.parameters import InputError, Value, display_name
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_trial
-from lrlab.sweeps.definition import Success
+from lrlab.sweeps.definition import Span
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets.axis import spaced
 
@@ -48,11 +50,17 @@ class Poll(Protocol):
     def begin(self) -> Results:
         """Have the workers compute the truth."""
 
-    def truth(self, computed: Results) -> Truth:
-        """Return the knowledge about it so far."""
+    def truth(self, computed: Results, answers: Collection[Any] = ()) -> Truth:
+        """Return the knowledge about it so far; its words may compare the predictions with it."""
+
+    def rows(self, answers: Collection[Any], computed: Results | None) -> list[dict[str, object]]:
+        """Return the predictions of a round as rows of a table, by default the count of each option."""
+        chosen, right = list(answers), -1 if computed is None else self.truth(computed).right
+        options = enumerate(self.options)
+        return [{"option": text, "predictions": chosen.count(k), "right": int(k == right)} for k, text in options]
 
 
-class LessonPoll:
+class LessonPoll(Poll):
     """The question of a step (0, 1, ...) of a lesson."""
 
     def __init__(self, lesson: str, step: int) -> None:
@@ -66,7 +74,7 @@ class LessonPoll:
     def begin(self) -> Results:  # noqa: D102
         return on_workers(answer, [(self.lesson, self.number)])
 
-    def truth(self, computed: Results) -> Truth:  # noqa: D102
+    def truth(self, computed: Results, answers: Collection[Any] = ()) -> Truth:  # noqa: ARG002, D102
         number = progress.computed(computed).get(0)
         if number is None:
             return Truth(-1, "", {})
@@ -89,8 +97,8 @@ class Place:
     values: tuple[float, ...]
 
 
-class PlacePoll:
-    """The point of an axis from which half of the trials of a job succeed."""
+class PlacePoll(Poll):
+    """The first point of an axis with a success rate of 50%."""
 
     def __init__(self, job: Job) -> None:
         """Take the axis of the job's model; InputError if its family has no rule of success."""
@@ -113,7 +121,7 @@ class PlacePoll:
     def begin(self) -> Results:  # noqa: D102
         return on_workers(run_trial, self.trials)
 
-    def truth(self, computed: Results) -> Truth:  # noqa: D102
+    def truth(self, computed: Results, answers: Collection[Any] = ()) -> Truth:  # noqa: ARG002, D102
         values: dict[int, list[float]] = {}
         for number, result in progress.computed(computed).items():
             score = result.scores.get(self.rule.metric, float("nan"))
@@ -122,7 +130,7 @@ class PlacePoll:
         if computed.alive:
             return Truth(-1, "", shares)
         right = next((at for at, share in shares.items() if share >= 0.5), -1)
-        words = f"Half of the trials succeed from {self.options[right]} on." if right >= 0 else ""
+        words = f"The success rate is at least 50% from {self.options[right]} on." if right >= 0 else ""
         return Truth(right, words or "The success rate stays below 50% on this axis.", shares)
 
 
@@ -132,9 +140,8 @@ def axis_of(model: str) -> Place:
     name = next((name for name in AXES if name in known), None)
     if name is None:
         raise InputError("model", "one whose number of measurements can be varied", model, "take another model")
-    low, high, scale = entry.first_range(name)
-    parameter = declared(entry.spec).get(name)
-    values = spaced(low, high, POSITIONS, scale, whole=parameter is not None and parameter.kind is int)
+    low, high, scale = first_range(entry, name)
+    values = spaced(Span(low, high, POSITIONS, scale), name, whole=is_whole(entry.spec, name))
     return Place(name, known[name], tuple(sorted({float(f"{value:.2g}") for value in values})))
 
 
@@ -146,5 +153,5 @@ def of_lesson(lesson: str, step: int) -> list[Poll]:
 
 
 def of_jobs(jobs: Sequence[Any]) -> list[Poll]:
-    """Return the point at which each of the jobs begins to recover."""
+    """Return the first point of recovery of each job."""
     return [PlacePoll(job) for job in jobs]

@@ -4,6 +4,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +15,7 @@ from lrlab.ui.shared import live
 from lrlab.ui.widgets.text import show_error
 
 PAGE = "class"
-LETTERS, LENGTH = "ABCDEFGHJKLMNPQRSTUVWXYZ", 5
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Letters of a code: no I and O, which look like digits."""
 MOST_ROOMS = 50
 IDLE_SECONDS = 1800.0
@@ -24,10 +25,10 @@ OPEN, RUNNING, SHOWN = "open", "running", "shown"
 
 
 class Round:
-    """One question to a class, with the number of the option that each browser has chosen."""
+    """One question to a class, with the prediction of each browser: the number of an option, or a drawing."""
 
     def __init__(self, poll: Poll) -> None:
-        self.poll, self.answers = poll, dict[str, int]()
+        self.poll, self.answers = poll, dict[str, Any]()
         self.computed: Results | None = None
 
     @property
@@ -39,7 +40,7 @@ class Round:
     @property
     def truth(self) -> Truth | None:
         """The knowledge about the right answer; None while the class predicts."""
-        return None if self.computed is None else self.poll.truth(self.computed)
+        return None if self.computed is None else self.poll.truth(self.computed, [*self.answers.values()])
 
     @property
     def state(self) -> str:
@@ -71,11 +72,11 @@ class Room:
             self.changes += member not in self.members
             self.members.add(member)
 
-    def answer(self, number: int, member: str, option: int) -> None:
+    def answer(self, number: int, member: str, prediction: Any) -> None:
         """Take the prediction of a student in a round (0, 1, ...), which replaces the previous one, until it closes."""
         with self._lock:
             if number == len(self.rounds) - 1 and self.round.state == OPEN and not self.over:
-                self.round.answers[member] = option
+                self.round.answers[member] = prediction
                 self.changes += 1
 
     def reveal(self) -> None:
@@ -115,18 +116,16 @@ class Room:
 
     @property
     def rows(self) -> list[dict[str, object]]:
-        """The counts of all rounds, a row for each option."""
-        rows = list[dict[str, object]]()
-        for number, one in enumerate(self.rounds, 1):
-            right = one.truth.right if one.truth else -1
-            for k, (option, count) in enumerate(zip(one.poll.options, one.counts, strict=True)):
-                known = {"round": number, "question": one.poll.title, "option": option}
-                rows.append({**known, "predictions": count, "right": int(k == right)})
-        return rows
+        """The predictions of all rounds, a row for each option, or for each column of a drawing."""
+        return [
+            {"round": number, "question": one.poll.title, **row}
+            for number, one in enumerate(self.rounds, 1)
+            for row in one.poll.rows([*one.answers.values()], one.computed)
+        ]
 
 
 class Present:
-    """A tab's view of a class until the next step, at which Streamlit draws the page anew."""
+    """A tab's view of a class until the next step; then Streamlit renders the page again."""
 
     def __init__(self, room: Room) -> None:
         self.room, self.stage = room, room.stage
@@ -169,7 +168,7 @@ def open_room(owner: str, title: str, polls: Sequence[Poll]) -> Room:
 
 
 def _new_code() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+    return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 
 def find(code: str) -> Room | None:

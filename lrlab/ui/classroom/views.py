@@ -10,6 +10,8 @@ import streamlit as st
 
 from lrlab.figures import build, theme
 from lrlab.parameters import InputError, Parameter
+from lrlab.ui.classroom import drawing
+from lrlab.ui.classroom.drawing import DrawnPoll
 from lrlab.ui.classroom.polls import LessonPoll
 from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, Present, Room, Round, find
 from lrlab.ui.lessons import lesson_view
@@ -61,7 +63,7 @@ def _enter(link: Permalink) -> None:
         if st.form_submit_button("Open", type="primary") and code.strip():
             st.session_state[link.key("code")] = code.strip().upper()
             st.rerun()
-    st.caption("Teachers: press *Poll the class* on a lesson or on *Run*.")
+    st.caption("Teachers: press *Poll the class* on a lesson, on *Draw the phase transition*, or on *Run*.")
 
 
 def _teacher(room: Room) -> None:
@@ -79,7 +81,7 @@ def _teacher(room: Room) -> None:
     with right:
         st.header(one.poll.title, anchor=False)
         st.markdown(one.poll.text)
-        plot.show(histogram(one), key="class.answers", label=in_words(one))
+        plot.show(_projected(one), key="class.answers", label=in_words(one))
         plot.words(escape(_said(room)), key="class.words")
         _steps(room, state)
     _hold(room)
@@ -95,7 +97,7 @@ def _teacher(room: Room) -> None:
 def _steps(room: Room, state: str) -> None:
     with st.container(horizontal=True, key="class-steps"):
         # One button, so that the focus stays on it for the whole of a class.
-        words = {OPEN: "Show the truth", RUNNING: "Computing ..."}
+        words = {OPEN: "Show the result", RUNNING: "Computing ..."}
         words[SHOWN] = "Next question" if len(room.polls) > 1 else "Ask again"
         act = room.reveal if state == OPEN else partial(room.ask, 1)
         st.button(
@@ -104,9 +106,10 @@ def _steps(room: Room, state: str) -> None:
         if state == SHOWN and len(room.polls) > 1:
             st.button("Ask again", key="class-again", on_click=room.ask, args=(0,))
         st.space("stretch")
-        rows = room.rows
-        if len(room.rounds) > 1 or state == SHOWN:
-            tables.download("Predictions (CSV)", lambda: _csv(rows), f"class-{room.code}.csv", key="class-csv")
+        # The table of drawings is empty until somebody draws.
+        known = any(one.poll.options or one.answers for one in room.rounds)
+        if known and (len(room.rounds) > 1 or state == SHOWN):
+            tables.download("Predictions (CSV)", lambda: _csv(room.rows), f"class-{room.code}.csv", key="class-csv")
         st.button("End the class", key="class-end", type="tertiary", on_click=_end, args=(room,))
 
 
@@ -136,9 +139,7 @@ def _hold(room: Room) -> None:
 
 
 def _parts(room: Room) -> Parts:
-    one = room.round
-    drawn = histogram(one)
-    return {"class.answers": drawn, "class.count": _count(room), "class.words": escape(_said(room))}
+    return {"class.answers": _projected(room.round), "class.count": _count(room), "class.words": escape(_said(room))}
 
 
 def _count(room: Room) -> str:
@@ -161,17 +162,34 @@ def _student(room: Room) -> None:
     with st.container(width=760):
         st.header(one.poll.title, anchor=False)
         st.markdown(one.poll.text)
-        mine = one.answers.get(me, -1)
-        state = one.state
-        if state == OPEN:
-            _choices(room, mine)
-        chosen = f"Your prediction: {one.poll.options[mine]}." if mine >= 0 else ""
+        mine, state = one.answers.get(me), one.state
+        if state == OPEN and isinstance(one.poll, DrawnPoll):
+            _canvas(room, mine)
+        elif state == OPEN:
+            _choices(room, -1 if mine is None else mine)
+        chosen = "" if mine is None else _chosen(one, mine)
         later = {OPEN: "You may change it until it is computed." if chosen else "", RUNNING: "It is being computed."}
         words = f"{chosen} {later.get(state) or _said(room) if state != OPEN else later[OPEN]}".strip()
-        if state == SHOWN:
-            plot.show(histogram(one, mine), key="class.answers", label=in_words(one))
         st.markdown(plain(words))
+        if state == SHOWN:
+            plot.show(shown(one, mine), key="class.answers", label=in_words(one))
     plot.send("status", "class-status", {"words": words}, height=1)
+
+
+def _chosen(one: Round, mine: Any) -> str:
+    if not isinstance(one.poll, DrawnPoll):
+        return f"Your prediction: {one.poll.options[mine]}."
+    return "Your line is sent." if one.state != SHOWN else drawing.own_words(mine, drawing.measured(one.computed))
+
+
+def _canvas(room: Room, mine: Any) -> None:
+    number, me = len(room.rounds) - 1, live.browser_key()
+
+    def take(sent: object) -> None:
+        # A refused drawing leaves the former one.
+        _act(lambda: room.answer(number, me, drawing.checked(sent)))
+
+    drawing.ask(f"class-draw-{number}", mine, take)
 
 
 def _choices(room: Room, mine: int) -> None:
@@ -190,6 +208,18 @@ def _choices(room: Room, mine: int) -> None:
 
 def _send(room: Room, number: int, key: str) -> None:
     room.answer(number, live.browser_key(), list(room.round.poll.options).index(st.session_state[key]))
+
+
+def shown(one: Round, mine: Any = None) -> build.Figure:
+    """Return the predictions of a round, and the knowledge about the truth; `mine` is marked."""
+    if not isinstance(one.poll, DrawnPoll):
+        return histogram(one, -1 if mine is None else mine)
+    return drawing.figure([*one.answers.values()], one.computed, mine)
+
+
+def _projected(one: Round) -> build.Figure:
+    drawn = shown(one).update_layout(font_size=TYPE)
+    return drawn.update_xaxes(title_font_size=TYPE).update_yaxes(title_font_size=TYPE)
 
 
 def histogram(one: Round, mine: int = -1) -> build.Figure:
@@ -229,7 +259,10 @@ def histogram(one: Round, mine: int = -1) -> build.Figure:
 
 
 def in_words(one: Round) -> str:
-    """Return the histogram, and the knowledge about the right answer in words."""
+    """Return the predictions, and the knowledge about the right answer in words."""
+    truth = one.truth.words if one.truth else ""
+    if isinstance(one.poll, DrawnPoll):
+        return f"Phase diagram with {len(one.answers)} drawn lines. {truth}".strip()
     counts = zip(one.poll.options, one.counts, strict=True)
     said = ", ".join(f"{option}: {count}" for option, count in counts if count) or "none yet"
-    return f"Predictions: {said}. {one.truth.words if one.truth else ''}".strip()
+    return f"Predictions: {said}. {truth}".strip()

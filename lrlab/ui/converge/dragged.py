@@ -21,11 +21,6 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.slider_previews import waiting
 from lrlab.ui.live.stream import Parts
 
-RETRY_SECONDS = 1.0
-"""After how long a solver that is not quick is tried again."""
-PATIENCE_SECONDS = 2.0
-"""For how long workers are waited for that many tabs share."""
-
 
 class Dragged:
     """Called with a spec for each position of a slider; a solver that is not quick keeps its last curve, pale.
@@ -49,12 +44,13 @@ class Dragged:
         lines = {job: together.submit(theory.quick, job) for job in theory.not_cached(jobs, quickly=True)}
         measured = measured_parts(spec)
         with waiting():
-            wait([*runs.values(), *lines.values()], PATIENCE_SECONDS)
+            # Many tabs share the workers.
+            wait([*runs.values(), *lines.values()], 2.0)
         for job, line in lines.items():
             if line.done() and not isinstance(line.result(), Failure):
                 theory.cache(job, line.result(), exact=False)
         over = [self._over(job, runs.get(job)) for job in jobs]
-        drawn, parts = shown(self._settings, over)
+        drawn, parts = shown(self._settings, over, dragged=True)
         late = [k for k, run in enumerate(over) if not run.over and run.job.solver in self._before]
         if late:
             looks = list(drawn)
@@ -76,5 +72,6 @@ class Dragged:
             case Failure(sentence):
                 live.state, live.error = "failed", sentence
             case _:
-                self._slow_until[job.solver] = time.monotonic() + RETRY_SECONDS
+                # It isn't quick here, and is tried again a second later.
+                self._slow_until[job.solver] = time.monotonic() + 1.0
         return live

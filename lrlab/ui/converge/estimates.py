@@ -18,9 +18,6 @@ from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 
-REPLAYED_SECONDS = 1.0
-"""A run whose solvers took less replays itself."""
-
 
 class Kind(NamedTuple):
     """The plot of a kind of estimates: the name of the live part, its figure, its frames, and words below it."""
@@ -31,15 +28,23 @@ class Kind(NamedTuple):
     words: str
 
 
-def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 400, time: str = "iteration") -> Kind:
-    """Return the plot of estimates against the ground truth; time: the clock of the frames."""
+def kind(
+    spec: Spec,
+    truth: Estimate,
+    drawn: Sequence[Recovery],
+    *,
+    height: int = 400,
+    time: str = "iteration",
+    most: int = recovery.MOST_POINTS,
+) -> Kind:
+    """Return the plot of estimates against the ground truth; time: the clock of the frames; most: points per run."""
     plot: Callable[[Sequence[Recovery]], Figure]
     if spec.view(None) is not None:
         part, words, plot = "picture", spec.view_words, partial(picture.views, spec.view, height=height)
     elif truth is None:
         # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
-        return Kind("converge.spectrum", partial(recovery.singular_values, None, drawn, height=height), list, words)
+        return Kind("converge.estimate", partial(recovery.singular_values, None, drawn, height=height), list, words)
     elif isinstance(truth, LowRank):
         shown = f", {picture.SIDE} of its rows and columns" if max(truth.shape) > picture.SIDE else ""
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
@@ -52,18 +57,17 @@ def kind(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int = 4
         words = vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
         if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
             words += " Bars: 95% intervals of the entries."
-        part, plot = "estimate", partial(recovery.recovery, real, symbol=signal, legend=False, height=height)
+        part, plot = "estimate", partial(recovery.recovery, real, symbol=signal, height=height, most=most)
     return Kind(f"converge.{part}", partial(plot, drawn), partial(recovery.frames, plot, drawn, time), words)
 
 
-def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int) -> dict[str, Figure]:
-    """Return the live parts: estimates against the truth, and for matrices singular values and differences."""
-    own = kind(spec, truth, drawn, height)
+def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int, most: int) -> dict[str, Figure]:
+    """Return the live parts, see `kind`: estimates, and for matrices singular values and differences."""
+    own = kind(spec, truth, drawn, height=height, most=most)
     parts = {own.part: own.figure()}
-    if truth is None and own.part != "converge.spectrum":
-        parts["converge.values"] = recovery.singular_values(None, drawn)
-    if isinstance(truth, LowRank):
+    if isinstance(truth, LowRank) or (truth is None and own.part == "converge.picture"):
         parts["converge.values"] = recovery.singular_values(truth, drawn)
+    if isinstance(truth, LowRank):
         parts["converge.differences"] = picture.differences(truth, drawn)
     return parts
 
@@ -73,13 +77,12 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
     own, frames = kind(spec, truth, drawn, time=time), ""
     if following and not following.alive and any(len(run.history) > 1 for run in drawn):
         frames = live.once("converge:frames", (id(following), time), lambda: plot.encode_frames(own.frames()))
-    what = {"converge.spectrum": "singular values", "converge.matrices": "matrices"}.get(own.part, "estimates")
+    what = "singular values" if truth is None and spec.view(None) is None else "estimates"
     label = f"{spec.title}: {what} of {', '.join(run.title for run in drawn)}"
-    slides = own.part != "converge.spectrum"
-    # A run that ended before anybody watched it is shown once more.
-    quick = all(run.rows and run.rows[-1]["seconds"] < REPLAYED_SECONDS for run in drawn)
-    link = "converge" * slides
-    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link=link, slides=slides, replays=quick)
+    # A run that ended within a second, before anybody watched it, is shown once more.
+    quick = all(run.rows and run.rows[-1]["seconds"] < 1.0 for run in drawn)
+    look: dict[str, Any] = {"link": "converge", "slides": True, "replays": quick}
+    plot.show(parts[own.part], key=own.part, label=label, frames=frames, **look)
     st.container(key="converge-estimate-words").caption(own.words)
 
 

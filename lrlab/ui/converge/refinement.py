@@ -13,12 +13,8 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.shared import live
 
-PATIENCE_SECONDS = 1.5
-"""Before the first piece of work: who moves on at once costs nothing."""
 MOST = 40
-"""Number of sizes at which lrlab computes bounds on all methods for one figure: each takes some seconds."""
-MOST_SECONDS = 60.0
-"""Processor time of all draws at the sizes of a map."""
+"""Number of sizes with a bound on all methods in one figure: each bound takes some seconds."""
 
 
 class Refinement:
@@ -41,7 +37,8 @@ class Refinement:
     def refresh(self) -> None:
         """Begin once the page has been visible for a while, and take the results that have arrived."""
         if self._results is None:
-            if time.monotonic() > self._since + PATIENCE_SECONDS:
+            # A page that somebody leaves at once costs nothing.
+            if time.monotonic() > self._since + 1.5:
                 self._results = on_workers(theory.exact, self.items)
             return
         for result in self._results.refresh():
@@ -73,7 +70,7 @@ def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
 def show_draws(page: str, jobs: Sequence[Job]) -> None:
     """Refine the simulations of jobs, as `show` does, if all of them take less than a minute."""
     items = theory.missing_draws(jobs)
-    st.caption(TOO_LONG) if theory.draw_seconds(items) > MOST_SECONDS else _follow(page, items)
+    st.caption(TOO_LONG) if theory.sample_seconds(items) > 60.0 else _follow(page, items)
 
 
 def _follow(page: str, items: list[Any]) -> None:

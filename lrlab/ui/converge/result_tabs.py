@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
-AT_THIS_SIZE = "Dashed: the mean final metric over simulated problems of this size, with the band of 80% of them."
+AT_THIS_SIZE = "Dashed: the mean final metric over problems simulated at this size, with the band of 80% of them."
 BEST_ON_AVERAGE = (
     "Dotted: the Bayes-optimal value at this n and p, with the band of 80% of trials. A single run may end "
     "beyond it; the mean of many runs does not."
@@ -114,7 +114,8 @@ def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
         words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
     else:
         stop = trace.ending if trace and trace.stop else STATES.get(run.state, "")
-        words, mark = escape(" ".join(part for part in (stop, trace.note if trace else "") if part)), ""
+        said = (stop, trace.note, trace.swing) if trace else (stop,)
+        words, mark = escape(" ".join(part for part in said if part)), ""
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."
     words = " ".join(part for part in (words, run.job.given) if part)

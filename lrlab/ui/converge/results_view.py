@@ -9,16 +9,15 @@ import streamlit as st
 
 from lrlab.catalog import family
 from lrlab.engine.live import LiveRun
-from lrlab.figures import convergence, picture
+from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure
-from lrlab.figures.ends import name_ends
-from lrlab.figures.recovery import Recovery
-from lrlab.figures.runs import outcomes, recoveries, truth_of
+from lrlab.figures.recovery import MOST_POINTS, MOVING_POINTS, Recovery
+from lrlab.figures.runs import measures_of, outcomes, recoveries, truth_of
 from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates, refinement, result_tabs, run_controls
+from lrlab.ui.converge import estimates, refinement, result_tabs
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
@@ -27,7 +26,6 @@ from lrlab.ui.widgets import plot
 
 HEIGHT = 400
 """Height of the three figures of the first screen, in pixels."""
-MEASURED_HEIGHT = 300
 WIDTHS = [1.35, 1.1, 0.72]
 CHANGED = "converge.changed"
 
@@ -39,8 +37,15 @@ class Shown(NamedTuple):
     parts: Parts
 
 
-def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = False, figures: bool = True) -> Shown:
-    """Return the page's view of runs, which may still grow; with or without its figures."""
+def shown(
+    settings: CurveSettings,
+    runs: Sequence[LiveRun],
+    *,
+    alive: bool = False,
+    dragged: bool = False,
+    figures: bool = True,
+) -> Shown:
+    """Return the page's view of runs, which may still grow or follow a slider; with or without its figures."""
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
     sentence = escape(family(spec.model).verdict(spec, outcomes(runs, drawn)))
@@ -52,7 +57,8 @@ def shown(settings: CurveSettings, runs: Sequence[LiveRun], *, alive: bool = Fal
     }
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
-        parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT)
+        most = MOVING_POINTS if alive or dragged else MOST_POINTS
+        parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT, most)
     return Shown(drawn, parts)
 
 
@@ -108,7 +114,7 @@ def pinnable() -> Sequence[Recovery]:
 def changes(jobs: Sequence[Job]) -> Parts:
     """Return the live part that says whether the jobs differ from the run that the page follows."""
     following = live.current("converge")
-    changed = following and jobs and not run_controls.is_of(following, jobs)
+    changed = following and jobs and live.about("converge") != list(jobs)
     return {CHANGED: "<mark>changed</mark> press Run" if changed else ""}
 
 
@@ -135,7 +141,7 @@ def measured_parts(spec: Spec) -> Parts:
     words = {"converge.measured.words": escape(known.words)}
     if not known.panels:
         return words
-    height = MEASURED_HEIGHT if len(known.panels) != 2 else HEIGHT - 60
+    height = 300 if len(known.panels) != 2 else HEIGHT - 60
     return {"converge.measured": picture.measured(known.panels, height), **words}
 
 
@@ -160,14 +166,14 @@ def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive
         [*settings.pinned, *drawn],
         settings.measure,
         settings.time,
-        measures=family(spec.model).measures,
+        measures=measures_of(spec),
         log_x=settings.log_x,
         log_y=settings.log_y,
         height=HEIGHT,
         hold=True,
         growing=alive,
     )
-    return name_ends(figure, [run.title for run in drawn])
+    return theme.name_ends(figure, [run.title for run in drawn])
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:

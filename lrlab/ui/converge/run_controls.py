@@ -20,7 +20,7 @@ from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
 ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
-RACE = "; Play uses the same clock, on which the solvers race"
+RACE = "; Play uses the same clock"
 
 
 class CurveSettings(NamedTuple):
@@ -45,18 +45,11 @@ class CurveSettings(NamedTuple):
 
 
 def buttons(link: Permalink, jobs: Sequence[Job]) -> None:
-    """Show the buttons; a change of the jobs starts a run if the user wants that."""
-    following = live.current("converge")
-    if st.session_state.get(ON_CHANGE) and jobs and not (following and is_of(following, jobs)):
-        live.request("converge")
-    live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs))
+    """Show the buttons; a link starts a run, and so does a change of the jobs if the user wants that."""
+    wanted = link.take_opened() or bool(st.session_state.get(ON_CHANGE))
+    live.buttons("converge", lambda: get_engine().follow(jobs), ready=bool(jobs), about=list(jobs), wanted=wanted)
     st.button("New data", key="converge-new", disabled=not jobs, on_click=_new_data, args=(link,))
     st.toggle("Run on change", key=ON_CHANGE, help="start a run whenever a parameter or a solver changes")
-
-
-def is_of(following: object, jobs: Sequence[Job]) -> bool:
-    """Return whether a run has these jobs."""
-    return list(jobs) == [run.job for run in following.runs]  # type: ignore[attr-defined]
 
 
 def _new_data(link: Permalink) -> None:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from lrlab.lessons import terms
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
-from lrlab.lessons.reading import terms
 from lrlab.ui.classroom import polls, room
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
@@ -22,8 +22,6 @@ from lrlab.ui.widgets.permalink import Permalink
 ASSETS = Path(__file__).parents[1] / "assets"
 WIDTHS = [2, 3]
 """Text takes 40% of the width, the figure 60%."""
-HEIGHT = 560
-"""Of slider, figure and sentence: the place of a hidden figure."""
 LARGE = 17
 """Type of figures in the teacher's view, px."""
 MARKUP = re.compile(r"[*`$\\]")
@@ -126,7 +124,8 @@ def drawn_ahead(figure: Figure) -> None:
 def _before(figure: Figure, key: str, large: bool) -> None:
     """Show the part of a figure that its question may reveal: one position of its slider."""
     at = figure.slider.before
-    with st.container(border=True, height=HEIGHT, key="learn-hidden", vertical_alignment="center"):
+    # As high as slider, figure and sentence.
+    with st.container(border=True, height=560, key="learn-hidden", vertical_alignment="center"):
         st.markdown(f"Predict first. Shown: {figure.slider.label} = {_text(at)}.", text_alignment="center")
         _show(_parts(figure, at, key, large, alone=True), key, said=False)
 
@@ -135,8 +134,9 @@ def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) 
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
     drawn = figure.module.draw(figure, at, alone)
     if large:
-        drawn.update_layout(font_size=LARGE).update_annotations(font_size=LARGE)
-        drawn.update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
+        drawn.update_layout(font_size=LARGE).update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
+        for note in drawn.layout.get("annotations", ()):
+            note["font"] = {"size": LARGE}
     return {f"{key}.figure": drawn, f"{key}.words": escape(figure.module.sentence(figure, at))}
 
 

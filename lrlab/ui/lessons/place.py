@@ -12,13 +12,25 @@ from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
 
 NOT_YET = -1
+DRAW = Card(
+    "learn",
+    "Draw the phase transition",
+    "Draw the 50% success contour; then lrlab fills the diagram below your line.",
+    {"lesson": "draw-the-transition"},
+    "lesson-draw-the-transition",
+    [("about 2 minutes", "gray")],
+)
+"""Card of the diagram to draw on; it has no steps."""
 GOES = "learn:goes"
-"""Session key of the figure whose slider goes to the case of the question, until it rests there."""
+"""Session key of the figure whose slider moves to the question's case, until it arrives."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """The step shown (0, 1, ...; the closing comes last), the choice taken (-1: none yet), the teacher's view."""
+    """The position of the reader.
+
+    step: 0, 1, ...; the closing is the last. answer: the choice taken, -1 before it. teaching: the teacher's view.
+    """
 
     step: int
     answer: int
@@ -26,14 +38,14 @@ class Place:
 
 
 def chosen(link: Permalink) -> str:
-    """Return the lesson that the address names, "" for none."""
-    names = ("", *lessons.lessons())
+    """Return the lesson that the address names, "" if it names none."""
+    names = ("", DRAW.address["lesson"], *lessons.lessons())
     return str(link.held(Parameter(meaning="a lesson", name="lesson", kind=str, default="", choices=names)))
 
 
 def show_cards(link: Permalink) -> None:
-    """Show a card for each lesson."""
-    known = [lesson_card(name) for name in lessons.lessons()]
+    """Show a card for each lesson, and for the diagram to draw on."""
+    known = [*(lesson_card(name) for name in lessons.lessons()), DRAW]
     cards.show(known, lambda card: open_lesson(link, card.address["lesson"]))
 
 
@@ -60,7 +72,7 @@ def next_lesson(lesson: Lesson) -> Lesson | None:
 
 
 def find(link: Permalink, lesson: Lesson) -> Place:
-    """Return the place that the address or the session says, and record it in the address."""
+    """Return the position that the address or the session holds, and write it into the address."""
     last = len(lesson.steps) + 1
     step = _number(link, "step", "step of the lesson", 1, last)
     question = lesson.steps[step - 1].question if step < last else None

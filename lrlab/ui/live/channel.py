@@ -26,10 +26,10 @@ SEND_SECONDS = 0.04
 """Least time between two messages of a run."""
 BUILDING_SHARE, OWN_SHARE = 0.5, 0.4
 """Fractions of the interpreter's time, for all runs and for one; the rest is for clicks."""
-LEAVE_SECONDS = 5.0
-"""After how long without its tab a run ends: a reload or a lost connection takes less."""
+LEAVE_SECONDS = 20.0
+"""Seconds until a run without its tab ends: a reload takes less, also on a slow machine."""
 KEEP_SECONDS = 120.0
-"""Seconds for which another tab can adopt the results of a closed one; Streamlit keeps a session as long."""
+"""Seconds that the results of a closed tab wait for another tab; Streamlit keeps a session as long."""
 REST_SECONDS = 10.0
 """Seconds without a run before garbage is collected."""
 

@@ -16,8 +16,6 @@ from lrlab.ui.live.headers import COOKIE, same_origin
 
 MOST_BYTES = 16 * 2**20
 """Limit of a posted figure; the largest heat maps of the pages have 3 MiB as SVG."""
-WRITE_SECONDS = 30.0
-LONGEST_TITLE = 500
 
 
 async def answer(request: Request) -> Response:
@@ -30,7 +28,7 @@ async def answer(request: Request) -> Response:
         content += part
         if len(content) > MOST_BYTES:
             return PlainTextResponse(f"the figure has more than {MOST_BYTES // 2**20} MiB", 413)
-    title = request.query_params.get("title", "")[:LONGEST_TITLE]
+    title = request.query_params.get("title", "")[:500]
     try:
         file = await run_in_threadpool(_on_worker, (bytes(content), title))
     except (InputError, RuntimeError) as error:
@@ -39,5 +37,5 @@ async def answer(request: Request) -> Response:
 
 
 def _on_worker(posted: tuple[bytes, str]) -> bytes:
-    [file] = collect(get_engine().map(pdf.write, [posted], item_seconds=WRITE_SECONDS))
+    [file] = collect(get_engine().map(pdf.write, [posted], item_seconds=30.0))
     return bytes(file)

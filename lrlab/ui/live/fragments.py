@@ -11,12 +11,6 @@ from lrlab.ui.live import script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.widgets.permalink import Permalink
 
-SENT_SECONDS = 0.1
-"""Seconds until the server knows that a script has ended, once it has the script's output."""
-
-TAKEN_SECONDS = 1.0
-"""Most seconds that a script waits for the server to take its output."""
-
 _own = threading.local()
 
 
@@ -90,7 +84,8 @@ def _hand_over() -> None:
     if loop := get_channel().loop:
         taken = threading.Event()
         loop.call_soon_threadsafe(taken.set)
-        taken.wait(TAKEN_SECONDS)
+        # At most a second, if the server is busy.
+        taken.wait(1.0)
 
 
 def _may_be_lost(part: str) -> bool:
@@ -100,4 +95,5 @@ def _may_be_lost(part: str) -> bool:
     included, that the server's thread has not taken yet.
     """
     before, at = st.session_state.get("drawn", ("", 0.0))
-    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + SENT_SECONDS
+    # The server knows that a script has ended a tenth of a second after it has the output.
+    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + 0.1

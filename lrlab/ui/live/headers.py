@@ -18,7 +18,6 @@ from lrlab.parameters import InputError
 
 COOKIE = "lrlab"
 KEY = re.compile(r"[0-9a-f]{32}")
-YEAR_SECONDS = 31_536_000
 SITE = re.compile(r"https?://[\w.-]+(:\d+)?")
 # Streamlit compiles formats of numbers and components at run time; plotly draws pictures as data.
 POLICY = (
@@ -69,7 +68,8 @@ class AddHeaders:
                 answered = MutableHeaders(scope=message)
                 answered.update(self._headers)
                 if key and answered.get("content-type", "").startswith("text/html"):
-                    cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR_SECONDS}; HttpOnly; SameSite=Lax"
+                    # For a year.
+                    cookie = f"{COOKIE}={key}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax"
                     answered.append("set-cookie", cookie)
             await send(message)
 

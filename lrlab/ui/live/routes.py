@@ -5,7 +5,7 @@ then what changes. A slow connection gets fewer messages, each with the latest p
 frame:
 
     {"drag": stream, "value": number}   a slider is at this position, 0, 1, ...
-    {"act": milliseconds}               a click or a key, of which the browser may ask for a script
+    {"act": milliseconds}               a click or a key; the browser may then request a script
 
 Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection.
 """

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 TURN_SECONDS = 0.1
-"""Seconds after which a script no longer blocks the waiting ones, which then run at the same time."""
+"""Seconds until a script no longer blocks the waiting ones, which then run at the same time."""
 POLL_SECONDS, POLLS_A_SECOND = 0.05, 400
 """A script that waits looks so often whether its session asks for something else, and all that wait together so often:
 sixty that each looked twenty times a second took a twelfth of the server's time."""
@@ -49,7 +49,7 @@ def give_way() -> None:
 
 
 def hurry(tab: str) -> None:
-    """Let the script of a tab in which somebody acts run before scripts that draw the results of a run."""
+    """Let the script of a tab whose user acts run before scripts that show the results of a run."""
     with _lock:
         mine = _of_tab.get(tab)
         if mine in _later and mine is not _queue[0]:
@@ -60,7 +60,7 @@ def hurry(tab: str) -> None:
 
 @contextmanager
 def pause() -> Iterator[None]:
-    """Let other scripts run during the block, in which this one waits for results."""
+    """Let other scripts run during the block, while this one waits for results."""
     if not hasattr(_own, "turn"):
         yield
         return

@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from lrlab.parameters import InputError
 from lrlab.ui.live.stream import Message, Parts, Stream
 
-THREADS = 32
-"""Threads that answer; each waits for a worker most of its time."""
 PATIENCE_SECONDS = 0.5
 """Seconds before a slow answer stops blocking others."""
 
-_pool = ThreadPoolExecutor(THREADS, thread_name_prefix="lrlab-drag")
+# Each thread waits for a worker most of its time.
+_pool = ThreadPoolExecutor(32, thread_name_prefix="lrlab-drag")
 
 
 class _Thread(threading.local):
@@ -42,7 +41,7 @@ def _turn() -> Iterator[None]:
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Let other answers run during the block, in which an answer or a page waits for workers."""
+    """Let other answers run during the block, while an answer or a page waits for workers."""
     held, _own.held = _own.held, False
     if held:
         _computes.release()

@@ -1,51 +1,31 @@
 """The data of *Your data*: a drop area in the middle, six tiles of examples, and lrlab's reading of a file."""
 
-import shutil
 import tempfile
-import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from lrlab.data.columns import KINDS, Hints
+from lrlab.data.dataset import COUNT
 from lrlab.data.examples import EXAMPLES
-from lrlab.data.labels import COUNT
-from lrlab.data.recover import data_models
-from lrlab.data.tasks import OFFERED, Task, read_task, task_of
-from lrlab.engine.engine import get_engine
+from lrlab.data.hints import Hints
+from lrlab.data.recover import OFFERED, Task, data_models, read_task, task_of
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.runs.job import memory_limit
-from lrlab.ui.shared import uploads
+from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 LIMIT_MB = 100
-LONGEST_NAME_BYTES = 80
-SUFFIXES = [
-    "csv",
-    "tsv",
-    "txt",
-    "dat",
-    "data",
-    "npz",
-    "parquet",
-    "arff",
-    "svm",
-    "svmlight",
-    "libsvm",
-    "xml",
-    "gz",
-    "bz2",
-]
+SUFFIXES = "csv tsv txt dat data npz parquet arff svm svmlight libsvm xml gz bz2".split()
 LISTS = (".xml", ".names")
 TILES: Mapping[str, tuple[str, str]] = {
     "breast-cancer": ("One-bit responses", "x1, x2, x3, **target**\n\n0.3, 1.1, -0.2, **yes**"),
     "wine": ("Matrix with missing entries", "a, b, c\n\n1.2,  **?**,  0.4"),
-    "ratings": ("Ratings", "user, item, **rating**\n\nann, film 3, **4**"),
+    "ratings": ("Ratings", "user, item, **rating**\n\nann, movie 3, **4**"),
     "diabetes": ("Real responses", "x1, x2, x3, **y**\n\n0.3, 1.1, -0.2, **151**"),
     "digit": ("Diffraction patterns", "npz: **patterns**, masks\n\n|fft2(mask x image)|"),
     "labels": ("Labels", "x1, x2, **sad**, **calm**\n\n0.3, 1.1, **0**, **1**"),
@@ -54,6 +34,9 @@ TILES: Mapping[str, tuple[str, str]] = {
 FEATURES = {"rows": ("user", "row"), "columns": ("item", "movie", "column")}
 """Owners of features, by words in the names of their files."""
 AUTOMATIC = "automatic"
+TITLES = {"y": "Response column", "Z": "Columns of z", "missing": "Missing value"}
+"""Titles of what you may state about a file, if they are not the names."""
+LABELS = Parameter(meaning="last:6, first:6, or names separated by commas", name="labels", kind=str, default="")
 RANK = Parameter(
     meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
 )
@@ -79,43 +62,32 @@ class Shown:
         return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
 
 
-class Folder:
-    """A folder for the files of one session, removed with the last reference to it or at the server's end."""
-
-    def __init__(self) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix="lrlab-own-"))
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-    def write(self, upload: Any) -> str:
-        """Write an upload under its own name, and return that."""
-        name = Path(upload.name).name.encode(errors="ignore")[-LONGEST_NAME_BYTES:].decode(errors="ignore")
-        (self.path / name).write_bytes(upload.getvalue())
-        return name
-
-
 class Reading(NamedTuple):
-    """Files that a worker reads: the path of their folder, or, if the worker does not see it, the files themselves."""
+    """Files that a worker reads: their contents by name, and their names by role."""
 
-    folder: str
     content: Mapping[str, bytes]
     files: Mapping[str, str]
     hints: Hints
     labels: Any
 
 
+def short_name(name: str) -> str:
+    """Return the name of an upload without folders, cut at the front by its bytes."""
+    return Path(name).name.encode(errors="ignore")[-80:].decode(errors="ignore")
+
+
 def carry_out(reading: Reading) -> Task:
     """Return the task of files, on a worker."""
-    with tempfile.TemporaryDirectory(prefix="lrlab-own-") as name:
-        for file, content in reading.content.items():
-            (Path(name) / file).write_bytes(content)
-        folder = Path(reading.folder or name)
-        files: dict[str, Any] = {role: folder / file for role, file in reading.files.items()}
+    with tempfile.TemporaryDirectory(prefix="lrlab-own-") as folder:
+        for name, content in reading.content.items():
+            (Path(folder) / name).write_bytes(content)
+        files: dict[str, Any] = {role: Path(folder) / name for role, name in reading.files.items()}
         labels = files.pop("labels", None) or reading.labels
         return read_task(files.pop("file"), reading.hints, labels=labels, limit_bytes=memory_limit(), **files)
 
 
 def roles(names: Sequence[str]) -> dict[str, str]:
-    """Return what several files are, by their names: the data, test rows, features of rows or columns, label names."""
+    """Return what several files are, by their names: data, test samples, features of rows or columns, label names."""
     if len(names) == 1:
         return {"file": names[0]}
     found = dict[str, str]()
@@ -127,7 +99,9 @@ def roles(names: Sequence[str]) -> dict[str, str]:
             raise InputError("files", "one of each role", f"{found[role]} and {name}", f"drop one file as {role}")
         found[role] = name
     if "file" not in found:
-        raise InputError("files", "the data among them", ", ".join(names), "name test rows ...test..., others without")
+        raise InputError(
+            "files", "the data among them", ", ".join(names), "put test into the name of the file of test samples"
+        )
     return found
 
 
@@ -146,7 +120,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
             accept_multiple_files=True,
             key=link.key("file"),
             max_upload_size=LIMIT_MB,
-            help=f"Test rows, label names and features of rows or columns in further files. At most {LIMIT_MB} MB.",
+            help=f"Test samples, label names and features of rows or columns in further files. At most {LIMIT_MB} MB.",
         )
         plot.send("drop", "own_data-anywhere", {}, height=1)
     if dropped:
@@ -165,7 +139,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
         task, files = read(example, dropped, hints, labels)
         with st.sidebar:
             options: dict[str, Any] = choose_options(link, task)
-        spec = uploads.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
+        spec = live.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
         return Shown(task, spec, options, files, hints, labels, example)
     except InputError as error:
         return error
@@ -187,58 +161,45 @@ def tiles(key: str) -> None:
 
 def say(link: Permalink) -> tuple[Hints, str]:
     """Show choices that replace lrlab's reading of a file; everything may stay empty."""
-    models = ["", *data_models()]
     with controls.fold("Content of the file", "own_data-hints") as place:
-        shown = place.open
 
-        def text(name: str, title: str, words: str, choices: Sequence[str] = ()) -> str:
-            one = Parameter(meaning=words, name=name, kind=str, default="", choices=tuple(choices))
+        def stated(parameter: Parameter, choices: Sequence[str], title: str) -> str:
+            one = replace(parameter, choices=("", *choices) if choices else ())
             look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
-            return str(controls.widget(link, one, shown=shown, label=title, **look) or "").strip()
+            name = parameter.name.lower()
+            return str(controls.widget(link, one, name=name, shown=place.open, label=title, **look) or "").strip()
 
-        kind = text("kind", "Kind", "content of the file", ("", *KINDS))
-        model = text("model", "Model", "kind of the responses", models)
-        y = text("y", "Response column", "name or number; y, target, label or the last one")
-        Z = text("z", "Columns of z", "second vectors of bilinear forms, such as 9-16")
-        missing = text("missing", "Missing value", "what stands for a missing value, such as -1; none if nothing")
-        duplicates = text(
-            "duplicates", "Duplicates", "of values of one entry the last or the mean", ("", "last", "mean")
-        )
-        labels = text("labels", "Label columns", "last:6, first:6, or names separated by commas")
-    return Hints(kind, y, Z, missing, duplicates, model), labels
+        said = {
+            name: stated(one, data_models() if name == "model" else one.choices, TITLES.get(name, name.capitalize()))
+            for name, one in declared(Hints).items()
+        }
+        labels = stated(LABELS, (), "Label columns")
+    return Hints(**said), labels
 
 
 def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Task, Mapping[str, str]]:
     """Return the task of an example or of dropped files, read again only if something changes."""
     if example:
-        return uploads.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
+        return live.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
 
     def reading() -> tuple[Task, Mapping[str, str]]:
-        folder = Folder()
-        files = roles([folder.write(one) for one in dropped])
-        local = get_engine().local
-        content = {} if local else {path.name: path.read_bytes() for path in folder.path.iterdir()}
-        given = Reading(str(folder.path) if local else "", content, files, hints, label_columns(labels))
+        names = [short_name(one.name) for one in dropped]
+        files, content = roles(names), [one.getvalue() for one in dropped]
+        # Names, and never a path, which would be one on the server.
+        columns = labels if not labels or COUNT.fullmatch(labels) else tuple(map(str.strip, labels.split(",")))
+        given = Reading(dict(zip(names, content, strict=True)), files, hints, columns or None)
         with st.spinner("Reading the file..."):
-            return uploads.on_worker(carry_out, given), files
+            return live.on_worker(carry_out, given), files
 
     key = tuple(one.file_id for one in dropped), hints, labels
-    return uploads.once("own_data:task", key, reading)
-
-
-def label_columns(columns: str) -> str | tuple[str, ...] | None:
-    """Return which columns are labels, as `rows.read` takes it; never a path, which would be one on the server."""
-    if not columns or COUNT.fullmatch(columns):
-        return columns or None
-    return tuple(name.strip() for name in columns.split(","))
+    return live.once("own_data:task", key, reading)
 
 
 def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
     """Show the settings of a task; return the settings of the data and the ones that you change."""
     known = {p.name: p for p in task.settings()}
     rank = next((name for name in ("rank", "r") if name in known), "")
-    first = task.given.options if task.model == task.given.model else {}
-    usual = [p for name, p in known.items() if name != rank]
+    first, usual = task.given.options, [p for name, p in known.items() if name != rank]
     # By separate names in the address: `data` is an older question of this page.
     look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
     values = controls.widgets(link, [RANK] if rank else [], **look)

@@ -6,19 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from lrlab.data.recover import in_units
+from lrlab.data.recover import Fit, in_units
 from lrlab.data.responses import ResponsesProblem
-from lrlab.data.tasks import Fit
 from lrlab.data.tuning import FIRST
 from lrlab.engine.engine import get_engine
-from lrlab.figures import convergence, picture, theme
-from lrlab.figures.build import Figure, trace
-from lrlab.figures.ends import name_ends
+from lrlab.figures import picture, theme
+from lrlab.figures.build import Figure
 from lrlab.figures.runs import measures_of, recoveries
 from lrlab.model_entry import Panel
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
-from lrlab.ui.converge import result_tabs
+from lrlab.ui.converge import result_tabs, results_view
+from lrlab.ui.converge.results_view import HEIGHT
+from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.source import Shown
@@ -28,10 +28,9 @@ from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, with_code
 
 PAGE = "own_data"
-HEIGHT = 360
 BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
 """By model: solvers that run at first, besides the default one."""
-BEFORE = "The score of held-out data and the estimate appear here."
+BEFORE = "The metric on held-out data and the estimate appear here."
 
 
 def show(link: Permalink, shown: Shown | InputError | None) -> None:
@@ -66,17 +65,10 @@ def parts_of(runs: Sequence[Any], alive: bool) -> Parts:
     measures, drawn = measures_of(spec), recoveries(spec, runs)
     names = list(measures)
     first = names[0] if spec.held.any() or spec.model == "multilabel" else names[1]
-    look: dict[str, Any] = {
-        "measures": measures,
-        "log_x": False,
-        "log_y": not measures[first].rising,
-        "height": HEIGHT,
-        "hold": True,
-    }
-    curves = convergence.curves(drawn, first, "iteration", growing=alive, **look)
+    settings = CurveSettings(first, "iteration", log_y=True).of(measures)
     return {
         f"{PAGE}.progress": progress.run_bar(runs) if alive else "",
-        f"{PAGE}.curves": name_ends(curves, [run.title for run in drawn]),
+        f"{PAGE}.curves": results_view.curves(settings, spec, drawn, alive),
         f"{PAGE}.cards": result_tabs.cards(runs, drawn, measures),
     }
 
@@ -130,12 +122,9 @@ def figure(fit: Fit) -> Figure:
     if not isinstance(fit.trace.problem, ResponsesProblem):
         return picture.measured([Panel(title, values) for title, values in fit.task.parts(fit.trace).items()], HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]
-    look: dict[str, Any] = {"mode": "lines", "line": {"width": 0, "color": color}, "hoverinfo": "skip"}
-    chart = Figure(trace("scatter", x=link["index"], y=link["low"], showlegend=False, **look))
-    band = {"fill": "tonexty", "fillcolor": theme.faint(color, 0.2), "name": "95% band"}
-    chart.add_trace(trace("scatter", x=link["index"], y=link["high"], **look, **band))
-    line = {"mode": "lines", "line": {"color": color, "width": 2}, "name": "probability"}
-    chart.add_trace(trace("scatter", x=link["index"], y=link["chance"], **line))
+    chart = Figure()
+    theme.band(chart, link["index"], link["low"], link["high"], color, "95% band")
+    theme.line(chart, link["index"], link["probability"], color, name="probability", hover=None)
     chart.update_yaxes(range=[0, 1])
     return theme.style(chart, "index", "probability of the larger response", height=HEIGHT)
 
@@ -155,9 +144,8 @@ def python(shown: Shown, jobs: Sequence[Job]) -> str:
         lines += ["from lrlab.data.examples import example", "", f"given = example({shown.example!r}).make()"]
         start = f"given.y, given.X, given.Z, model={shown.task.model!r}"
     else:
-        hints = {name: value for name, value in shown.hints._asdict().items() if value}
-        words = ", ".join(f"{name}={value!r}" for name, value in hints.items())
-        lines += ["from lrlab.data.columns import Hints", "", f"hints = Hints({words})"]
+        words = ", ".join(f"{name}={value!r}" for name, value in shown.hints.given.items())
+        lines += ["from lrlab.data.hints import Hints", "", f"hints = Hints({words})"]
         files = {role: name for role, name in shown.files.items() if role != "file"}
         files |= {"labels": shown.labels} if shown.labels else {}
         start = ", ".join([repr(shown.files["file"]), "hints", *(f"{role}={name!r}" for role, name in files.items())])
@@ -173,7 +161,7 @@ def shell(shown: Shown, jobs: Sequence[Job]) -> str:
     """Return the runs as commands."""
     words = ["python -m lrlab fit", shlex.quote(shown.files.get("file", f"example:{shown.example}"))]
     words += ["--model", shown.task.model] if shown.example else []
-    given = {name.lower(): value for name, value in shown.hints._asdict().items() if value}
+    given = {name.lower(): value for name, value in shown.hints.given.items()}
     given |= {role: name for role, name in shown.files.items() if role != "file"}
     given |= {"labels": shown.labels} if shown.labels else {}
     words += [f"--{name} {shlex.quote(value)}" for name, value in given.items()]

@@ -10,7 +10,7 @@ from lrlab import presets
 from lrlab.parameters import Parameter, duration
 from lrlab.presets import result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Line
+from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Verdict
 from lrlab.ui.live import routes
 from lrlab.ui.live.headers import base
 from lrlab.ui.shared import cards
@@ -135,15 +135,18 @@ def in_sight(name: str) -> str:
     return f"{counted(judged)} {line.claim}  \n**Here:** {ours}"
 
 
-def counted(judged: Sequence[Line]) -> str:
-    """Return a badge per outcome: what reproduces comes first; a single claim has no count."""
-    return " ".join(
-        f":{COLORS[word]}-badge[{f'{number} {word}' if len(judged) > 1 else word}]"
-        for word, number in result.counts(judged).items()
-    )
+def outcomes(judged: Sequence[Verdict]) -> list[tuple[str, str]]:
+    """Return each outcome with its color: what reproduces comes first; a single claim has no count."""
+    counts = result.counts(judged).items()
+    return [(f"{number} {word}" if len(judged) > 1 else word, COLORS[word]) for word, number in counts]
 
 
-def sentence(line: Line, of: str = "") -> str:
+def counted(judged: Sequence[Verdict]) -> str:
+    """Return a badge per outcome."""
+    return " ".join(f":{color}-badge[{words}]" for words, color in outcomes(judged))
+
+
+def sentence(line: Verdict, of: str = "") -> str:
     """Return all of a claim: the verdict, with `of` for a quick run, the panel, the paper's words, ours, a remark."""
     panel = f"**{line.panel}.** " if line.panel else ""
     badge = f":{COLORS[line.verdict]}-badge[{line.verdict}{of}]"
@@ -151,7 +154,7 @@ def sentence(line: Line, of: str = "") -> str:
 
 
 @st.cache_data(show_spinner=False)
-def lines(name: str) -> list[Line]:
+def lines(name: str) -> list[Verdict]:
     """Return the lines of the stored result, one for each claim."""
     run = shipped.load(name)
     return result.lines(run.table) if run else []
@@ -165,8 +168,7 @@ def badges(name: str) -> list[tuple[str, str]]:
     run, judged = shipped.load(name), lines(name)
     if run is None:
         return [("no stored result: compute it", "gray")]
-    several = len(judged) > 1
-    shown = [(f"{n} {word}" if several else word, COLORS[word]) for word, n in result.counts(judged).items()]
+    shown = outcomes(judged)
     shown += [(words, "gray")] if (words := result.open_for(judged)) else []
     of = f"{run.run:,} of {run.planned:,} trials" if run.run < run.planned else f"all {run.run:,} trials"
     of = f"quick: {of}" if run.short else of

@@ -17,9 +17,6 @@ from lrlab.presets.table import redrawn
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
 
-MAKING_SHARE = 0.05
-"""Fraction of the interpreter's time for the figures of a paper while its trials arrive."""
-ONE_PANEL_PIXELS = 900
 PRINTED = "Redrawn from all numbers that the paper prints."
 
 
@@ -38,7 +35,7 @@ class Computed:
         began = time.thread_time()
         self._result = self._plan.finish([results.get(number) for number in range(len(self._plan.items))])
         self._trials = len(results)
-        self._due = time.monotonic() + (time.thread_time() - began) / MAKING_SHARE
+        self._due = time.monotonic() + (time.thread_time() - began) / 0.05
         return self._result
 
 
@@ -91,7 +88,7 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
 def _two_per_line(preset: Preset, shown: Sequence[Panel]) -> None:
     # Row by row: on a phone, columns follow one another, and panels stay in order.
     for first in range(0, len(shown), 2):
-        places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=ONE_PANEL_PIXELS)]
+        places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=900)]
         for panel, column in zip(shown[first : first + 2], places, strict=False):
             with column:
                 st.header(panel.title, anchor=False)

@@ -1,5 +1,6 @@
 """Plans the chosen preset, and shows its panels and files."""
 
+import time
 from collections.abc import Sequence
 
 import streamlit as st
@@ -13,7 +14,7 @@ from lrlab.presets.definition import Preset
 from lrlab.presets.page import command, page
 from lrlab.presets.papers import paper_of
 from lrlab.presets.published import FOLDER, HOW, SETS, presence
-from lrlab.presets.result import WORDS, Line, Plan, Result, counts, open_for
+from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.stream import Parts
@@ -32,15 +33,12 @@ def forms(name: str) -> dict[str, str]:
 
 def plan_or_error(preset: Preset) -> Plan | InputError:
     """Return the missing trials, or the reason why lrlab cannot compute them."""
-
-    def planned() -> Plan | InputError:
-        try:
-            return presets.plan(preset)
-        except InputError as error:
-            return error
-
-    # Files may be put into the folder at any time; thousands of trials are planned once.
-    return planned() if preset.data else live.once("papers:plan", (preset.name, preset.quick, preset.at), planned)
+    try:
+        # Files may be put into the folder at any time; thousands of trials are planned once.
+        source = time.monotonic() if preset.data else (preset.name, preset.quick, preset.at)
+        return live.once("papers:plan", source, lambda: presets.plan(preset))
+    except InputError as error:
+        return error
 
 
 def begin(plan: Plan) -> Results:
@@ -53,18 +51,13 @@ def head(preset: Preset) -> None:
     """Show the counts and what reproduces; in a fold all claims in this order, and how the result was computed."""
     st.markdown(gallery.in_sight(preset.name))
     run, judged = shipped.load(preset.name), gallery.lines(preset.name)
-    of = " (quick run)" if run and run.short else ""
-    title = f"{len(judged)} claims: {counted(judged)}" if len(judged) > 1 else "In full"
+    of = " (reduced run)" if run and run.short else ""
+    counts, reason = ", ".join(words for words, _ in gallery.outcomes(judged)), open_for(judged)
+    title = f"{len(judged)} claims: {counts}{f' ({reason})' if reason else ''}" if len(judged) > 1 else "In full"
     with st.expander(title, key="papers-verdicts"):
         for line in sorted(judged, key=lambda line: WORDS.index(line.verdict)):
             st.markdown(gallery.sentence(line, of))
         st.caption(origin(preset.name))
-
-
-def counted(judged: Sequence[Line]) -> str:
-    """Return how many claims stand, fall and are open, and why these are."""
-    numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts(judged).items())
-    return numbers + (f" ({words})" if (words := open_for(judged)) else "")
 
 
 def origin(name: str) -> str:
@@ -112,27 +105,31 @@ def draw(chosen: Preset) -> None:
     """Draw the panels of the computed preset with the points so far, or the stored result."""
     batch, about = live.current("papers"), live.about("papers")
     own = batch is not None and about[0].name == chosen.name
-    if own and about[0] != chosen and not batch.alive:
-        progress.strip(progress.CHANGED.replace("Run", "Compute again"), "papers.progress")
-    else:
-        progress.show_batch_progress(batch if own else None, "papers.progress")
-    results = progress.batch_results(batch if own else None, "papers")
-    if own and batch.alive:
-        so_far = [panel._replace(caption="") for panel in _computed(batch, about[1]).result().panels]
-        panels(about[0], all_panels(about[0], about[1], so_far))
-    elif (not results or about[0].at != chosen.at) and chosen.at is not None:
-        shown, words = theorem_view.figures(chosen.name, chosen.at)
-        panels(chosen, [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown])
-        st.caption(words)
-    elif not results:
-        stored(chosen.name)
-    else:
-        result = _computed(batch, about[1]).result()
-        complete = len(results) == batch.total
+    stale = own and about[0] != chosen and not batch.alive
+    progress.show(batch if own else None, "papers", changed=stale, button="Compute again")
+    results = progress.computed(batch if own else None)
+    if own and (batch.alive or (results and chosen.at in (None, about[0].at))):
+        preset, plan = about
+        result = _computed(batch, plan).result()
         # Verdicts need all trials.
-        panels(about[0], result.panels if complete else [panel._replace(caption="") for panel in result.panels])
+        complete = len(results) == batch.total and not batch.alive
+        shown = result.panels if complete else [panel._replace(caption="") for panel in result.panels]
+        panels(preset, all_panels(preset, plan, shown) if batch.alive else shown)
         if complete:
-            files(about[0], result)
+            files(preset, result)
+    elif chosen.at is not None:
+        shown, words = theorem_view.figures(chosen.name, chosen.at)
+        panels(chosen, without_verdicts(shown))
+        st.caption(words)
+    elif run := shipped.load(chosen.name):
+        # Its verdicts stand at the top.
+        panels(presets.load(chosen.name), without_verdicts(run.panels))
+        tables.download_csv("Points (CSV)", run.table, chosen.name, key="papers-stored.csv")
+
+
+def without_verdicts(shown: Sequence[Panel]) -> list[Panel]:
+    """Return panels whose captions end before the verdicts."""
+    return [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown]
 
 
 def live_view(chosen: Preset) -> View | None:
@@ -144,7 +141,7 @@ def live_view(chosen: Preset) -> View | None:
 
     def parts() -> Parts:
         drawn = {figure_name(about[0], panel): panel.figure for panel in computed.result().panels}
-        return {**progress.batch_parts(batch, "papers"), **drawn}
+        return {**progress.parts(batch, "papers"), **drawn}
 
     return parts
 
@@ -152,16 +149,6 @@ def live_view(chosen: Preset) -> View | None:
 def _computed(batch: Results, plan: Plan) -> Computed:
     computed: Computed = live.once("papers:computed", batch, lambda: Computed(batch, plan))
     return computed
-
-
-def stored(name: str) -> None:
-    """Draw the result that is shipped with the package, if there is one."""
-    run = shipped.load(name)
-    if run is None:
-        return
-    # Its verdicts stand at the top.
-    panels(presets.load(name), [one._replace(caption=one.caption.partition(" Verdict:")[0]) for one in run.panels])
-    tables.download_csv("Points (CSV)", run.table, name, key="papers-stored.csv")
 
 
 def files(preset: Preset, result: Result) -> None:

@@ -20,10 +20,6 @@ from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider
 from lrlab.ui.widgets.permalink import Permalink
 
-PATIENCE_SECONDS = 2.0
-"""For how long a position that is passed waits for its run."""
-REST_SECONDS = 6.0
-"""For how long one at which the slider rests does, before it shows what is there."""
 NAME = "at"
 
 
@@ -61,19 +57,19 @@ def show(link: Permalink, preset: Preset, at: float | None) -> None:
     def rest(place: int) -> None:
         st.session_state[link.key(NAME)] = texts[place]
 
-    title = axes(type(preset.specs[0]))[name]
+    title = axes(type(preset.first_spec))[name]
     label = f"{title} (stored: {start:g})"
     here = known.index(start if at is None else at)
     slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)
 
 
-def figures(name: str, at: float, seconds: float = REST_SECONDS) -> tuple[list[Panel], str]:
-    """Return all panels of a quick run at a position, and in words how many of its trials there are."""
+def figures(name: str, at: float, seconds: float = 6.0) -> tuple[list[Panel], str]:
+    """Return all panels of a quick run at a position, and in words how many of its trials there are by then."""
     shown, done, total = _quick(name, at, seconds) if (name, at) not in _finished else _finished[name, at]
     so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
     # One without any trial so far shows none, not the trials of the previous position.
     shown = all_panels(presets.load(name, True, at), _plan(name, at), shown)
-    return shown, f"A quick run at {at:g}, computed now: {total} trials{so_far}."
+    return shown, f"A reduced run at {at:g}, computed now: {total} trials{so_far}."
 
 
 _finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
@@ -103,7 +99,8 @@ def _parts(name: str, at: float, start: float) -> Parts:
     """Return the figures at a position by the names that they have on the page."""
     run, preset = shipped.load(name), presets.load(name)
     stored = run.panels if run else []
-    shown = stored if at == start else figures(name, at, PATIENCE_SECONDS)[0]
+    # A slider that passes waits less than one that rests.
+    shown = stored if at == start else figures(name, at, 2.0)[0]
     # Parts that a quick run leaves out stay empty until the slider rests.
     empty = {figure_name(preset, panel): frame(panel.figure) for panel in stored}
     return empty | {figure_name(preset, panel): panel.figure for panel in shown}

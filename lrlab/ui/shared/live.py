@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from lrlab.engine.engine import get_engine
+from lrlab.engine.results import collect
 from lrlab.parameters import InputError
 from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.live.channel import get_channel
@@ -21,8 +23,6 @@ from lrlab.ui.live.tabs import Tab, View
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
-
-FIRST_RESULTS_SECONDS = 0.15
 
 T = TypeVar("T")
 
@@ -134,17 +134,28 @@ def request(page: str) -> None:
     script_queue.give_way()
 
 
-def buttons(page: str, begin: Callable[[], Running], *, ready: bool, about: Any = None, label: str = "Run") -> None:
+def buttons(
+    page: str,
+    begin: Callable[[], Running],
+    *,
+    ready: bool,
+    about: Any = None,
+    wanted: bool = False,
+    label: str = "Run",
+) -> None:
     """Show the buttons that start and end a run; `begin` starts a new one, which ends the previous one.
 
-    about: the work of the run. The page adopts the run of a tab that is gone, as after a reload. A page of the
-    navigation may have several of these pages, one at a time: an address with run=1 begins the run of the one it shows.
+    about: the work of the run. wanted: whether to start it unless the page has its results. The page adopts the run
+    of a tab that is gone, as after a reload. A page of the navigation may have several of these pages, one at a
+    time: an address with run=1 begins the run of the one it shows.
     """
     st.session_state["live:shown"] = page
     if st.session_state.pop(f"{st.session_state.get('page')}:autorun", False):
         st.session_state[f"{page}:autorun"] = True
     if current(page) is None and (previous := get_channel().adopt(tab(), page)):
         st.session_state[f"{page}:run"], st.session_state[f"{page}:about"] = previous.running, previous.about
+    if wanted and ready and (current(page) is None or st.session_state[f"{page}:about"] != about):
+        request(page)
     with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
         if st.session_state.get(f"{page}:autorun") and ready:
             _begin(page, begin, about)
@@ -178,9 +189,9 @@ def _begin(page: str, begin: Callable[[], Running], about: Any) -> None:
     await_results(running)
 
 
-def await_results(running: Running) -> None:
-    """Wait up to 0.15 s for the end of a run: a run that is over by then appears once, with its buttons and figures."""
-    deadline = time.monotonic() + FIRST_RESULTS_SECONDS
+def await_results(running: Running, seconds: float = 0.15) -> None:
+    """Wait a moment for the end of a run: a run that is over by then appears once, with its buttons and figures."""
+    deadline = time.monotonic() + seconds
     with script_queue.pause():
         running.refresh()
         while running.alive and time.monotonic() < deadline:
@@ -210,12 +221,30 @@ def _end(running: Any) -> str:
 
 
 def once(name: str, source: object, make: Callable[[], T]) -> T:
-    """Return `make()`, computed again only when `source` changes; held by the session."""
+    """Return `make()` or raise its InputError, made again only when `source` changes; held by the session."""
     cached = st.session_state.get(name)
     if cached is None or cached[0] != source:
-        cached = st.session_state[name] = (source, make())
+        try:
+            cached = source, make()
+        except InputError as error:
+            cached = source, error
+        st.session_state[name] = cached
+    if isinstance(cached[1], InputError):
+        raise cached[1].with_traceback(None)
     made: T = cached[1]
     return made
+
+
+def on_worker(function: Callable[[Any], Any], upload: Any, seconds: float = 60.0) -> Any:
+    """Return function(upload), read by a worker under its limits: the server parses no file.
+
+    InputError also if it takes too long or too much memory.
+    """
+    try:
+        return collect(get_engine().map(function, [upload], item_seconds=seconds))[0]
+    except RuntimeError as error:
+        expected = f"one that a worker reads within {seconds:g} s"
+        raise InputError("file", expected, str(error), "upload a smaller one") from None
 
 
 def follow(page: str, draw: Callable[[], None], view: View | None = None) -> None:

@@ -11,16 +11,15 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.models import pictures
+from lrlab.models.axes import positions
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.shared import live, uploads
+from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
-PICTURE_MB = 10
-"""Limit of an upload, which is reduced to 64 x 64 pixels: they hold any photograph."""
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
 """Parameters whose effect is worth seeing while a slider moves."""
 
@@ -145,7 +144,7 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], Parts]) -
 
 def positions_with(model: str, parameter: Parameter, now: float) -> tuple[float, ...]:
     """Return the values of a slider, the present one among them, which was typed and may be beyond them."""
-    options = catalog.positions(model, parameter.name)
+    options = positions(catalog.model_entry(model), parameter.name)
     if now in options or not parameter.low <= now <= parameter.high:
         return options
     return tuple(sorted((*options, int(now) if parameter.kind is int else now)))
@@ -164,10 +163,11 @@ def upload(link: Permalink, parameter: Parameter, p: int) -> str:
     """Show the upload of a picture and return it as text; InputError if it isn't one."""
     side = math.isqrt(max(p, 0))
     words = f"PNG or JPEG; it becomes {side} x {side} gray levels (p = {side * side})."
-    file = st.file_uploader("Picture", key=link.key("file"), help=words, max_upload_size=PICTURE_MB)
+    # 10 MB hold any photograph; 64 x 64 pixels remain.
+    file = st.file_uploader("Image", key=link.key("file"), help=words, max_upload_size=10)
     text = str(link.value("picture", parameter))
     if file is not None and 4 <= side <= pictures.LARGEST_SIDE:
         encode = partial(pictures.encode, side=side)
-        text = uploads.once("picture", (file.file_id, side), lambda: uploads.on_worker(encode, file.getvalue()))
+        text = live.once("picture", (file.file_id, side), lambda: live.on_worker(encode, file.getvalue()))
     link.put("picture", text, parameter)
     return text

@@ -12,8 +12,7 @@ from lrlab.parameters import duration
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
 
-STRIP_PIXELS = 44
-CHANGED = "**The settings have changed since this run: press Run.**"
+CHANGED = "The settings have changed since this run: press Run."
 
 
 def bar(share: float, words: str) -> str:
@@ -26,7 +25,7 @@ def strip(words: str, name: str, *, alive: bool = False) -> None:
 
     name: of the live part.
     """
-    with st.container(height=STRIP_PIXELS, border=False, key=f"progress-strip-{name}"):
+    with st.container(height=44, border=False, key=f"progress-strip-{name}"):
         plot.words(words, key=name) if alive else st.caption(words)
 
 
@@ -40,19 +39,35 @@ def batch_bar(batch: Any, changed: bool = False) -> str:
     left = batch.seconds_left
     text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
     text += f". {shortage()}" if shortage() else ""
-    return bar(batch.done / max(1, batch.total), text + (f". {CHANGED.strip('*')}" if changed else ""))
+    return bar(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""))
 
 
-def show_batch_progress(batch: Any, name: str, changed: bool = False) -> None:
-    """Show the progress of a batch; afterwards how it ended, or that it is stale. name: of the live part."""
-    if html := batch_bar(batch, changed):
-        return strip(html, name, alive=True)
-    return strip("" if batch is None else CHANGED if changed else ending(batch), name)
+def show(batch: Any, page: str, *, changed: bool, button: str = "Run") -> None:
+    """Show the progress of a batch, or afterwards how it ended or that it is stale, and what could not be computed.
+
+    changed: whether the settings differ from the batch's. button: what starts a new one.
+    """
+    html = batch_bar(batch, changed)
+    words = "" if batch is None else f"**{CHANGED.replace('Run', button)}**" if changed else ending(batch)
+    strip(html or words, f"{page}.progress", alive=bool(html))
+    with st.container(key=f"{page}-failures"):
+        if batch is not None and batch.alive:
+            plot.words(failures_html(batch), key=f"{page}.failures")
+            return
+        for sentence in failures(batch):
+            show_error(sentence)
+
+
+def parts(batch: Any, page: str, *, changed: bool = False) -> dict[str, str]:
+    """Return the live parts of `show`."""
+    return {f"{page}.progress": batch_bar(batch, changed), f"{page}.failures": failures_html(batch)}
 
 
 def ending(batch: Any) -> str:
     """Return a sentence on the end of a batch or sweep, or on the stored trials of a sweep that was only opened."""
     done, state = f"{batch.done:,} of {batch.total:,} trials", batch.state
+    if state == "paused" and batch.spent:
+        return f"The budget is used: {done} were computed, and are stored. Resume goes on."
     if state in ("paused", "cancelled"):
         return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
     if not state and batch.done < batch.total:
@@ -61,12 +76,6 @@ def ending(batch: Any) -> str:
         spared = f"Done; {batch.total - batch.done:,} of {batch.total:,} trials were not needed."
         return spared if batch.results.complete else f"{done} are stored. Press Run to compute the others."
     return f"{done} are computed." if batch.done else ""
-
-
-def batch_results(batch: Any, name: str) -> dict[int, Any]:
-    """Return the results by number of the item; show once what could not be computed, and why. name: of the page."""
-    show_failures(failures(batch), name, alive=batch is not None and batch.alive)
-    return computed(batch)
 
 
 def computed(batch: Any) -> dict[int, Any]:
@@ -81,37 +90,21 @@ def rows(batch: Any) -> list[Any]:
 
 
 def failures(batch: Any) -> list[str]:
-    """Return what of a batch could not be computed, and why, as sentences."""
+    """Return how many trials failed and why the first did, and what ended all of them, as sentences."""
     if batch is None:
         return []
-    failed = [result.sentence for result in list(batch.values.values()) if isinstance(result, Failure)]
-    return failure_sentences(failed, batch.total, batch.error)
+    # A sweep keeps the sentences of failed trials with its results.
+    if batch.state:
+        failed = list(batch.results.failures.values())
+    else:
+        failed = [result.sentence for result in list(batch.values.values()) if isinstance(result, Failure)]
+    words = [f"{len(failed)} of {batch.total:,} trials could not be computed. {failed[0]}"] if failed else []
+    return words + [batch.error] * bool(batch.error)
 
 
-def failure_sentences(failed: Sequence[str], total: int, error: str) -> list[str]:
-    """Return how many trials failed and why the first did, and what ended all of them."""
-    words = [f"{len(failed)} of {total:,} trials could not be computed. {failed[0]}"] if failed else []
-    return words + [error] * bool(error)
-
-
-def show_failures(sentences: Sequence[str], name: str, *, alive: bool) -> None:
-    """Show sentences of what failed; while a run is alive they follow the live part of this page."""
-    with st.container(key=f"{name}-failures"):
-        if alive:
-            plot.words(failures_html(sentences), key=f"{name}.failures")
-            return
-        for sentence in sentences:
-            show_error(sentence)
-
-
-def failures_html(sentences: Sequence[str]) -> str:
-    """Return sentences of what failed as HTML, for the live channel."""
-    return "".join(f'<p class="lrlab-error">{escape(sentence)}</p>' for sentence in sentences)
-
-
-def batch_parts(batch: Any, name: str, changed: bool = False) -> dict[str, str]:
-    """Return the live parts of a page that `show_batch_progress` and `batch_results` lay out."""
-    return {f"{name}.progress": batch_bar(batch, changed), f"{name}.failures": failures_html(failures(batch))}
+def failures_html(batch: Any) -> str:
+    """Return the sentences of `failures` as HTML, for the live channel."""
+    return "".join(f'<p class="lrlab-error">{escape(sentence)}</p>' for sentence in failures(batch))
 
 
 def run_bar(runs: Sequence[Any]) -> str:

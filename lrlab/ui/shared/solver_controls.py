@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from lrlab import catalog, protocol
+from lrlab import catalog
 from lrlab.aliases import removed
-from lrlab.parameters import InputError, Parameter, Value, declared, nearest
+from lrlab.parameters import InputError, Parameter, Value, declared, nearest, settle
 from lrlab.protocol import Limits, Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
@@ -23,7 +23,7 @@ def choose_limits(link: Permalink, initial: Mapping[str, Value] = MappingProxyTy
     with controls.fold("Limits of a run", f"{link.page}-limits") as place:
         values = widgets(link, with_defaults(declared(Limits).values(), initial), shown=place.open)
     try:
-        protocol.limits(values)
+        settle(declared(Limits), values)
         # Defaults are not passed: some solvers declare more iterations.
         usual = {one.name: one.default for one in declared(Limits).values()}
         return {name: value for name, value in values.items() if name in initial or value != usual[name]}
@@ -42,7 +42,7 @@ def choose_jobs(
     """Show solvers and their options; return the jobs that can be run.
 
     A solver that cannot be run on this problem has the reason below its name. recommended: how many come first, each
-    with its summary: the problem's `first_solvers`, the default ones and then others that can be run; those that cannot
+    with its summary: `ModelEntry.first`, the default ones and then others that can be run; those that cannot
     be run then share one line.
     """
     names = tuple(entry.name for entry in catalog.solvers_for(name))
@@ -58,7 +58,8 @@ def choose_jobs(
         link.accept(f"{entry.name}.{option}" for option in entry.options)
     tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries} if recommended else {}
     refused = {name: str(job) for name, job in tried.items() if isinstance(job, InputError)}
-    lead = [*(problem.first_solvers if isinstance(problem, Spec) else ()), *default]
+    simulated = isinstance(problem, Spec) and problem.synthetic
+    lead = [*(catalog.model_entry(name).first if simulated else ()), *default]
     order = sorted(entries, key=lambda entry: lead.index(entry.name) if entry.name in lead else len(lead))
     first = [entry for entry in order if entry.name not in refused][:recommended]
     chosen = {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, summary=True) for e in first}

@@ -9,23 +9,20 @@ from lrlab.models.axes import place
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, format_value
 from lrlab.protocol import Spec
-from lrlab.spectra import histogram
+from lrlab.spectra import pairwise
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, slider
 
-LARGEST = 20_000_000
-"""Most entries of measurements that lrlab simulates while a person waits."""
-
 
 def places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, SingleIndexSpec]:
-    """Return the specs along an axis that lrlab can simulate, by their values; none if there are too few."""
+    """Return the specs along an axis that lrlab simulates while a person waits, by their values; none if too few."""
     specs = {value: place(spec, axis, value) for value in values}
     drawn = {
         value: one
         for value, one in specs.items()
-        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= LARGEST
+        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= 20_000_000
     }
     return drawn if len(drawn) > 1 else {}
 
@@ -33,15 +30,16 @@ def places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, Single
 def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> Parts:
     """Return the live parts of one draw: the figure, and words below it."""
     spec = specs[at]
-    own = moment if moment != "auto" else "M" if spec.link_function.moments.phi >= 0 else "M'"
-    drawn, limit = histogram.eigenvalues(spec, own), histogram.prediction(spec, own)
+    limit = pairwise.prediction(spec, moment)
+    own = limit.moment
+    drawn = pairwise.eigenvalues(spec, own)
     words = (
         f"Squared overlap {drawn.overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
-        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is for "
-        f"large p: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
+        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is "
+        f"asymptotic: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
         "gradual."
     )
-    figure = histogram.figure(spec, own, histogram.extent(list(specs.values()), own))
+    figure = pairwise.histogram(spec, own, pairwise.extent(list(specs.values()), own))
     return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
 
 

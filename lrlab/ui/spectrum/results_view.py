@@ -1,7 +1,7 @@
 """Shows a spectrum along an axis: progress, the figures of its moment, and tables."""
 
 from collections.abc import Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
@@ -27,23 +27,22 @@ from lrlab.ui.widgets.axis import Axis, fine
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 
-NAMES = ("values", "overlap")
+FIGURES = {"values": figures.eigenvalues, "overlap": figures.overlaps}
+"""What makes each figure, by the name of its live part."""
 MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
 MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
-    "only while their values stay above the rest. Dashed: the limit for large matrices and independent normal noise, "
+    "only while their values stay above the rest. Dashed: the asymptotic limit for independent normal noise, "
     "shown if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
     "fewer, equal singular values split, and large responses widen the bulk. Open symbols: "
     "the moment of responses truncated at twice their root mean square (`start=clipped`)."
 )
 PHASES = (
     r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
-    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: exact for large $m$ and "
-    "$p$ (Lu & Li 2017)."
+    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: asymptotically exact at "
+    "fixed $m/p$ (Lu & Li 2017)."
 )
-BAND_POINTS, BAND_DRAWS = 24, 100
-"""Points of a band along the axis, and simulations per point."""
 PAIRS = (
     "Dashed: the limit at this $n/p$ as $n$ and $p$ grow; of eigenvalues of noise the mean at this $p$ "
     "(Tracy-Widom). Bands: the range of 90% of simulations at this $n$ and $p$ (up to $p = 200$); where the "
@@ -53,7 +52,7 @@ PAIRS = (
 )
 PAIRS_ALONE = (
     "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
-    "Theory is known only for uncorrelated Gaussian rows: none is shown."
+    "Theory is known only for uncorrelated Gaussian samples: none is shown."
 )
 
 
@@ -64,60 +63,47 @@ class Shown(NamedTuple):
     points: pd.DataFrame
 
 
-def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, bands: bool = True) -> Shown:
-    """Return the page's view of a plan, from the rows so far. bands: of draws at this n and p, which take .4 s."""
+def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool = False, bands: bool = True) -> Shown:
+    """Return the page's view of a plan, from the rows so far.
+
+    running: whether more rows are being computed. bands: of draws at this n and p, which take .4 s.
+    """
     spec, along = plan.spec, plan.along
-    if is_pairwise(spec.model):
-        points, curve, makers = _pairwise(plan, rows, moment, bands)
-    else:
-        points = pd.DataFrame(columns=figures.MOMENT_COLUMNS, dtype=float)
-        if rows:
-            points = moments.compare(pd.DataFrame(rows), moments.ranks(spec, along.name, along.values))
-        curve, makers = (
-            _start_curve(spec, along.name, tuple(fine(along))),
-            (figures.moment_values, figures.moment_overlaps),
-        )
+    grid, pairs = tuple(fine(along)), is_pairwise(spec.model)
+    curve, points, drawn = _predicted(spec, along.name, grid), pd.DataFrame(), None
+    if pairs:
+        curve = _of_moment(curve, moment)
+    if rows and pairs:
+        predicted = _predicted(spec, along.name, along.values)
+        points = _of_moment(pairwise.compare(pd.DataFrame(rows), predicted), moment)
+    elif rows:
+        points = moments.compare(pd.DataFrame(rows))
+    if pairs and bands:
+        # A band has about 24 points.
+        drawn = _bands(spec, along.name, (*grid[: -1 : max(1, len(grid) // 24)], grid[-1]), moment)
     parts = dict[str, Any]()
-    for name, make in zip(NAMES, makers, strict=True):
-        figure = make(points, curve, axis_title=along.title).update_xaxes(type=along.spacing)
+    for name, make in FIGURES.items():
+        figure = make(points, curve, drawn, axis_title=along.title).update_xaxes(type=along.spacing)
         parts[f"spectrum.{name}"] = figure.update_layout(uirevision=f"{along.name} {along.spacing}")
     known = curve if isinstance(spec, SingleIndexSpec | PhaseRetrieval) else pd.DataFrame()
-    parts["spectrum.sentence"] = f"<strong>{escape(sentence(points, known, along))}</strong>"
+    parts["spectrum.sentence"] = f"<strong>{escape(sentence(points, known, along, running=running))}</strong>"
     return Shown(parts, points)
 
 
-def _pairwise(plan: SpectrumPlan, rows: Sequence[Row], moment: str, bands: bool) -> tuple[Any, Any, Sequence[Any]]:
-    """Return points, curve and makers of figures of the pairwise moments of a single-index model."""
-    spec, along = plan.spec, plan.along
-
-    def of_moment(table: pd.DataFrame) -> pd.DataFrame:
-        # "auto" takes M for phi > 0 and M' otherwise, value by value.
-        known = table["moment"] == moment
-        return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
-
-    points = pd.DataFrame(columns=figures.COLUMNS, dtype=float)
-    if rows:
-        points = of_moment(pairwise.compare(pd.DataFrame(rows), _predicted(spec, along.name, along.values)))
-    grid = tuple(fine(along))
-    coarse = (*grid[: -1 : max(1, len(grid) // BAND_POINTS)], grid[-1])
-    drawn = _bands(spec, along.name, coarse, moment) if bands else None
-    makers = [partial(make, bands=drawn) for make in (figures.eigenvalues, figures.overlaps)]
-    return points, of_moment(_predicted(spec, along.name, grid)), makers
+def _of_moment(table: pd.DataFrame, moment: str) -> pd.DataFrame:
+    """Return the rows of a moment; "auto" takes M for phi > 0 and M' otherwise, value by value."""
+    known = table["moment"] == moment
+    return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
 
 
 @lru_cache(maxsize=64)
 def _predicted(spec: Spec, axis: str, values: tuple[float, ...]) -> pd.DataFrame:
-    return pairwise.predictions(spec, axis, values)
+    return (pairwise if is_pairwise(spec.model) else moments).predictions(spec, axis, values)
 
 
 @lru_cache(maxsize=64)
 def _bands(spec: Spec, axis: str, values: tuple[float, ...], moment: str) -> pd.DataFrame:
-    return pairwise.bands(spec, axis, values, moment, BAND_DRAWS)
-
-
-@lru_cache(maxsize=64)
-def _start_curve(spec: Spec, axis: str, values: tuple[float, ...]) -> pd.DataFrame:
-    return moments.predictions(spec, axis, values)
+    return pairwise.bands(spec, axis, values, moment, draws=100)
 
 
 def view(moment: str) -> View | None:
@@ -125,7 +111,9 @@ def view(moment: str) -> View | None:
     batch, plan = live.current("spectrum"), live.about("spectrum")
 
     def parts() -> Parts:
-        return {**shown(plan, moment, progress.rows(batch)).parts, **progress.batch_parts(batch, "spectrum")}
+        running = batch.alive
+        drawn = shown(plan, moment, progress.rows(batch), running=running)
+        return {**drawn.parts, **progress.parts(batch, "spectrum")}
 
     return parts if batch is not None else None
 
@@ -150,16 +138,17 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
         return
     st.session_state["spectrum:drawn"] = plan
     stale = not isinstance(chosen, SpectrumPlan) or chosen[:3] != plan[:3]
-    progress.show_batch_progress(batch, "spectrum.progress", changed=stale)
-    progress.batch_results(batch, "spectrum")
+    progress.show(batch, "spectrum", changed=stale)
+    # Before its rows are read: one that is not alive has all of them.
+    running = batch is not None and batch.alive
     rows = progress.rows(batch)
     ends = [f"{end:g}{histogram_view.sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
-    parts, points = shown(plan, moment, rows)
+    parts, points = shown(plan, moment, rows, running=running)
     with st.container(key="spectrum-verdict"):
         plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
     columns = st.columns([1.25, 1], gap="medium")
-    for column, name in zip(columns, NAMES, strict=True):
+    for column, name in zip(columns, FIGURES, strict=True):
         with column:
             plot.show(parts[f"spectrum.{name}"], key=f"spectrum.{name}", label=message(name, points, plan.along))
     st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
@@ -186,10 +175,14 @@ def message(name: str, points: pd.DataFrame, along: Axis) -> str:
     return f"{title} along {along.title}: {ends}; mean of {points['trials'].max()} trials"
 
 
-def sentence(points: pd.DataFrame, curve: pd.DataFrame, along: Axis) -> str:
-    """Return the range with an asymptotic overlap, if theory knows it, and the overlap measured at both ends."""
+def sentence(points: pd.DataFrame, curve: pd.DataFrame, along: Axis, *, running: bool = False) -> str:
+    """Return the range with an asymptotic overlap, if theory knows it, and the overlap measured at both ends.
+
+    running: whether the first points are being measured.
+    """
     ends = _ends("overlap", points)
-    words = [_where(curve, along), f"Measured squared overlap: {ends}." if ends else "Press Run to measure."]
+    measured = f"Measured squared overlap: {ends}." if ends else "Measuring." if running else "Press Run to measure."
+    words = [_where(curve, along), measured]
     return " ".join(filter(None, words))
 
 
@@ -206,7 +199,7 @@ def _where(curve: pd.DataFrame, along: Axis) -> str:
         return ""
     ordered = curve.sort_values("at")
     at, above = ordered["at"].to_numpy(), ordered["overlap"].to_numpy() > 0
-    whose = "the leading eigenvector of a large problem points to the signal"
+    whose = "the leading eigenvector asymptotically points to the signal"
     if above.all() or not above.any():
         return f"{'Everywhere' if above.all() else 'Nowhere'} here {whose}."
     changes = np.flatnonzero(np.diff(above))

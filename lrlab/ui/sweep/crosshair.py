@@ -12,7 +12,7 @@ from lrlab.engine.live import LiveRuns
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import truth_of
-from lrlab.figures.sweeps import SweepData, View, maps
+from lrlab.figures.sweeps import WINNER, SweepData, View, maps
 from lrlab.figures.transition import Scale
 from lrlab.models import axes
 from lrlab.parameters import Parameter
@@ -28,17 +28,16 @@ from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.permalink import Permalink
 
 MEANING = "two sliders, or a click, choose a grid point; its first trial appears next to the diagram"
-HEIGHT = 290
-"""Height of a figure of the grid point, in pixels."""
 
 Place = tuple[int, int]
 """The column and the row of a cell."""
 
 
-def wanted(link: Permalink) -> bool:
-    """Show the switch of the crosshair, and return whether it is on."""
+def wanted(link: Permalink, view: View) -> bool:
+    """Show the switch of the crosshair, and return whether it is on; on the map of winners there is none."""
     parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=True)
-    on = bool(controls.widget(link, parameter, label="Crosshair"))
+    own = view.show != WINNER
+    on = bool(controls.widget(link, parameter, shown=own, label="Crosshair")) and own
     st.session_state[f"{link.page}:crosshair"] = on
     return on
 
@@ -78,7 +77,7 @@ def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
 def _named(page: str, parts: Parts) -> Parts:
     for part in parts.values():
         if isinstance(part, Figure):
-            part.update_layout(height=HEIGHT)
+            part.update_layout(height=290)
     return {name.replace("converge.", f"{page}.cell-", 1): part for name, part in parts.items()}
 
 

@@ -10,13 +10,12 @@ from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import Past
-from lrlab.sweeps.toml import LONGEST, titled
-from lrlab.ui.shared import live, page, uploads
+from lrlab.sweeps.toml import decoded, titled
+from lrlab.ui.shared import live, page
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
 from lrlab.ui.widgets.text import plain, show_error
 
-MAX_LISTED = 50
 DAY_SECONDS = 86_400.0
 
 
@@ -27,7 +26,7 @@ def show(page_name: str) -> None:
         return
     try:
         with get_shared_store().open() as store:
-            listed = session.past(store, live.browser_key(), MAX_LISTED)
+            listed = session.past(store, live.browser_key(), most=50)
     except (InputError, RuntimeError) as error:
         with fold:
             show_error(error)
@@ -119,22 +118,13 @@ def read(page_name: str) -> None:
     """Open the definition that was pasted or given as a file; a mistake in it is shown as one sentence."""
     file = st.session_state.get(f"{page_name}-toml-file")
     try:
-        text = st.session_state[f"{page_name}-toml"] if file is None else _text(file.getvalue())
-        definition = uploads.on_worker(titled, text)
+        text = st.session_state[f"{page_name}-toml"] if file is None else decoded(file.getvalue())
+        definition = live.on_worker(titled, text)
     except InputError as error:
         st.session_state[f"{page_name}:unread"] = str(error)
     else:
         st.session_state[f"{page_name}:unread"] = ""
         open_sweep(page_name, definition.sweep, definition.title)
-
-
-def _text(content: bytes) -> str:
-    if len(content) > LONGEST:
-        raise InputError("sweep file", "a definition of at most 1 MiB", f"{len(content):,} bytes", "give another file")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError("sweep file", "text in UTF-8", "other bytes", "save it as UTF-8") from error
 
 
 EXAMPLE = """model = "polynomial-network"

@@ -8,10 +8,10 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.catalog import model_entry
-from lrlab.model_entry import ModelEntry
+from lrlab.model_entry import ModelEntry, Success
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
-from lrlab.sweeps.definition import BUDGET, TOLERANCE, Span, Success, Sweep, usual_success
+from lrlab.sweeps.definition import BUDGET, TOLERANCE, Span, Sweep, usual_success
 from lrlab.ui.shared import problem_controls, solver_controls
 from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis
@@ -23,6 +23,12 @@ MOST_TRIALS = 200_000
 """Trials of a sweep on a page; the shell has no such limit."""
 TRIALS = replace(controls.TRIALS, low=1, high=10_000, default=5)
 """Few by default: a first diagram appears within seconds, and neighboring grid points support one another."""
+RACE = Parameter(
+    meaning="drop a solver from a grid point once another one clearly beats it, for who wins where",
+    name="race",
+    kind=bool,
+    default=False,
+)
 NO_RULE = "none"
 RULE = "rule."
 OPTION = "set."
@@ -33,13 +39,14 @@ def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
     """Show the widgets of a sweep over two axes, or one; return it, or None if an error stands among the parts."""
     model = problem_controls.choose_model(link, first=FIRST_MODEL)
     entry = model_entry(model)
+    _leave_race(link, model)
     solvers, settings = _solvers(link, entry)
     across, upwards = entry.plane
     x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, lists=True)
     y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, lists=True, optional=True)
     trials = controls.widget(link, TRIALS)
     rule = st.container()
-    adaptive = _adaptive(link, plane=y is not None)
+    adaptive = _adaptive(link, plane=y is not None, several=len(solvers) > 1)
     limits = solver_controls.choose_limits(link, entry.family.limits)
     st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
@@ -86,7 +93,9 @@ def address(sweep: Sweep) -> dict[str, str]:
     if sweep.success:
         values[f"{RULE}side"] = "above" if sweep.success.below is None else "below"
         values[f"{RULE}level"] = float(sweep.success.level or 0.0)
-    values |= {"adaptive": sweep.adaptive, "tolerance": sweep.tolerance, "budget": sweep.budget}
+    values |= {"tolerance": sweep.tolerance, "budget": sweep.budget}
+    # The page is adaptive again when the race is switched off.
+    values |= {RACE.name: True} if sweep.race else {"adaptive": sweep.adaptive}
     known = declared(Limits)
     values |= {name: parameter.default for name, parameter in known.items()}
     values |= {k if k in known else OPTION + k: v for k, v in sweep.settings}
@@ -183,11 +192,23 @@ def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -
         return error
 
 
-def _adaptive(link: Permalink, plane: bool) -> dict[str, Any]:
+def _leave_race(link: Permalink, model: str) -> None:
+    """Switch a race off when the model changes; with a race end its number of trials and their time limit."""
+    link.renew([RACE.name], model)
+    name = f"{link.page}:races"
+    raced, races = st.session_state.get(name), controls.current(link, link.key(RACE.name), link.value(RACE.name, RACE))
+    st.session_state[name] = races
+    if raced and not races and not link.arrived:
+        link.forget(["trials", "max_seconds"])
+
+
+def _adaptive(link: Permalink, plane: bool, several: bool) -> dict[str, Any]:
+    link.accept([RACE.name, "adaptive", TOLERANCE.name, BUDGET.name])
+    if plane and several and controls.widget(link, RACE, label="race: trials where solvers are close"):
+        return {"race": True}
     meaning = "measure the whole plane coarsely first, then near the 50% success contour; infer the rest"
     wanted = Parameter(meaning=meaning, name="adaptive", kind=bool, default=plane)
     parts = [TOLERANCE, BUDGET]
-    link.accept(part.name for part in parts)
     scope = "" if plane else "line"
     if not controls.widget(link, wanted, scope=scope, label="adaptive: trials where the contour is"):
         return {"adaptive": False}

@@ -18,9 +18,9 @@ from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import format_exact
 
 NOTE = (
-    "One row per grid point and solver. successes, share, low, high: successful trials, the success rate and its 95% "
+    "One row per grid point and solver. successes, success_rate, low, high: successful trials, their rate and its 95% "
     "interval. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
-    "title: of the solver. Last: the fixed parameters."
+    "among_best: nobody clearly beats the solver. title: of the solver. Last: the fixed parameters."
 )
 
 
@@ -47,15 +47,18 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: str = "
 
 
 def _trial(name: str, sweep: Sweep, together: bool) -> None:
-    """Offer the same by keyboard: a solver and the values of the axes are chosen, and a button opens that trial."""
-    titles, solvers = axes.axes(type(sweep.spec)), list(sweep.solvers[: 1 if together else None])
+    """Offer the same by keyboard: a solver and the values of the axes are chosen, and a button opens that trial.
+
+    together: all solvers run in Run, so that any of them will do.
+    """
+    titles, solver = axes.axes(type(sweep.spec)), sweep.solvers[0]
     with st.popover("Open a trial", type="tertiary", key=f"{name}-trial"):
         # Without keys: other values are other widgets.
-        solver = solvers[0]
-        if len(solvers) > 1:
-            solver = st.selectbox("Solver", solvers, format_func=sweep.titles.__getitem__)
+        if len(sweep.solvers) > 1 and not together:
+            solver = st.selectbox("Solver", sweep.solvers, format_func=sweep.titles.__getitem__)
         place = {axis: st.select_slider(titles.get(axis, axis), list(values)) for axis, values in sweep.grid.items()}
-        cell = next(cell for cell in sweep.cells if cell.solver == solver and cell.axes == place)
+        own = [cell for cell in sweep.cells if cell.axes == place and (together or cell.solver == solver)]
+        cell = next((cell for cell in own if cell.job), own[0])
         st.button(
             "Open in Run",
             key=f"{name}-trial-open",
@@ -68,7 +71,8 @@ def _trial(name: str, sweep: Sweep, together: bool) -> None:
 
 def _open(sweep: Sweep, cell: Cell, together: bool) -> None:
     st.session_state["converge:autorun"] = True
-    solvers = sweep.solvers if together else [cell.solver]
+    ran = [other.solver for other in sweep.cells if other.job and other.axes == cell.axes]
+    solvers = ran if together else [cell.solver]
     live.go("converge", _address(sweep, cell, solvers))
 
 
@@ -118,7 +122,7 @@ def python(sweep: Sweep) -> str:
     """Return the script that computes the trials of a sweep; every grid point, even if the sweep is adaptive."""
     axes = "{" + ", ".join(f"{name!r}: {list(values)}" for name, values in sweep.grid.items()) + "}"
     settings = "".join(f", {name}={value!r}" for name, value in sweep.settings)
-    call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}"
+    call = f"axes=axes, solvers={list(sweep.solvers)!r}, trials={sweep.trials}{settings}{', race=True' * sweep.race}"
     spec = f"{code.imports(sweep.spec.model, sweep.solvers)}\n\nspec = {code.spec_python(sweep.spec)}"
     return f"{spec}\naxes = {axes}\ntable = lrlab.sweep(spec, {call})\nprint(table.to_csv(index=False))"
 

@@ -1,11 +1,13 @@
-"""A sweep on a page: its buttons, its size, its progress, its failures, and the results that figures show."""
+"""A sweep on a page: its buttons, size, progress and failures, the results that figures show, and their caption."""
 
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from lrlab.figures.sweeps import SweepData
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, declared
+from lrlab.protocol import Limits
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
@@ -13,8 +15,9 @@ from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets.text import show_error, show_warning
+from lrlab.ui.shared import live
+from lrlab.ui.shared.code import describe_spec
+from lrlab.ui.widgets.text import plain, show_error, show_warning
 
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 
@@ -103,7 +106,7 @@ def _size(page: str, sweep: Sweep) -> str:
 def begin(page: str, sweep: Sweep) -> None:
     """Run a sweep on a page instead of the previous one; show an error if too many runs are under way."""
     before = live.current(page)
-    run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(page, sweep))
     try:
         _go_on(run, before)
     except InputError as error:
@@ -132,7 +135,7 @@ def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
 
 def look(page: str, sweep: Sweep, state: Any) -> None:
     """Show the stored trials of a past sweep, or follow it if it runs."""
-    run = session.get_run(sweep, get_shared_store(), live.browser_key(), page, title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(page, sweep))
     run.look(state)
     _follow(page, run)
 
@@ -150,19 +153,14 @@ def title(page: str, sweep: Sweep) -> str:
     return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.titles.values())}"
 
 
-def show_progress(page: str, sweep: Sweep | None) -> None:
-    """Show the progress of a sweep and the remaining time; how it ended; which trials failed."""
-    run = live.current(page)
-    progress.show_batch_progress(run, f"{page}.progress", changed=run is not None and run.sweep != sweep)
-    progress.show_failures(_failures(run), page, alive=run is not None and run.alive)
-
-
-def progress_parts(page: str, run: SweepRun, changed: bool) -> dict[str, str]:
-    """Return the live parts of `show_progress`. changed: whether the settings differ from the sweep's."""
-    failures = progress.failures_html(_failures(run))
-    return {f"{page}.progress": progress.batch_bar(run, changed), f"{page}.failures": failures}
-
-
-def _failures(run: SweepRun | None) -> list[str]:
-    failed = list(run.results.failures.values()) if run else []
-    return progress.failure_sentences(failed, run.total, run.error) if run else []
+def caption(sweep: Sweep, table: pd.DataFrame) -> None:
+    """Name the sweep of a figure, as widgets may have changed since, and the missing grid points."""
+    most = "up to " if sweep.adaptive or sweep.race else ""
+    settings = "".join(f"; {name} = {value:g}" for name, value in sweep.settings if name in declared(Limits))
+    titles, trials = ", ".join(sweep.titles.values()), f"{most}{sweep.trials} trials per grid point"
+    words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {titles}; {trials}{plain(settings)}"]
+    refused = table["refused"][table["refused"] != ""]
+    if len(refused):
+        words.append(f":orange[{len(refused)} grid points are missing.] {plain(refused.iloc[0])}")
+    # One element, so that the figure below keeps its place.
+    st.caption("  \n".join(words))

@@ -6,26 +6,37 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from lrlab.figures.sweeps import MEANS, SHARE, Lines, SweepData, View, first_shown, lines, maps, metrics, score_of
-from lrlab.figures.transition import Scale, Score
+from lrlab.figures.sweeps import (
+    MEANS,
+    RATE,
+    WINNER,
+    Lines,
+    SweepData,
+    View,
+    first_shown,
+    lines,
+    map_metric,
+    maps,
+    metrics,
+)
+from lrlab.figures.transition import Scale
 from lrlab.parameters import Parameter, display_name
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.theory import Region
+from lrlab.sweeps.winners import comparable
 from lrlab.ui.converge import refinement
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View as LiveView
-from lrlab.ui.shared import live
-from lrlab.ui.shared.code import describe_spec
-from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run
+from lrlab.ui.shared import live, progress
+from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run, winners_view
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
-from lrlab.ui.widgets.text import plain
 
 LINES = {
-    "asymptotic threshold": "Above the asymptotic threshold a method does better than a guess in large problems; "
-    "at small sizes the change is gradual.",
-    "asymptotic weak recovery": "From asymptotic weak recovery on, some fast method does better than a guess in "
-    "large problems.",
+    "asymptotic threshold": "Above its asymptotic threshold a method does better than a guess; at small n and p the "
+    "change is gradual.",
+    "asymptotic weak recovery": "From asymptotic weak recovery on, some polynomial-time method does better than a "
+    "guess.",
     "degrees of freedom": "With fewer measurements than degrees of freedom infinitely many solutions fit exactly: "
     "none is known to be the ground truth, though one may be near.",
     "k entries in every row": "Of half of the tables on this line some row or column has fewer observed entries than "
@@ -35,7 +46,7 @@ LINES = {
 }
 
 REGIONS = {
-    "impossible": "Impossible: no method exceeds {level} in large problems, and hardly any trial does at this n and p.",
+    "impossible": "Impossible: no method exceeds {level} asymptotically, and hardly any trial does at this n and p.",
     "hard": "Hard: some method can, but no polynomial-time method is known to.",
 }
 
@@ -50,7 +61,7 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     link.accept(["apart", "show", "fits"])
     results = sweep_run.results(link.page, sweep)
     if results is None:
-        return View(SHARE, False, True)
+        return View(RATE, False, True)
     drawn, first = results.sweep, first_shown(results.sweep)
     meaning = "the value of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
@@ -58,6 +69,9 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
     if sweep and show not in _shown(sweep):
         link.leave_out("show")
     words = "side by side, or contours over the map of the first solver"
+    if show == WINNER:
+        link.accept(["theory"])
+        return View(show, False, False)
     apart = toggle("apart", "One map per solver", words, False) if len(drawn.grid) == 2 else False
     theory = toggle("theory", "Theory", "show the predictions of theory, too", True)
     return View(show, apart, theory)
@@ -65,10 +79,11 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
 
 def _shown(sweep: Sweep) -> dict[str, str]:
     """Return the titles of a sweep's metrics, by name."""
-    scores = {name: display_name(name) for name in metrics(sweep)}
+    known_metrics = {name: display_name(name) for name in metrics(sweep)}
     if not getattr(sweep.spec, "best_known", False):
-        scores.pop("excess_risk", None)
-    return {SHARE: "success rate"} | scores
+        known_metrics.pop("excess_risk", None)
+    winner = {WINNER: "who wins where"} if comparable(sweep) else {}
+    return {RATE: "success rate"} | winner | known_metrics
 
 
 def draw(page: str, sweep: Sweep | None, view: View) -> None:
@@ -77,7 +92,9 @@ def draw(page: str, sweep: Sweep | None, view: View) -> None:
     if results is None:
         return
     data = sweep_run.data_of(page, results)
-    if len(data.sweep.grid) == 2:
+    if view.show == WINNER:
+        winners_view.draw(page, data, view)
+    elif len(data.sweep.grid) == 2:
         _draw_map(page, data, view)
     else:
         _draw_lines(page, data, view)
@@ -98,11 +115,13 @@ def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
     at = crosshair.place(page, data.sweep)
 
     def parts() -> Parts:
-        progress = sweep_run.progress_parts(page, run, changed)
+        known = progress.parts(run, page, changed=changed)
+        if view.show == WINNER:
+            return {**known, **winners_view.parts(page, data, view)}
         if len(data.sweep.grid) == 2:
-            return {**progress, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}
+            return {**known, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}
         drawn = lines(data, view)
-        return {**progress, f"{page}.lines": drawn.figure, f"{page}.said": said(drawn)}
+        return {**known, f"{page}.lines": drawn.figure, f"{page}.said": said(drawn)}
 
     return parts
 
@@ -113,13 +132,13 @@ def _draw_lines(page: str, data: SweepData, view: View) -> None:
     along = data.scales[0].title
     label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
     plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
-    caption(sweep, table)
+    sweep_run.caption(sweep, table)
     plot.words(said(shown), key=f"{page}.said")
-    band = "95% intervals of the success rates" if view.show == SHARE else "from the first to the third quartile"
+    band = "95% intervals of the success rates" if view.show == RATE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its samples; the palest bands hold 80% of them. "
     own = "Pale and dotted: a solver's own asymptotic limit. " * shown.own_limit
-    words = f"{theory if view.theory and view.show != SHARE else ''}{own}{_limit_words(shown.limits)}"
+    words = f"{theory if view.theory and view.show != RATE else ''}{own}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
     sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
 
@@ -137,25 +156,14 @@ def said(shown: Lines) -> str:
     return f"<strong>{escape(shown.said)}</strong>"
 
 
-def caption(sweep: Sweep, table: pd.DataFrame) -> None:
-    """Name the sweep of a figure, as widgets may have changed since, and the missing grid points."""
-    trials = f"{'up to ' if sweep.adaptive else ''}{sweep.trials} trials per grid point"
-    words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {', '.join(sweep.titles.values())}; {trials}"]
-    refused = table["refused"][table["refused"] != ""]
-    if len(refused):
-        words.append(f":orange[{len(refused)} grid points are missing.] {plain(refused.iloc[0])}")
-    # One element, so that the figure below keeps its place.
-    st.caption("  \n".join(words))
-
-
 def refine(page: str, view: View) -> None:
     """Let lrlab compute theory at the sizes of a finished sweep's grid points, if the figure shows it."""
     run = live.current(page)
-    if run is None or run.alive:
+    if run is None or run.alive or view.show == WINNER:
         return
     sweep: Sweep = run.results.sweep
     measure = metrics(sweep).get(view.show)
-    if len(sweep.grid) == 1 and view.theory and view.show != SHARE:
+    if len(sweep.grid) == 1 and view.theory and view.show != RATE:
         refinement.show(page, sweep.jobs)
     elif measure is not None and measure.quotient[0]:
         refinement.show(page, sweep.jobs, bounds=True)
@@ -167,29 +175,29 @@ def _draw_map(page: str, data: SweepData, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
     at, together = crosshair.place(page, sweep), not view.apart
-    score, shown = score_of(sweep, view.show), crosshair.marked(maps(data, view), data.scales, at)
+    metric, shown = map_metric(sweep, view.show), crosshair.marked(maps(data, view), data.scales, at)
     click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=page if at else "")
     narrow = maps(data, view, columns=1).layout if view.apart else None
-    label = message(score.name, cells, *data.scales)
+    label = message(metric.name, cells, *data.scales)
     plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
-    caption(sweep, table)
-    _explain(sweep, score, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
+    sweep_run.caption(sweep, table)
+    _explain(sweep, metric.name, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=together)
 
 
-def _explain(sweep: Sweep, score: Score, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
+def _explain(sweep: Sweep, color: str, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
     if any("predicted: " in name for name in names):
-        words.append("Predicted: the points at which theory at the sizes of the grid points reaches the contour.")
+        words.append("Predicted: theory at the n and p of each grid point reaches the contour there.")
     if any(" = " in name and not name.startswith("predicted: ") for name in names):
         words.append("Next to the contour: its asymptotic position.")
-    level = sweep.contour.at.words
+    level = sweep.contour.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
     done = "moves the crosshair to it" if crossed else "opens its first trial in Run"
     words.append(f"**A click on a grid point {done}.**")
-    st.caption(f"Color: {score.name}. {' '.join(words)}")
+    st.caption(f"Color: {color}. {' '.join(words)}")
 
 
 def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:

@@ -4,17 +4,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lrlab import catalog
 from lrlab.model_entry import Range
-from lrlab.models.axes import axes, derived
+from lrlab.models.axes import axes, derived, first_range, is_whole
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.sweeps.definition import Given, Span, spacing
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
-FINE = 121
 FEWEST, MOST = 2, 60
 """Values of a range."""
 NONE = "none"
@@ -72,27 +69,27 @@ def choose(
     if name == NONE:
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
-    low, high, scale = ranges.get(name) or catalog.model_entry(model).first_range(name)
+    low, high, scale = ranges.get(name) or first_range(catalog.model_entry(model), name)
     scope = f"{model}.{prefix}{name}"
     # The range has no effect if values are listed.
     key = link.key(f"{prefix}values", scope)
     listed = lists and controls.current(link, key, link.value(f"{prefix}values", LISTED))
     parts, off = _parts(low, high, scale, points), bool(str(listed or "").strip())
-    given = list(controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off).values())
+    given = controls.widgets(link, parts, scope=scope, prefix=prefix, disabled=off)
     derived_axis = derived(catalog.MODELS[model], name)
     decides = derived_axis.decides if derived_axis else name
     look = {"label": "values instead", "placeholder": "200, 400, 800"}
     text = str(controls.widget(link, LISTED, name=f"{prefix}values", scope=scope, **look)) if lists else ""
     try:
-        chosen = declared(catalog.MODELS[model]).get(name)
-        whole = chosen is not None and chosen.kind is int
+        whole = is_whole(catalog.MODELS[model], name)
         if text.strip():
             values = tuple(sorted(float(LISTED_ONE.check(word)) for word in text.replace(",", " ").split()))
             return Axis(name, titles[name], values, spacing(values), decides, whole, values)
-        values = spaced(*given, whole=whole)
+        first, last, count, evenly = (part.check(given[part.name]) for part in parts)
+        span = Span(float(first), float(last), int(count), str(evenly))
+        return Axis(name, titles[name], spaced(span, name, whole=whole), span.spacing, decides, whole, span)
     except InputError as error:
         return error
-    return Axis(name, titles[name], values, str(given[-1]), decides, whole, Span(*given))
 
 
 def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter, ...]:
@@ -113,24 +110,14 @@ def _parts(low: float, high: float, scale: str, points: int) -> tuple[Parameter,
     )
 
 
-def spaced(start: object, stop: object, points: object, spacing: object, *, whole: bool) -> tuple[float, ...]:
-    """Return the values of an axis, to four digits, whole if they have to be; InputError if there are none."""
-    low, high, parts = (
-        float(p.check(v)) for p, v in zip(_parts(0.0, 1.0, "linear", 12), (start, stop, points), strict=False)
-    )
-    if spacing == "log" and min(low, high) <= 0:
-        raise InputError("from", "above 0 on a logarithmic axis", min(low, high), "raise it, or take linear spacing")
-    if low == high:
-        raise InputError("to", f"other than from = {low:g}", high, "raise to")
-    values = (np.geomspace if spacing == "log" else np.linspace)(low, high, int(parts))
-    rounded = (round(float(v)) if whole else float(f"{v:.4g}") for v in values)
-    return tuple(sorted({float(v) for v in rounded}))
+def spaced(span: Span, axis: str, *, whole: bool) -> tuple[float, ...]:
+    """Return the values of a range, to four digits, whole if they have to be; InputError if there are none."""
+    rounded = (round(value) if whole else float(f"{value:.4g}") for value in span.values(axis))
+    return tuple(sorted({float(value) for value in rounded}))
 
 
 def fine(along: Axis) -> list[float]:
-    """Return a fine grid of the axis for the curves; the values themselves if they are whole numbers."""
-    low, high = along.values[0], along.values[-1]
-    if along.whole:
+    """Return a fine grid of the axis for the curves; its values if they are whole numbers, or a single one."""
+    if along.whole or len(along.values) == 1:
         return list(along.values)
-    grid = np.geomspace if along.spacing == "log" else np.linspace
-    return [float(value) for value in grid(low, high, FINE)]
+    return Span(along.values[0], along.values[-1], 121, along.spacing).values(along.name)

@@ -31,7 +31,8 @@ class Permalink:
         name, given = f"{page}:link", st.query_params.to_dict()
         run = given.pop("run", "") == "1"
         state: Any = st.session_state.get(name)
-        if state is None or "take" in state:
+        fresh = state is None or "take" in state
+        if fresh:
             self.arrived = True
         elif before == page:
             self.arrived = _by_history(given, state["shown"])
@@ -44,8 +45,16 @@ class Permalink:
             if opening is not None and taken is None and not given:
                 given, run = dict(opening), True
             # follows: the address is written even if it differs from the opening one only by naming defaults.
-            state = {"given": given, "errors": [], "kept": {}, "written": None, "follows": run or taken is not None}
-            state["shown"] = st.query_params.to_dict()
+            state = {
+                "given": given,
+                "errors": [],
+                "kept": {},
+                "owners": {},
+                "written": None,
+                "follows": run or taken is not None,
+            }
+            # Back and Forward on a page only show its values again.
+            state |= {"shown": st.query_params.to_dict(), "opened": fresh or before != page}
             st.session_state[name] = state
             for key in [key for key in st.session_state if str(key).startswith(f"{page}.")]:
                 del st.session_state[key]
@@ -59,6 +68,10 @@ class Permalink:
         # A link with run=1 opens a page that runs; a page that ran already shows its results.
         if run and (self.arrived or f"{page}:run" not in st.session_state):
             st.session_state[f"{page}:autorun"] = True
+
+    def take_opened(self) -> bool:
+        """Return, once, whether a link opened the page."""
+        return bool(self._state.pop("opened", False))
 
     def key(self, name: str, scope: str = "") -> str:
         """Return the widget key of a name."""
@@ -119,6 +132,19 @@ class Permalink:
             st.session_state[key] = self.value(parameter.name, parameter)
         self.put(parameter.name, st.session_state[key], parameter)
         return st.session_state[key]
+
+    def forget(self, names: Iterable[str]) -> None:
+        """Let widgets that have no scope and are not drawn yet begin at their defaults."""
+        for name in names:
+            self._state["given"].pop(name, None)
+            self.kept.pop(self.key(name), None)
+            st.session_state.pop(self.key(name), None)
+
+    def renew(self, names: Iterable[str], owner: str) -> None:
+        """Forget values that belong to another owner, such as a model, than before."""
+        owners: dict[str, str] = self._state["owners"]
+        self.forget(name for name in names if owners.get(name, owner) != owner)
+        owners.update(dict.fromkeys(names, owner))
 
     def leave_out(self, name: str) -> None:
         """Take a name out of the address: with the current settings lrlab would reject it."""

@@ -1,5 +1,7 @@
 """Solvers of general low-rank sensing: recovery, stationarity, and independent implementations."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -8,12 +10,13 @@ from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.protocol import Stop
-from lrlab.runs.run import drive, solve
+from lrlab.runs.run import solve
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
 from lrlab.solvers.low_rank.soft_impute import soft_impute
 from lrlab.solvers.low_rank.svp import svp
+from tests.solvers import driving
 
 SENSING = RankOneSensing(m=600, d1=20, d2=15, rank=3)
 DENSE = SENSING.replace(operator="dense")
@@ -45,12 +48,7 @@ NAMES = [f"{solver.__name__}-{spec.model}-{number}" for number, (solver, spec, _
 every_case = pytest.mark.parametrize(("solver", "spec", "options"), CASES, ids=NAMES)
 
 
-def run(solver, problem, max_iter=400, **options):
-    """Return why it stopped and all iterates."""
-    iterates = []
-    rng = np.random.default_rng(0)
-    stop = drive(solver(problem, rng=rng, **options), lambda i, s, it: iterates.append(it), max_iter=max_iter)
-    return stop, iterates
+run = partial(driving.run, max_iter=400)
 
 
 def misfit(problem, W) -> np.ndarray:

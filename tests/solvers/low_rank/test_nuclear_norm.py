@@ -1,5 +1,7 @@
 """The convex solver: minima proved by duality, proximal maps by their definition, FASTA on a problem of its own."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,8 +9,8 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.entries import Entries
 from lrlab.protocol import Stop
-from lrlab.runs.run import drive
 from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm
+from tests.solvers import driving
 
 SMALL = {
     "network": PolynomialNetwork(m=60, p=8, r=2, noise=0.1, seed=1),
@@ -17,10 +19,7 @@ SMALL = {
 }
 
 
-def run(problem, max_iter=3000, tol=1e-9, **options):
-    trace = []
-    iterates = nuclear_norm(problem, **options, rng=np.random.default_rng(0))
-    return drive(iterates, lambda i, s, it: trace.append(it), tol=tol, max_iter=max_iter), trace
+run = partial(driving.run, nuclear_norm, max_iter=3000, tol=1e-9)
 
 
 class Table:

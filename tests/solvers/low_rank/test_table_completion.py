@@ -38,24 +38,10 @@ def test_gauss_newton_completes_scarce_and_ill_conditioned_tables(seed):
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
 
 
-def test_features_are_refused():
+@pytest.mark.parametrize("solver", ["r2rils", "matrix-irls"])
+def test_features_are_refused(solver):
     with pytest.raises(InputError, match="set features=canonical"):
-        lrlab.solve(lrlab.spec("inductive-completion"), "r2rils")
-
-
-@pytest.mark.parametrize("features", ["orthonormal", "correlated"])
-@pytest.mark.parametrize("condition", [1, 1e4])
-def test_matrix_irls_takes_features(features, condition):
-    """Three times the degrees of freedom, and more entries than W has unknowns where d is small."""
-    spec = lrlab.spec(
-        "inductive-completion", n1=80, n2=70, d1=25, d2=20, rank=2, observed=0.046, features=features,
-        condition=condition, seed=31000,
-    )  # fmt: skip
-    for own in (spec, spec.replace(d1=8, d2=9)):
-        trace = lrlab.solve(own, "matrix-irls")
-        assert trace.stop is Stop.CONVERGED and trace.metrics["weakest_error"] < 1e-6
-    with pytest.raises(InputError, match="at most 4,000 observed entries"):
-        lrlab.solve(spec.replace(observed=0.9), "matrix-irls")
+        lrlab.solve(lrlab.spec("inductive-completion"), solver)
 
 
 def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
@@ -76,16 +62,12 @@ def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
     np.testing.assert_allclose(new.dense(), (U + dU) @ (V + dV).T, atol=1e-8)
 
 
-def zero_filled(A, b):
-    return Moment(A, b / A.scale, lowrank.zero(A.shape, 0))
-
-
 @pytest.mark.parametrize("eps", [0.01, 0.3])
 def test_reweighted_least_squares_has_the_entries_and_the_least_weighted_norm(eps):
     problem = lrlab.spec("inductive-completion", features="canonical", n1=7, n2=6, rank=2, observed=0.6).build()
     A, b = problem.operator, problem.b
     W = lowrank.from_dense(np.random.default_rng(0).standard_normal((7, 6)), 2)
-    X = matrix_irls.reweighted(zero_filled(A, b), b, W, eps * W.s[1], 1e-15, 500).dense()
+    X = matrix_irls.reweighted(Moment(A, b / A.scale, lowrank.zero(A.shape, 0)), b, W, eps * W.s[1], 1e-15, 500).dense()
     U, s, Vt = np.linalg.svd(W.dense())
     sizes = np.maximum(np.pad(s[:2], (0, 5)), eps * W.s[1])
     weights = 1 / np.outer(sizes[:7], sizes[:6])

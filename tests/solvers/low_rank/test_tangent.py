@@ -88,6 +88,7 @@ def test_close_to_the_degrees_of_freedom():
     assert trace.metrics["error"] < 1e-10
 
 
+@pytest.mark.slow
 def test_gauss_newton_begins_again_where_steps_are_slow():
     """Which of three seeds it recovers so depends on the processor's rounding: on some two, on others all."""
     recovered = 0
@@ -98,18 +99,10 @@ def test_gauss_newton_begins_again_where_steps_are_slow():
     assert recovered >= 2
 
 
-@pytest.mark.parametrize("model", ["rank-one-sensing", "polynomial-network"])
-def test_the_condition_number_does_not_stop_gauss_newton(model):
-    sizes = {"d1": 20, "d2": 20, "m": 600} if model == "rank-one-sensing" else {"p": 20, "r": 5, "m": 1200}
-    spec = lrlab.spec(model, condition=1000, **sizes)
-    assert lrlab.solve(spec, "gauss-newton").metrics["error"] < 1e-9
-
-
 @pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize("name", ["gaussian", "network"])
 def test_much_data_is_begun_with_its_first_part(name, noise, monkeypatch):
-    sizes = {"gaussian": {"d1": 14, "d2": 11, "m": 3000}, "network": {"p": 14, "m": 3000}}
-    spec = SPECS[name].replace(noise=noise, **sizes[name])
+    spec = SPECS[name].replace(noise=noise, m=3000)
     whole = lrlab.solve(spec, "tangent-descent")
     monkeypatch.setattr(tangent_descent, "MUCH", 0)
     trace = lrlab.solve(spec, "tangent-descent")

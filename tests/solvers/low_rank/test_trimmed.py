@@ -54,5 +54,5 @@ def test_without_gross_errors_it_ends_where_gauss_newton_does():
 
 def test_the_sentence_on_a_misfit_counts_gross_errors():
     spec = SPECS[0].replace(outliers=0.2, assumed_rank=2)
-    assert spec.judgement({"misfit": 0.97, "guessed_rank": 2.0}) == ""
-    assert "is larger than noise leaves" in spec.replace(outliers=0.0).judgement({"misfit": 0.97, "guessed_rank": 2.0})
+    assert spec.judgement({"misfit": 0.97}) == ""
+    assert "is larger than noise leaves" in spec.replace(outliers=0.0).judgement({"misfit": 0.97})

@@ -1,10 +1,10 @@
 """Kernel LEML: features and predictors against scikit-learn and definitions."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
-from scipy.sparse import issparse
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
@@ -12,30 +12,24 @@ from sklearn.preprocessing import StandardScaler
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
-from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import kernel_rank
 from lrlab.solvers.multilabel.kernel_leml import kernel_leml
 from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.leml import leml
+from tests.solvers import driving
+from tests.solvers.driving import dense
 
 SPEC = Multilabel(n=60, d=5, labels=6, rank=2, per_row=2, noise=0.2)
 SPECS = {"dense": SPEC, "sparse": SPEC.replace(d=25, density=0.3), "missing": SPEC.replace(observed=0.5)}
 every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
+run = partial(driving.run, kernel_leml, max_iter=5)
+
+
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     monkeypatch.setattr(kernel_rank, "ROWS", 7)
-
-
-def run(problem, max_iter=5, seed=0, tol=1e-8, **options):
-    iterates = []
-    solver = kernel_leml(problem, rng=np.random.default_rng(seed), **options)
-    return drive(solver, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol), iterates
-
-
-def dense(table):
-    return table.toarray() if issparse(table) else np.asarray(table)
 
 
 def whole(estimate, X):
@@ -46,7 +40,7 @@ def whole(estimate, X):
 def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
     problem = SPECS[name].build()
     options = {"bandwidth": 3.0, "penalty": "frobenius", "regularization": 0.5, "fitted_rank": 6}
-    stop, iterates = run(problem, 500, steps=200, tol=1e-10, **options)
+    stop, iterates = run(problem, max_iter=500, steps=200, tol=1e-10, **options)
     assert stop is Stop.CONVERGED
     units = StandardScaler().fit(dense(problem.X))
     X, X_test = units.transform(dense(problem.X)), units.transform(dense(problem.X_test))
@@ -54,11 +48,12 @@ def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
     assert whole(iterates[-1].estimate, problem.X_test) == pytest.approx(ridge.predict(X_test), abs=1e-6)
 
 
+@pytest.mark.slow
 @every_spec
 @pytest.mark.parametrize("landmarks", [0, 25])
 def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
     problem = spec.build()
-    _, iterates = run(problem, 3, landmarks=landmarks)
+    _, iterates = run(problem, max_iter=3, landmarks=landmarks)
     values = [iterate.objective for iterate in iterates]
     assert (np.diff(values) <= 1e-9 * values[0]).all()
     estimate = iterates[-1].estimate
@@ -82,6 +77,6 @@ def test_labels_that_no_hyperplane_separates_are_learned(options):
 
     problem = MultilabelProblem.of(X, labels(X), None, X_test, labels(X_test), 4)
     linear = next(leml(problem, rng=rng)).estimate
-    result = run(problem, 5, **options)[1][-1].estimate
+    result = run(problem, **options)[1][-1].estimate
     assert problem.score(linear)["auc"] < 0.65 and problem.score(result)["auc"] > 0.85
     assert problem.score(result)["hamming"] < 0.25

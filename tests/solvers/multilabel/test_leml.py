@@ -5,18 +5,17 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 
 import lrlab
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.run import drive
-from lrlab.solvers.methods import tron
+from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
+from lrlab.solvers.multilabel import leml_steps
 from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.cplst import cplst
@@ -25,6 +24,7 @@ from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.leml_steps import Risk
+from tests.solvers.driving import SPEC, SPECS, dense, every_spec, observed_of, run
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
 leml_squared, leml_logistic, leml_hinge, plst = (
@@ -32,15 +32,7 @@ leml_squared, leml_logistic, leml_hinge, plst = (
     partial(cplst, labels_only=True),
 )  # fmt: skip
 SOLVERS = {"squared": leml_squared, "logistic": leml_logistic, "hinge": leml_hinge}
-SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
-SPECS = {
-    "dense": SPEC,
-    "dense-missing": SPEC.replace(observed=0.4),
-    "sparse": SPEC.replace(d=30, density=0.2),
-    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.4),
-}
 every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
-every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
 @pytest.fixture(autouse=True)
@@ -48,18 +40,10 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(label_tables, "BLOCK", 150)
 
 
-def run(solver, problem, max_iter=60, seed=0, tol=1e-8, **options):
-    iterates = []
-    iterations = solver(problem, rng=np.random.default_rng(seed), **options)
-    stop = drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol)
-    return stop, iterates
-
-
 def objective(problem, loss, W, H, weight):
     """Return J by its definition, from dense tables."""
-    observed = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    a, b = loss.coded(problem.Y.toarray()), X @ W @ H.T
+    observed = observed_of(problem)
+    a, b = loss.coded(problem.Y.toarray()), dense(problem.X) @ W @ H.T
     losses = {"squared": (a - b) ** 2 / 2, "logistic": np.log1p(np.exp(-a * b)), "hinge": np.maximum(0, 1 - a * b) ** 2}
     name = next(name for name, other in LOSSES.items() if other is loss)
     return losses[name][observed].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
@@ -82,11 +66,11 @@ def test_objectives_fall_and_are_those_of_the_estimate(solver, spec):
 
 
 @every_solver
-def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver):
+def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver, monkeypatch):
+    monkeypatch.setattr(leml_steps, "NEWTON_STEPS", 50)
     problem = SPECS["dense-missing"].build()
     loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
-    options = {"steps": 100} | ({} if loss is SQUARED else {"newton_steps": 50})
-    stop, iterates = run(solver, problem, max_iter=3000, regularization=2.0, **options)
+    stop, iterates = run(solver, problem, max_iter=3000, regularization=2.0, steps=100)
     assert stop is Stop.CONVERGED
     U, s, V = iterates[-1].estimate
     d, L, k = 9, 7, 2
@@ -121,16 +105,17 @@ def test_another_rank_can_be_fitted():
 
 
 @pytest.mark.parametrize("solver", [leml_squared, leml_logistic])
-def test_the_frobenius_penalty_is_that_of_ridge_regression(solver):
+def test_the_frobenius_penalty_is_that_of_ridge_regression(solver, monkeypatch):
+    monkeypatch.setattr(leml_steps, "NEWTON_STEPS", 30)
     problem = SPECS["sparse-missing"].build()
     loss = SQUARED if solver is leml_squared else LOGISTIC
-    options = {"steps": 200} | ({} if loss is SQUARED else {"newton_steps": 30})
-    stop, iterates = run(solver, problem, 600, penalty="frobenius", regularization=2.0, fitted_rank=7, **options)
+    options = {"penalty": "frobenius", "regularization": 2.0, "fitted_rank": 7, "steps": 200}
+    stop, iterates = run(solver, problem, 600, **options)
     assert stop is Stop.CONVERGED
     # At full rank the problem is convex: a single factor Z with H = I has the same optimum.
     labels = Labels(problem, loss)
     f = Risk(labels, 2.0).of_features(np.eye(7))
-    Z = tron.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)
+    Z = newton.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)
     assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-10)
     assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=1e-6)
     values = [iterate.objective for iterate in iterates]
@@ -159,12 +144,12 @@ def test_label_spaces_need_all_labels():
             run(solver, SPECS["dense-missing"].build())
 
 
-@pytest.mark.parametrize("spec", [SPEC, TALL, WIDE, WIDE.replace(density=0.5)])
+@pytest.mark.parametrize("spec", [SPEC, WIDE, WIDE.replace(density=0.5)])
 @pytest.mark.parametrize("weight", [0.0, 3.0])
 @pytest.mark.parametrize(("solver", "centred"), [(cplst, True), (plst, True), (plst, False)])
 def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, solver, centred):
     problem, rank = spec.build(), 2
-    X, Y = (t.toarray() if issparse(t) else t for t in (problem.X, problem.Y))
+    X, Y = dense(problem.X), dense(problem.Y)
     Xc, Yc = X - centred * X.mean(axis=0), Y - centred * Y.mean(axis=0)
     B = np.linalg.pinv(Xc.T @ Xc + weight * np.eye(spec.d), hermitian=True) @ Xc.T @ Yc
     V = np.linalg.eigh(Yc.T @ Xc @ B if solver is cplst else Yc.T @ Yc)[1][:, -rank:]
@@ -186,7 +171,7 @@ def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
     last = iterates[-1]
     labels = Labels(problem, loss)
     f = Risk(labels, 2.0).of_features(np.eye(7))
-    Z = tron.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
+    Z = newton.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
     assert last.objective == pytest.approx(f.value(last.estimate.dense()), rel=1e-9)
     assert last.objective == pytest.approx(f.value(Z), rel=1e-6)
     assert last.estimate.dense() == pytest.approx(Z, abs=2e-3)

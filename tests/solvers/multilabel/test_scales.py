@@ -38,6 +38,7 @@ def ended(solver, options, size, most=60, observed=None):
     return stop, last[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("solver", "options"), RUNS)
 def test_a_claim_of_an_optimum_holds_in_any_units(solver, options):
     best = ended(solver, options, 1.0, 400)[1]

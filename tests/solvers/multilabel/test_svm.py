@@ -1,39 +1,29 @@
-"""Support vector machines: optima by an independent solver, duality, missing labels, memory."""
+"""Support vector machines: optima by the dual, and more passes for labels that need them."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 from lrlab.models.multilabel import Multilabel
 from lrlab.protocol import Stop
-from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import classifiers
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.label_losses import HINGE, LOSSES
+from tests.solvers import driving
+from tests.solvers.driving import dense, observed_of
 
 SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
 SPECS = {
     "dense": SPEC,
     "dense-missing": SPEC.replace(observed=0.4),
-    "sparse": SPEC.replace(d=20, density=0.3),
     "sparse-missing": SPEC.replace(d=20, density=0.3, observed=0.4),
+    "wide": SPEC.replace(n=30, d=80),
 }
-every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-
-
-def run(problem, **options):
-    iterates = []
-    stop = drive(
-        binary_relevance(problem, loss="hinge", rng=np.random.default_rng(0), **options),
-        lambda i, s, it: iterates.append(it),
-    )
-    return stop, iterates
-
-
-def tables(problem):
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    observed = np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
-    return X, 2 * problem.Y.toarray() - 1, observed
+run = partial(driving.run, binary_relevance, loss="hinge")
 
 
 def dual_optimum(X, a, weight):
@@ -46,19 +36,41 @@ def dual_optimum(X, a, weight):
     return -optimum.fun
 
 
-@every_spec
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def test_the_objective_is_the_optimum_of_the_dual(spec):
     problem, weight = spec.build(), 2.0
     stop, iterates = run(problem, regularization=weight)
-    X, a, observed = tables(problem)
+    X, a, observed = dense(problem.X), 2 * problem.Y.toarray() - 1, observed_of(problem)
     assert stop is Stop.FINISHED
     for iterate in iterates:
         Z = iterate.estimate.dense()
         losses = np.maximum(0, 1 - a * (X @ Z))[observed].sum()
         assert iterate.objective == pytest.approx(losses + weight * (Z**2).sum() / 2, rel=1e-9)
         assert isinstance(iterate.estimate, HINGE.kind)
-    best = sum(dual_optimum(X[observed[:, j]], a[observed[:, j], j], weight) for j in range(12))
+    best = sum(dual_optimum(X[observed[:, j]], a[observed[:, j], j], weight) for j in range(spec.labels))
     assert best * (1 - 1e-9) <= iterates[-1].objective <= best * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(
+    "loss, model",
+    {
+        "logistic": LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=10_000),
+        "squared-hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-8, dual=False),
+        "hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-6, loss="hinge", random_state=0, max_iter=100_000),
+    }.items(),
+)
+def test_features_more_than_rows_are_fitted_in_a_basis_of_their_span(loss, model, monkeypatch):
+    problem, widths, fit = SPEC.replace(n=30, d=800).build(), set(), classifiers.classifier
+    monkeypatch.setattr(classifiers, "classifier", lambda X, *rest: widths.add(X.shape[1]) or fit(X, *rest))
+    _, iterates = driving.run(binary_relevance, problem, loss=loss, regularization=2.0)
+    signs = 2 * problem.Y.toarray() - 1
+
+    def objective(Z):
+        return LOSSES[loss].value(signs, problem.X @ Z).sum() + (Z**2).sum()
+
+    best = objective(np.column_stack([model.fit(problem.X, a).coef_[0] for a in signs.T]))
+    assert widths == {30} and iterates[-1].objective == pytest.approx(best, rel=1e-3)
+    assert objective(iterates[-1].estimate.dense()) == pytest.approx(iterates[-1].objective, rel=1e-9)
 
 
 def test_labels_get_more_passes_where_they_need_them():
@@ -72,15 +84,3 @@ def test_labels_get_more_passes_where_they_need_them():
     first, last = iterates[0].estimate.dense(), iterates[-1].estimate.dense()
     same = (abs(first - last) < 1e-12 * abs(first).max()).all(axis=0)
     assert same.sum() == 12 - wanting[0]
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared-hinge", "logistic"])
-def test_fewer_rows_than_features_are_fitted_in_the_span_of_the_rows(loss):
-    spec = SPEC.replace(n=30, d=80)
-    problem, known = spec.build(), LOSSES[loss]
-    *_, last = classifiers.one_by_one(problem, known, 10.0)
-    target = known.coded(problem.Y.toarray())
-    for j, w in enumerate(last.estimate.dense().T):
-        expected = classifiers.classifier(problem.X, target[:, j], known, 10.0, 10_000, False)[0]
-        # As exact as the tolerance of L-BFGS.
-        assert w == pytest.approx(expected, rel=1e-6, abs=1e-4 if loss == "logistic" else 1e-8)

@@ -1,35 +1,18 @@
-"""WSABIE: its sampling, its steps and its loss against loops that follow the definitions."""
+"""WSABIE: its sampling, steps and loss against loops that follow the definitions, and labels in any units."""
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.solvers.multilabel import warp, wsabie
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
-
-SPEC = Multilabel(n=60, d=8, labels=7, rank=2, per_row=2)
-SPECS = {
-    "dense": SPEC,
-    "dense-missing": SPEC.replace(observed=0.5),
-    "sparse": SPEC.replace(d=30, density=0.2),
-    "sparse-missing": SPEC.replace(d=30, density=0.2, observed=0.5),
-}
-every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+from tests.solvers.driving import dense, every_spec, observed_of
 
 
 def run(problem, epochs, seed=0, **options):
     iterates = wsabie.wsabie(problem, rng=np.random.default_rng(seed), **options)
     return [next(iterates) for _ in range(epochs)]
-
-
-def dense(table):
-    return table if isinstance(table, np.ndarray) else table.toarray()
-
-
-def observed_of(problem):
-    return np.ones(problem.Y.shape, bool) if problem.mask is None else problem.mask.toarray()
 
 
 @pytest.mark.parametrize("most", [1000, 5])
@@ -60,11 +43,11 @@ def test_trials_are_geometric_and_estimate_the_rank(most, monkeypatch):
 def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
     problem, X = spec.build(), dense(spec.build().X)
     monkeypatch.setattr(wsabie, "violators", lambda negatives, rows, *_: (rows % 7, rows % 3))
-    options = {"rate": 0.3, "schedule": "constant", "norm": norm, "batch": 10_000, "fitted_rank": 3}
+    options = {"rate": 0.3, "norm": norm, "batch": 10_000, "fitted_rank": 3}
     (only,) = run(problem, 1, seed=2, **options)
     rng = np.random.default_rng(2)
     W, H = (rng.standard_normal((size, 3)) * (wsabie.SHORT / np.sqrt(3)) for size in (X.shape[1], 7))
-    moved_W, moved_H = W.copy(), H.copy()
+    G_W, G_H = np.zeros_like(W), np.zeros_like(H)
     scale = 1 / np.sqrt((X**2).mean(axis=0) * X.shape[1])
     on = problem.Y.toarray() > 0
     for i, j in zip(*np.nonzero(on), strict=True):
@@ -72,20 +55,20 @@ def test_a_step_is_the_sum_of_the_steps_of_its_pairs(spec, norm, monkeypatch):
         if N:
             weight = sum(1 / r for r in range(1, int((observed_of(problem)[i] & ~on[i]).sum()) // N + 1))
             x = scale * X[i]
-            moved_W += 0.3 * weight * np.outer(x, H[j] - H[other])
-            moved_H[j] += 0.3 * weight * (x @ W)
-            moved_H[other] -= 0.3 * weight * (x @ W)
-    bounded = [P * np.minimum(1, norm / np.linalg.norm(P, axis=1, keepdims=True)) for P in (moved_W, moved_H)]
+            G_W += weight * np.outer(x, H[j] - H[other])
+            G_H[j] += weight * (x @ W)
+            G_H[other] -= weight * (x @ W)
+    lengths = [0.3 / (np.sqrt((G**2).mean(axis=1, keepdims=True)) + 1e-12) for G in (G_W, G_H)]
+    moved = W + lengths[0] * G_W, H + lengths[1] * G_H
+    bounded = [P * np.minimum(1, norm / np.linalg.norm(P, axis=1, keepdims=True)) for P in moved]
     assert only.estimate.dense() == pytest.approx((scale[:, None] * bounded[0]) @ bounded[1].T)
 
 
 @every_spec
-def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeypatch):
-    monkeypatch.setattr(warp, "BLOCK_ENTRIES", 7 * spec.n)
+def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec):
     problem, rng = spec.build(), np.random.default_rng(3)
     W, H = rng.standard_normal((problem.X.shape[1], 3)), rng.standard_normal((7, 3))
     watched = Watched(problem.X, problem.Y, problem.mask, rng)
-    monkeypatch.setattr(warp, "BLOCK_ENTRIES", 20)
     loss, threshold = watched.measure(watched.X @ W, H, 0.5)
     scores, on, observed = dense(problem.X) @ W @ H.T, problem.Y.toarray() > 0, observed_of(problem)
     total = 0.0
@@ -95,7 +78,8 @@ def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec, monkeyp
         if len(ahead):
             total += sum(1 / r for r in range(1, len(ahead) + 1)) * np.mean(ahead)
     assert loss == pytest.approx(total / on.sum())
-    assert (scores[observed] > threshold).sum() == on.sum()
+    # The threshold is one of the scores, but for rounding.
+    assert (scores[observed] > threshold + 1e-9).sum() == on.sum()
     assert rank_weights(3) == pytest.approx([0, 1, 1.5, 11 / 6])
 
 
@@ -108,6 +92,7 @@ def test_tables_without_observed_or_without_positive_labels():
         assert only.objective == 0 and np.isfinite(problem.score(only.estimate)["hamming"])
 
 
+@pytest.mark.slow
 @every_spec
 def test_labels_are_learned_in_any_units(spec):
     spec = spec.replace(n=600, noise=0.1)

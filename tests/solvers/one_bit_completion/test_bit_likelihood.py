@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 import lrlab
 from lrlab.models.one_bit_completion import OneBitCompletion
 from lrlab.protocol import Stop
-from lrlab.solvers.one_bit_completion.bit_losses import losses
+from lrlab.solvers.one_bit_completion.one_bit_factors import losses
 
 SMALL = OneBitCompletion(n1=25, n2=20, rank=2, observed=0.6, seed=3)
 
@@ -30,6 +30,7 @@ def test_the_trace_norm_programme_has_no_duality_gap(link, radius):
     assert trace.metrics["objective"] == pytest.approx(value) and trace.estimate.s.sum() <= most * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_with_bounded_entries_no_feasible_matrix_lies_lower():
     spec = SMALL.replace(noise=2.0, observed=0.2)
     trace = lrlab.solve(spec, "one-bit-trace-norm", radius="rank", tol=1e-6)
@@ -46,6 +47,7 @@ def test_with_bounded_entries_no_feasible_matrix_lies_lower():
         assert loss_and_gradient(problem, other)[0] >= value - 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", ["probit", "logistic"])
 def test_factors_end_at_a_minimum_that_another_minimiser_does_not_leave(link):
     trace = lrlab.solve(SMALL.replace(link=link, noise=0.6), "one-bit-factors", max_iter=2000)
@@ -66,6 +68,7 @@ def test_factors_end_at_a_minimum_that_another_minimiser_does_not_leave(link):
     assert trace.metrics["objective"] <= problem.truth_loss
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["one-bit-trace-norm", "one-bit-factors"])
 @pytest.mark.parametrize("noise", [0.03, 0.05, 0.3])
 def test_a_run_that_has_converged_is_where_a_finer_tolerance_leads(name, noise):

@@ -1,6 +1,6 @@
 """One-bit labels: what is drawn, the moment, power iteration, likelihood steps, and LEML on the same batches."""
 
-from itertools import islice, repeat
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -17,42 +17,12 @@ from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood
 from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
-from lrlab.solvers.one_bit_multilabel.one_bit_moments import hard_residual, mean_moment
-from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, one_bit_power
+from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
 from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)
 SOLVERS = (one_bit_power, one_bit_likelihood, one_bit_mean)
-
-
-class Given:
-    """A stream of given samples."""
-
-    def __init__(self, batches, size, rank):
-        """Take blocks of samples, batch by batch."""
-        self.given, self.size, self.rank, self.fresh = batches, size, rank, batches[0][0].labels is not None
-        count = sum(block.y.size for block in batches[0])
-        self.signs_per_label = count / size[1]
-
-    @property
-    def batches(self):
-        """The numbers of the batches."""
-        return iter(range(len(self.given))) if self.fresh else repeat(0)
-
-    def blocks(self, batch):
-        """Yield the blocks of a batch."""
-        yield from self.given[batch]
-
-
-def drawn(spec, parts=1):
-    """Return the stream of a spec, in so many blocks per batch."""
-    problem, batches = spec.build(), []
-    for t in range(spec.batches):
-        (whole,) = problem.blocks(t)
-        cuts = np.array_split(np.arange(len(whole.X)), parts)
-        batches.append([Samples(*(None if a is None else a[cut] for a in whole)) for cut in cuts])
-    return Given(batches, spec.size, spec.rank)
 
 
 def run(solver, problem, iterations=6, **options):
@@ -95,20 +65,7 @@ def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec,
     assert np.array_equal(longer.X, wanted[0][0].X) and np.array_equal(longer.y, wanted[0][0].y)
 
 
-@pytest.mark.parametrize("spec", [SPEC, FULL])
-def test_a_table_holds_the_observed_signs_and_no_others(spec):
-    problem = spec.build()
-    table, (samples,) = problem.table(1), problem.blocks(1)
-    rows = np.arange(spec.m)
-    assert np.array_equal(table.X, samples.X)
-    if spec.observation == "full":
-        assert table.mask is None and np.array_equal(table.Y.toarray() > 0, samples.y > 0)
-        return
-    assert table.mask.nnz == spec.m and table.mask.toarray()[rows, samples.labels].all()
-    assert np.array_equal(table.Y.toarray()[rows, samples.labels], samples.y > 0)
-    assert table.Y.nnz == (samples.y > 0).sum()
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("observation", ["stream", "full"])
 def test_the_expected_moment_is_what_the_estimate_lacks(observation):
     spec = OneBitMultilabel(m=400_000, d1=4, d2=3, rank=2, observation=observation)
@@ -118,10 +75,20 @@ def test_the_expected_moment_is_what_the_estimate_lacks(observation):
     assert H == pytest.approx(spec.truth().dense() - W.dense(), abs=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("spec", [SPEC.replace(flip=0.05), FULL])
-def test_blocks_do_not_matter(solver, spec):
-    for one, many in zip(run(solver, drawn(spec)), run(solver, drawn(spec, parts=7)), strict=True):
+def test_blocks_do_not_matter(solver, spec, monkeypatch):
+    problem, parts = spec.build(), spec.build()
+    whole = parts.blocks
+
+    def in_seven(batch):
+        for samples in whole(batch):
+            for rows in np.array_split(np.arange(len(samples.X)), 7):
+                yield Samples(*(None if a is None else a[rows] for a in samples))
+
+    monkeypatch.setattr(parts, "blocks", in_seven)
+    for one, many in zip(run(solver, problem), run(solver, parts), strict=True):
         assert many.dense() == pytest.approx(one.dense(), abs=1e-6)
 
 
@@ -133,6 +100,7 @@ def test_estimates_have_their_rank_and_columns_of_length_one(solver):
     assert len(run(one_bit_mean, SPEC.build())[-1].s) == SPEC.d2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [*SOLVERS, one_bit_leml])
 def test_labels_that_no_sample_has_do_no_harm(solver):
     spec = OneBitMultilabel(m=30, d1=8, d2=200, rank=2, batches=3)
@@ -140,8 +108,9 @@ def test_labels_that_no_sample_has_do_no_harm(solver):
         assert np.isfinite(W.dense()).all() and np.isfinite(list(spec.build().score(W).values())).all()
 
 
+@pytest.mark.slow
 def test_power_iteration_beats_leml_on_the_same_batches_and_likelihood_steps_beat_both():
-    plain = OneBitMultilabel(m=6000, d1=40, d2=20, rank=2)
+    plain = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2)
     for spec, margin in ((plain, 2.0), (plain.replace(noise=0.1), 1.2), (plain.replace(flip=0.02), 1.2)):
         power, likelihood, leml = (
             solve(spec, name).table for name in ("one-bit-power", "one-bit-likelihood", "leml-squared")
@@ -153,6 +122,7 @@ def test_power_iteration_beats_leml_on_the_same_batches_and_likelihood_steps_bea
         assert 2 * last["error"] < error[0] and last["auc"] > max(power["auc"].max(), leml["auc"].max())
 
 
+@pytest.mark.slow
 def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelihood_steps_do_not():
     spec = SPEC.replace(noise=0.5, batches=32)
     power, likelihood = (solve(spec, name).table["error"] for name in ("one-bit-power", "one-bit-likelihood"))
@@ -161,6 +131,7 @@ def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelih
     assert likelihood[31] < 0.65 * likelihood[7]
 
 
+@pytest.mark.slow
 def test_a_table_without_noise_is_fitted_without_error_and_ends_the_run():
     trace = solve(FULL, "one-bit-power", max_iter=500)
     (samples,) = FULL.build().blocks(0)
@@ -168,6 +139,7 @@ def test_a_table_without_noise_is_fitted_without_error_and_ends_the_run():
     assert (np.sign(samples.X @ trace.estimate.dense()) == samples.y).all()
 
 
+@pytest.mark.slow
 def test_samples_that_are_not_fresh_take_a_shorter_step():
     spec = OneBitMultilabel(observation="full", m=600, d1=60, d2=20)
     half, whole = (solve(spec, "one-bit-power", max_iter=60, step=step).table["error"] for step in (0.5, 1.0))
@@ -175,6 +147,7 @@ def test_samples_that_are_not_fresh_take_a_shorter_step():
     assert half.equals(solve(spec, "one-bit-power", max_iter=60).table["error"])
 
 
+@pytest.mark.slow
 def test_likelihood_steps_stay_near_the_best_on_a_table_with_flips():
     errors = solve(FULL.replace(flip=0.1), "one-bit-likelihood", max_iter=60).table["error"]
     assert errors.iloc[-1] < 1.5 * errors.min() and errors.iloc[-1] < 0.1
@@ -193,6 +166,7 @@ def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():
     assert whole[-1].dense() == pytest.approx(plain[-1].dense())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
 def test_rivals_accept_a_table_of_all_labels_only(solver):
     with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
@@ -229,6 +203,7 @@ def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
         make_job(large, "leml")
 
 
+@pytest.mark.slow
 def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
     # As the paper does: a fifth of the signs for each iteration. The whole table at half step predicts nearly all.
     spec = lrlab.spec("one-bit-multilabel", m=1500, d1=30, d2=20, rank=2, observation="full", seed=1007)
@@ -239,3 +214,10 @@ def test_batches_drawn_from_a_table_end_at_the_error_of_one_batch():
     stream = spec.replace(observation="stream", m=3000)
     fresh, same = (lrlab.solve(stream, "one-bit-power", max_iter=5, batch_share=share) for share in (0.0, 0.2))
     assert fresh.metrics["hamming"] == same.metrics["hamming"]
+
+
+@pytest.mark.slow
+def test_labels_that_can_be_separated_leave_no_minimum_without_a_penalty():
+    spec = lrlab.spec("one-bit-multilabel", m=15, d1=20, d2=6, rank=2, observation="full")
+    for weight, stop in ((0, "NO_MINIMUM"), (1, "CONVERGED")):
+        assert lrlab.solve(spec, "trace-norm-logistic", regularization=weight).stop.name == stop

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import lrlab
+from lrlab.model_entry import Success
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.protocol import Stop
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
-from lrlab.sweeps.definition import Span, Success, Sweep
+from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.theory import regions
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.state_evolution import overlaps
@@ -21,6 +22,7 @@ def iterates(problem, number, **options):
     return list(itertools.islice(gamp(problem, rng=np.random.default_rng(0), **options), number))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "ratio"), [("real", 1.4), ("complex", 2.5)])
 def test_exact_answers_are_recovered_with_few_measurements(field, ratio):
     for seed in range(1000, 1004):
@@ -29,6 +31,7 @@ def test_exact_answers_are_recovered_with_few_measurements(field, ratio):
         assert trace.metrics["limit_overlap"] == trace.metrics["limit_best_overlap"] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "ratio"), [("real", 0.9), ("complex", 1.9)])
 def test_below_the_threshold_of_information_nothing_is_claimed(field, ratio):
     for seed in range(1000, 1003):
@@ -47,6 +50,7 @@ SPECS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS, ids=repr)
 def test_every_iteration_is_predicted(spec):
     number, seeds = 12, 5
@@ -59,6 +63,7 @@ def test_every_iteration_is_predicted(spec):
     assert np.all(np.abs(mean - predicted) < np.maximum(0.06, 4 * error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("field", "data"), [("real", "intensity"), ("complex", "magnitude")])
 def test_noisy_answers_end_at_the_fixed_point(field, data):
     spec = PhaseRetrieval(m=800, p=200, field=field, data=data, noise=0.3)
@@ -105,5 +110,5 @@ def test_maps_hatch_what_is_impossible_and_hard():
 
 def test_a_run_that_stands_still_without_fitting_starts_again():
     """At 1.3 times the unknowns this start ends at an overlap of 0.52, a random one at the truth."""
-    trace = lrlab.solve(lrlab.spec("phase-retrieval", p=500, m=650, field="real", seed=3001), "gamp")
+    trace = lrlab.solve(lrlab.spec("phase-retrieval", p=500, m=650, field="real", seed=3001), "gamp", max_iter=400)
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6 and len(trace.rows) > 80

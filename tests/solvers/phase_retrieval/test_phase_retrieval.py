@@ -1,15 +1,20 @@
 """Phase retrieval: what solvers make of it, with every option."""
 
+import itertools
+
 import numpy as np
 import pytest
 
+import lrlab
 from lrlab import catalog
+from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.parameters import InputError
 from lrlab.protocol import Interrupted, Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.phase_retrieval import phase_gauss_newton
 from lrlab.theory.phase import STARTS
+from tests.thorough import a_third
 
 KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude", "intensity")]
 
@@ -31,11 +36,10 @@ def solved(spec, name, *, max_iter=200, **options):
 @pytest.mark.parametrize("name", SOLVERS)
 @pytest.mark.parametrize(("field", "data"), KINDS)
 def test_recovery_without_noise(name, field, data):
-    for seed in range(3):
-        problem, iterates, stop = solved(SMALL.replace(field=field, data=data, seed=seed), name)
-        assert stop is Stop.CONVERGED and iterates[-1].residual <= 1e-8
-        assert iterates[-1].estimate.dtype == problem.A.dtype
-        assert problem.score(iterates[-1].estimate)["error"] < 1e-6
+    problem, iterates, stop = solved(SMALL.replace(field=field, data=data), name)
+    assert stop is Stop.CONVERGED and iterates[-1].residual <= 1e-8
+    assert iterates[-1].estimate.dtype == problem.A.dtype
+    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
 
 
 FAITHFUL = [
@@ -54,8 +58,7 @@ def test_every_option_recovers(name, options, field):
     assert problem.score(iterates[-1].estimate)["error"] < 1e-6
 
 
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize(("name", "start"), a_third(list(itertools.product(SOLVERS, STARTS))))
 def test_many_measurements_recover_from_any_start(name, start):
     problem, iterates, _ = solved(SMALL.replace(m=640), name, max_iter=600, start=start)
     assert problem.score(iterates[-1].estimate)["error"] < 1e-6
@@ -123,3 +126,50 @@ def test_a_run_ends_in_the_middle_of_its_start(name):
     run = SOLVERS[name](problem, rng=np.random.default_rng(0))
     assert drive(run, lambda *news: None) is Stop.CANCELLED
     assert calls == sorted(calls) and 0 <= calls[0] and calls[-1] < 1
+
+
+# Hybrid input-output
+
+
+SPECS = [
+    PhaseRetrieval(m=60, p=10), PhaseRetrieval(m=60, p=10, field="real"),
+    CodedDiffraction(side=8, masks=3, oversampling=2),
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spec", SPECS, ids=repr)
+@pytest.mark.parametrize("beta", [0.0, 0.7])
+def test_steps_are_those_of_the_paper_by_an_orthogonal_projection(spec, beta):
+    problem = spec.build()
+    A, b = problem.A @ np.eye(problem.shape[1]), problem.magnitude
+    P = A @ np.linalg.pinv(A)
+    run = SOLVERS["alternating-projections"](problem, relaxation=beta, rng=np.random.default_rng(3))
+    first, *iterates = itertools.islice(run, 6)
+    # The first v is A z_0; M v is all that the next estimate shows of it.
+    v, residual = A @ first.estimate, first.residual
+    for iterate in iterates:
+        M = b * v / np.abs(v)
+        assert np.allclose(iterate.estimate, np.linalg.pinv(A) @ M)
+        inside, outside = M, v - beta * M
+        after = P @ inside + outside - P @ outside
+        assert residual == pytest.approx(np.linalg.norm(after - v) / np.linalg.norm(b))
+        v, residual = after, iterate.residual
+
+
+@pytest.mark.slow
+def test_it_recovers_where_error_reduction_stagnates():
+    spec = CodedDiffraction(side=16, masks=3, truth="digit-5", seed=4)
+    stuck, free = (
+        lrlab.solve(spec, solver, max_iter=300) for solver in ("alternating-projections", "hybrid-input-output")
+    )
+    assert stuck.metrics["error"] > 0.1 and free.metrics["error"] < 1e-3
+    assert stuck.stop is not Stop.CONVERGED
+
+
+def test_it_wanders_under_noise():
+    spec = CodedDiffraction(side=16, photons=100.0)
+    wandering, near = (
+        lrlab.solve(spec, name, max_iter=500) for name in ("hybrid-input-output", "truncated-amplitude-flow")
+    )
+    assert wandering.stop is Stop.MAX_ITER and near.metrics["error"] < wandering.metrics["error"]

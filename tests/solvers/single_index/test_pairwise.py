@@ -9,7 +9,7 @@ import lrlab
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.pairwise import pair_moments
+from lrlab.solvers.single_index.class_moments import pair_moments
 
 
 def by_definition(X, y, pairs):
@@ -55,6 +55,7 @@ def test_the_moment_with_the_gap_is_chosen(threshold, winner):
     assert trace.metrics["overlap"] == pytest.approx(trace.metrics["limit_overlap"], abs=0.1)
 
 
+@pytest.mark.slow
 def test_all_pairs_are_better_than_consecutive_ones():
     errors = {
         pairs: np.median([

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 import lrlab
-from lrlab import catalog, metrics
+from lrlab import catalog, linalg
 from lrlab.linalg import unit
 from lrlab.models import single_index
 from lrlab.theory import principal_hessian
@@ -36,7 +36,7 @@ def estimate(problem, name, **options):
 
 
 def same_line(a, b, tol=1e-9):
-    assert metrics.aligned_scores(metrics.align(a, unit(b)), unit(b))["error"] < tol
+    assert np.linalg.norm(linalg.align(a, unit(b)) - unit(b)) < tol
 
 
 def median_error(spec, name, seeds=5, **options):
@@ -122,6 +122,7 @@ def test_streamed_equals_in_memory(name, monkeypatch):
 # Limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ratio", [3, 10])
 def test_least_squares_and_marginal_mean_reach_their_limits(ratio):
     spec = lrlab.spec("flipped-logistic", n=200 * ratio, p=200, intercept=1.0)
@@ -133,12 +134,12 @@ def test_least_squares_and_marginal_mean_reach_their_limits(ratio):
             assert np.mean([t.metrics["overlap"] for t in traces]) == pytest.approx(predicted, abs=0.04)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("whitening", ["sample", "identity"])
 @pytest.mark.parametrize(
     ("model", "settings"),
     [
         ("one-bit-phase-retrieval", {"n": 1000, "threshold": 1.0}),
-        ("one-bit-phase-retrieval", {"n": 4000, "threshold": 0.4}),
         ("one-bit-phase-retrieval", {"n": 4000, "threshold": 1.0, "noise": 1.0}),
         ("flipped-logistic", {"n": 20_000, "intercept": 3.0}),
         ("one-bit-phase-retrieval", {"n": 800, "threshold": 0.3}),

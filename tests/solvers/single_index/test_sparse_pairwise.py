@@ -9,7 +9,7 @@ from scipy import sparse
 
 import lrlab
 from lrlab.solvers.single_index import fantope
-from lrlab.solvers.single_index.sparse_pairwise import sparse_pairwise_moment, truncated
+from lrlab.solvers.single_index.sparse_pairwise import sparse_pairwise_moment
 
 NAME = "sparse-pairwise-moment"
 SPEC = lrlab.spec("one-bit-sensing", n=4000, p=60, sparsity=4, noise=0.3, seed=3)
@@ -19,11 +19,6 @@ MODELS = (
     lrlab.spec("one-bit-phase-retrieval", n=8000, p=60, sparsity=4, threshold=1.0, seed=3),
     lrlab.spec("one-bit-phase-retrieval", n=20_000, p=60, sparsity=4, threshold=0.35, seed=3),
 )
-
-
-def matrix(state):
-    """Return P (p, p) of an iteration."""
-    return fantope.compose(state.weights, state.vectors)
 
 
 def moment(p=24, s=3, n=600, seed=0, strength=0.6):
@@ -80,8 +75,9 @@ def test_admm_agrees_with_an_interior_point_solver(p, rho):
     M = moment(p)
     P, optimum = clarabel_optimum(M, rho)
     state = next(s for s in islice(fantope.fantope_admm(M, rho), 3000) if s.gap <= 1e-6)
-    assert fantope.fantope_objective(M, rho, matrix(state)) == pytest.approx(optimum, abs=2e-6)
-    np.testing.assert_allclose(matrix(state), P, atol=2e-3)
+    solution = (state.vectors * state.weights) @ state.vectors.T
+    assert np.vdot(M, solution) - rho * np.abs(solution).sum() == pytest.approx(optimum, abs=2e-6)
+    np.testing.assert_allclose(solution, P, atol=2e-3)
 
 
 # Algorithm 2
@@ -99,21 +95,6 @@ def test_it_recovers_a_sparse_signal_where_the_dense_method_does_worse(spec):
     assert trace.metrics["error"] < 0.6 * dense.metrics["error"]
 
 
-def test_objective_estimate_and_residual_belong_together():
-    problem = SPEC.build()
-    dx = problem.X[1::2] - problem.X[::2]
-    changed = problem.y[1::2] != problem.y[::2]
-    M = dx[changed].T @ dx[changed] / len(dx)
-    for iterate in iterates(SPEC, moment="M"):
-        b = iterate.estimate
-        assert np.linalg.norm(b) == pytest.approx(1.0) and np.count_nonzero(b) <= 4
-        assert iterate.objective == pytest.approx(-b @ M @ b)
-        step = truncated(M @ b, 4)
-        assert iterate.residual >= np.linalg.norm(step - b) - 1e-9
-        if "Second stage" in iterate.note:
-            assert iterate.residual == pytest.approx(np.linalg.norm(step - b), abs=1e-9)
-
-
 def test_the_best_support_is_recovered_on_a_small_problem():
     spec = SPEC.replace(p=12, sparsity=3, n=3000)
     last = iterates(spec, number=300, moment="M")[-1]
@@ -125,6 +106,7 @@ def test_the_best_support_is_recovered_on_a_small_problem():
     assert last.objective == pytest.approx(-best, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_entries_that_do_not_stand_out_are_left_out():
     errors = [
         [

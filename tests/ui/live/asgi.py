@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from starlette.websockets import WebSocket
 
 from lrlab.ui.live import routes
+from tests.waiting import PATIENCE
 
 HOST = "lab.example"
 
@@ -38,7 +39,7 @@ class Client:
         """Read the waiting messages and all later ones."""
         self._free.set()
 
-    async def until(self, condition, seconds=10.0):
+    async def until(self, condition, seconds=PATIENCE):
         """Return once the condition holds."""
         async with asyncio.timeout(seconds):
             while not condition():
@@ -80,4 +81,4 @@ async def connected(token, cookie="", origin=f"http://{HOST}"):
     finally:
         client._frames.put_nowait({"type": "websocket.disconnect", "code": 1001})
         client.read_on()
-        await asyncio.wait_for(task, 5.0)
+        await asyncio.wait_for(task, PATIENCE)

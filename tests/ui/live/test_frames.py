@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 from playwright.sync_api import expect
 
-from tests.load.server import serve
+from tests.server import serve
 
 
 @contextmanager

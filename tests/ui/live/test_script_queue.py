@@ -3,9 +3,7 @@
 import threading
 
 from lrlab.ui.live import script_queue
-from tests.waiting import until
-
-PATIENCE = 30.0
+from tests.waiting import PATIENCE, until
 
 
 def started(work, *given):

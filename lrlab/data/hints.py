@@ -1,0 +1,43 @@
+"""What you may state about a file: one declaration for the page, the shell and `lrlab.fit`."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from lrlab.parameters import Parameter, choice, declared, require_known
+
+KINDS = _, MATRIX, TRIPLES, PATTERNS, _ = ("responses", "matrix", "triples", "patterns", "labels")
+COMPLETION = "inductive-completion"
+"""The model of a matrix with missing entries."""
+USUAL = "y, target, label, class, outcome, or the last one"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """Your statements on a file, which replace guesses. Columns: names, numbers from 1, or ranges such as 5-9."""
+
+    kind: Annotated[str, choice(*KINDS, help="content of the file (default: by its columns)")] = ""
+    model: Annotated[
+        str, Parameter(meaning="model of the measurements, as listed by `lrlab models` (default: by their form)")
+    ] = ""
+    y: Annotated[str, Parameter(meaning=f"column of the response, by name or number (default: {USUAL})")] = ""
+    Z: Annotated[
+        str, Parameter(meaning="columns of second vectors of bilinear forms (rank-one-sensing), such as 5-9 or a,b")
+    ] = ""
+    missing: Annotated[str, Parameter(meaning="mark of a missing value, such as -1; none if nothing is missing")] = ""
+    duplicates: Annotated[
+        str, choice("last", "mean", help="combination of values of one entry; last: the newest by a column of times")
+    ] = ""
+
+    def __post_init__(self) -> None:
+        """Raise InputError for a word that is not a choice."""
+        for name, value in self.given.items():
+            if choices := declared(Hints)[name].choices:
+                require_known(value, choices, what=name)
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Your statements by name, without those that you leave out."""
+        return {name: value for name, value in vars(self).items() if value}
+
+
+NOTHING = Hints()

@@ -1,0 +1,368 @@
+"""Finds the best solver of each grid point on the same data, by a race that drops clear losers."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from lrlab import catalog
+from lrlab.arrays import Array, Mask
+from lrlab.models import axes
+from lrlab.parameters import InputError
+from lrlab.runs.job import Job
+from lrlab.sweeps.definition import Given, Span, Sweep
+from lrlab.sweeps.results import SweepResults
+from lrlab.sweeps.statistics import quartiles, wilson_bounds
+
+COLUMNS, ROWS, TRIALS = 7, 5, 16
+"""Grid points of a race, across and upwards, and most trials of a solver at each."""
+TRIAL_SECONDS = 5.0
+"""Time limit of a trial of a race: a slow solver has results within the race's budget."""
+LOOKS = (4, 8, TRIALS)
+"""Numbers of trials before a race drops solvers. Four failures exclude a success rate of 50% (Wilson)."""
+EXACT, WORST = 1e-3, 2.0
+"""Smaller errors are left by tolerances and rounding: the recovery is exact. Larger ones count as no estimate."""
+MARGIN, TIME_MARGIN = math.log(1.1), math.log(1.5)
+"""Least differences of log errors, and of log seconds per solved problem, of a win."""
+RISK = 0.05
+"""Probability of a winner among equal solvers, at most."""
+CLEAR_WINS = 3
+"""A sentence names solvers with so many clear wins."""
+OTHER_POINT, BOUND = -1.5, 0.05
+"""Weight of a point without a win in the rectangle that a sentence names, which has wins of 1; cost of its bounds."""
+STRIPS = 30
+"""Strips of a longer axis, between which the rectangle ends."""
+
+
+class Comparison(NamedTuple):
+    """A comparison of solvers on the same data.
+
+    left: the solvers that no other clearly beats. solved: whether one of them has a success rate of 50%.
+    by_time: whether they recover exactly, so that seconds per solved problem count instead of errors.
+    """
+
+    left: Mask
+    solved: bool
+    by_time: bool
+
+
+def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOOKS)) -> Comparison:
+    """Return who wins on the same trials: arrays (solvers, trials), with seconds of nan for a missing trial.
+
+    The best solver has the smallest mean log error among those with a success rate of 50%. It beats another if the
+    mean paired difference is more than 10% and significant: by Student's t at RISK over the numbers of solvers and
+    looks. If recoveries are exact, the logarithm of the seconds per solved problem replaces
+    the log error, with a standard error by the delta method, and a difference counts from a factor of 1.5.
+    """
+    tried = ~np.isnan(seconds)
+    exact = succeeded & (errors <= EXACT)
+    by_time = int(_half(exact, tried).sum()) > 1
+    solved = tried & (exact if by_time else succeeded)
+    good = _half(solved, tried)
+    low, high = wilson_bounds(solved.sum(axis=1), tried.sum(axis=1))
+    left: Mask = tried.sum(axis=1) > 0
+    if not good.any():
+        return Comparison(left & (high >= 0.5), False, False)
+    # By differences on common trials: those who were dropped early had other ones.
+    common = tried[:, None] & tried[None]
+    logs = np.log(np.clip(np.where(np.isnan(errors), WORST, errors), EXACT, WORST))
+    if by_time:
+        # Half a problem more keeps the cost finite.
+        spent = np.maximum(np.where(common, seconds[:, None], 0.0).sum(axis=2), 1e-9)
+        cost = np.log(spent) - np.log((common & solved[:, None]).sum(axis=2) + 0.5)
+        gaps, margin = cost - cost.T, TIME_MARGIN
+    else:
+        differences = np.where(common, logs[:, None] - logs[None], 0.0)
+        gaps, margin = differences.sum(axis=2) / np.maximum(common.sum(axis=2), 1), MARGIN
+    best = min(np.flatnonzero(good), key=lambda k: gaps[k, good].max())
+    # A solver that surely fails in half of its trials loses to one that surely succeeds.
+    left = left & ((high >= 0.5) | (low[best] < 0.5))
+    level = 1.0 - RISK / (len(errors) * looks)
+    for k in np.flatnonzero(left & (gaps[:, best] > margin)):
+        shared = common[k, best]
+        pair, n = np.ix_([k, best], shared), np.count_nonzero(shared)
+        if n > 1:
+            first, second = _costs(seconds[pair], solved[pair]) if by_time else logs[pair]
+            error = (first - second).std(ddof=1) / math.sqrt(n)
+            left[k] = gaps[k, best] <= stdtrit(n - 1, level) * error
+    return Comparison(left, True, by_time)
+
+
+def _half(succeeded: Mask, tried: Mask) -> Mask:
+    """Return which solvers have a success rate of at least 50%."""
+    half: Mask = tried.any(axis=1) & (2 * (succeeded & tried).sum(axis=1) >= tried.sum(axis=1))
+    return half
+
+
+def _costs(seconds: Array, solved: Mask) -> Array:
+    """Return the change of log seconds per solved problem by each trial (solvers, trials), to first order."""
+    spent, count = np.maximum(seconds.mean(axis=1), 1e-9), solved.mean(axis=1) + 0.5 / solved.shape[1]
+    costs: Array = seconds / spent[:, None] - solved / count[:, None]
+    return costs
+
+
+class Outcome(NamedTuple):
+    """The outcome at a grid point.
+
+    best: the solvers that no other clearly beats, the fastest first; empty if no success rate reaches 50%.
+    trials: the most of any solver. words: of each solver its error, time and successes, the most accurate first.
+    """
+
+    point: tuple[float, ...]
+    best: tuple[str, ...]
+    by_time: bool
+    trials: int
+    words: Mapping[str, str]
+
+
+class Winners(NamedTuple):
+    """The outcomes at the grid points, and their summary as a sentence.
+
+    While trials arrive, a point has an outcome once every solver has a trial there. excluded: points without a
+    solver that uses only the allowed oracle information.
+    """
+
+    outcomes: list[Outcome]
+    sentence: str
+    excluded: frozenset[tuple[float, ...]] = frozenset()
+
+
+def comparable(sweep: Sweep) -> bool:
+    """Return whether a sweep can show who wins where: it has two axes and several solvers."""
+    return len(sweep.grid) == 2 and len(sweep.solvers) > 1
+
+
+def error_metric(sweep: Sweep) -> str:
+    """Return the metric that compares solvers: the one of the success rule if it is an error, or else "error"."""
+    measures, metric = catalog.family(sweep.spec.model).measures, sweep.contour.metric
+    return "error" if measures[metric].rising and "error" in measures else metric
+
+
+def oracles(sweep: Sweep) -> dict[str, frozenset[str]]:
+    """Return the oracle information of each solver of a sweep."""
+    return {name: frozenset(catalog.solver(name, sweep.spec.model).oracle) for name in sweep.solvers}
+
+
+def winners_of(results: SweepResults, without: Collection[str] = ()) -> Winners:
+    """Return who wins at each grid point of a sweep; without: oracle information that excludes a solver."""
+    sweep, trials_of = results.sweep, _trials(results)
+    titles = {name: sweep.titles[name] for name, known in oracles(sweep).items() if not known & {*without}}
+    points, excluded = _points(sweep), set[tuple[float, ...]]()
+    outcomes, lacking = list[Outcome](), 0
+    for point, jobs in points.items():
+        compared = [job for job in jobs if job.solver in titles]
+        if jobs and not compared:
+            excluded.add(point)
+        errors, succeeded, seconds = trials_of(compared)
+        measured = (~np.isnan(seconds)).any(axis=1)
+        # A solver that waits for its first trial may win, and nobody wins before the others have one.
+        if not measured.any() or (not measured.all() and (results.alive or measured.sum() == 1)):
+            continue
+        lacking += not measured.all()
+        names = [job.solver for job in compared]
+        outcomes.append(_outcome(point, names, titles, errors, succeeded, seconds, len(looks(sweep.trials))))
+    sentences = [
+        _sentence(sweep, titles, outcomes),
+        f"At {lacking} of {len(outcomes)} points a solver has no trial." if lacking else "",
+        f"At {len(excluded)} of {len(points)} points no solver is compared." if excluded else "",
+    ]
+    return Winners(outcomes, " ".join(filter(None, sentences)), frozenset(excluded))
+
+
+def _outcome(
+    point: tuple[float, ...],
+    names: Sequence[str],
+    titles: Mapping[str, str],
+    errors: Array,
+    succeeded: Mask,
+    seconds: Array,
+    looks: int,
+) -> Outcome:
+    """Return the outcome of the trials (solvers, trials) of the named solvers at a grid point."""
+    left, solved, by_time = compare(errors, succeeded, seconds, looks)
+    trials, successes = (~np.isnan(seconds)).sum(axis=1), succeeded.sum(axis=1)
+    times, medians = np.nansum(seconds, axis=1) / np.maximum(trials, 1), quartiles(errors)[:, 1]
+    best = tuple(names[k] for k in np.argsort(times) if left[k] and solved)
+    words = dict[str, str]()
+    for k in np.argsort(medians):
+        error = "no estimate" if np.isnan(medians[k]) else f"{medians[k]:.2g}"
+        counts = f"{error}, {times[k]:.2g} s, {successes[k]} of {trials[k]}" if trials[k] else "no trial"
+        # Without the parentheses of the title.
+        words[names[k]] = f"{titles[names[k]].partition(' (')[0]}: {counts}"
+    return Outcome(point, best, by_time, int(trials.max()), words)
+
+
+def _trials(results: SweepResults) -> Callable[[Sequence[Job]], tuple[Array, Mask, Array]]:
+    """Return a function from jobs to their errors, successes and seconds (jobs, trials).
+
+    Rising metrics count by their distance from 1. A failed trial has no error, no success, and the seconds of the
+    job's median trial, or its time limit.
+    """
+    sweep = results.sweep
+    measures, rule, metric = catalog.family(sweep.spec.model).measures, sweep.contour, error_metric(sweep)
+    # First, as trials may arrive meanwhile: what has no seconds yet does not count.
+    seconds = results.matrix("seconds")
+    errors, succeeded = results.matrix(metric), results.succeeded()
+    if measures[metric].rising:
+        errors = 1.0 - errors
+    if not sweep.success and not measures[rule.metric].rising:
+        # The contour of a mean error is drawn at a level; to succeed is to be below.
+        succeeded = results.matrix(rule.metric) < rule.level
+    width, tried = seconds.shape[1], ~np.isnan(seconds)
+    errors, succeeded = errors[:, :width], succeeded[:, :width] & tried
+    row_of = {job: row for row, job in enumerate(sweep.jobs)}
+    failed = np.zeros(seconds.shape, dtype=bool)
+    if sweep.race:
+        # A store keeps no failure: a missing trial failed if its job has a trial of a later round.
+        round_of = np.searchsorted(looks(sweep.trials), np.arange(width), side="right")
+        failed = ~tried & (round_of < np.where(tried, round_of, -1).max(axis=1, keepdims=True))
+    for job, number in list(results.failures):
+        # Nobody has finished a trial with a larger number.
+        if number < width:
+            failed[row_of[job], number] = True
+    medians = quartiles(seconds)[:, 1]
+    usual = np.where(np.isnan(medians), [job.limits.max_seconds for job in sweep.jobs], medians)
+    seconds = np.where(failed & ~tried, usual[:, None], seconds)
+
+    def of(jobs: Sequence[Job]) -> tuple[Array, Mask, Array]:
+        rows = [row_of[job] for job in jobs]
+        return errors[rows], succeeded[rows], seconds[rows]
+
+    return of
+
+
+def looks(trials: int) -> list[int]:
+    """Return the numbers of trials before each comparison in a race of so many."""
+    return sorted({min(look, trials) for look in (*LOOKS, trials)})
+
+
+def _points(sweep: Sweep) -> dict[tuple[float, ...], list[Job]]:
+    """Return the jobs at each grid point."""
+    jobs: dict[tuple[float, ...], list[Job]] = {}
+    for cell in sweep.cells:
+        own = jobs.setdefault(tuple(cell.axes.values()), [])
+        own += [cell.job] if cell.job else []
+    return jobs
+
+
+def race(sweep: Sweep) -> Sweep:
+    """Return the race of all solvers that apply, on a coarse grid of a sweep's two axes."""
+    if len(sweep.grid) != 2:
+        raise InputError("axes", "two axes", ", ".join(sweep.grid), "add a second axis")
+    model, most = sweep.spec.model, (COLUMNS, ROWS)
+    spans = tuple((name, _coarse(given, count)) for (name, given), count in zip(sweep.axes, most, strict=True))
+    # The limits of a first map suit its first solver.
+    own = {name: value for name, value in sweep.settings if catalog.family(model).limits.get(name) != value}
+    own["max_seconds"] = min(float(own.get("max_seconds", TRIAL_SECONDS)), TRIAL_SECONDS)
+    names = [entry.name for entry in catalog.solvers_for(model)]
+    changed: dict[str, Any] = {"trials": TRIALS, "adaptive": False, "tolerance": 1, "budget": 0, "race": True}
+    all_of_them = replace(sweep, axes=spans, solvers=names, settings=own, **changed)
+    able = {cell.solver for cell in all_of_them.cells if cell.job}
+    return replace(all_of_them, solvers=[name for name in names if name in able])
+
+
+def _coarse(given: Given, most: int) -> Given:
+    """Return at most so many values of an axis, its ends among them."""
+    if isinstance(given, Span):
+        return replace(given, steps=min(given.steps, most))
+    places = np.unique(np.linspace(0, len(given) - 1, min(len(given), most)).round().astype(int))
+    return tuple(given[place] for place in places)
+
+
+def rounds(sweep: Sweep, results: SweepResults) -> Iterator[dict[Job, range]]:
+    """Yield the trials of each round of a race. Before you take the next round, add its trials to the results.
+
+    The first round is of all solvers. A later one is of those that nobody clearly beats in some comparison at their
+    grid point, as long as there are two of them or nobody succeeds yet. There is a comparison for the oracle
+    information of each solver, and of several together: of all solvers that know nothing else.
+    """
+    known, done, running = oracles(sweep), 0, [*sweep.jobs]
+    allowed = {*known.values()}
+    for one in known.values():
+        allowed |= {one | other for other in allowed}
+    for look in looks(sweep.trials):
+        if not running:
+            return
+        yield dict.fromkeys(running, range(done, look))
+        trials_of = _trials(results)
+        done, held = look, dict[Job, None]()
+        for jobs in _points(sweep).values():
+            # Different information may admit the same solvers.
+            groups = dict.fromkeys(tuple(job for job in jobs if known[job.solver] <= told) for told in allowed)
+            for group in filter(None, groups):
+                left, solved, _ = compare(*trials_of(group), len(looks(sweep.trials)))
+                if left.sum() > 1 or not solved:
+                    held |= dict.fromkeys(job for job, stays in zip(group, left, strict=True) if stays)
+        running = [job for job in running if job in held]
+
+
+def _sentence(sweep: Sweep, titles: Mapping[str, str], outcomes: Sequence[Outcome]) -> str:
+    """Return who wins where: solvers with at least CLEAR_WINS clear wins, with counts."""
+    alive = [one for one in outcomes if one.best]
+    clear = [one for one in alive if len(one.best) == 1]
+    wins, parts = Counter(one.best[0] for one in clear).most_common(), list[str]()
+    for name, count in wins:
+        if count < CLEAR_WINS:
+            continue
+        own = [one for one in clear if one.best[0] == name]
+        fastest = sum(one.by_time for one in own)
+        counts = {"is most accurate": count - fastest, "solves most problems per second": fastest}
+        words = " and ".join(f"{what} at {number}" for what, number in counts.items() if number)
+        parts.append(f"{titles[name]} {words} of {len(alive)} points{_above_all(sweep, own, alive)}.")
+    if few := sum(count for _, count in wins if count < CLEAR_WINS):
+        parts.append(f"Other solvers win at {few}." if parts else f"A solver wins at {few} of {len(alive)} points.")
+    if open_ := len(alive) - len(clear):
+        trials = max(one.trials for one in alive)
+        where = f"{open_}" if parts else f"{open_} of {len(alive)} points"
+        words = f"up to {trials} trials" if trials > 1 else "1 trial"
+        parts.append(f"At {where} no winner is clear after {words}.")
+    if nobody := len(outcomes) - len(alive):
+        parts.append(f"At {nobody} of {len(outcomes)} points nobody succeeds.")
+    return " ".join(parts)
+
+
+def _above_all(sweep: Sweep, own: Sequence[Outcome], alive: Sequence[Outcome]) -> str:
+    """Return the rectangle of the plane with most wins of a solver and fewest other points, as words."""
+    names, grid = axes.short_names(type(sweep.spec)), {name: sorted(values) for name, values in sweep.grid.items()}
+    weights = np.zeros([len(values) for values in grid.values()])
+    for points, weight in ((alive, OTHER_POINT), (own, 1.0)):
+        for one in points:
+            weights[tuple(values.index(value) for values, value in zip(grid.values(), one.point, strict=True))] = weight
+    sides = best_rectangle(weights)
+    if np.count_nonzero(weights[tuple(slice(first, last + 1) for first, last in sides)] > 0) < CLEAR_WINS:
+        return ""
+    parts = [_bounds(names[name], grid[name], ends) for name, ends in zip(grid, sides, strict=True)]
+    words = " and ".join(filter(None, parts))
+    return f", above all for {words}" if words else ""
+
+
+def best_rectangle(weights: Array) -> list[tuple[int, int]]:
+    """Return the first and last indices, on both axes, of the rectangle with the largest sum of weights.
+
+    It compares all rectangles, of a long axis all that end between STRIPS; each bounded axis costs BOUND.
+    """
+    borders = [np.unique(np.linspace(0, n, min(n, STRIPS) + 1).round().astype(int)) for n in weights.shape]
+    until = np.pad(weights.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))[np.ix_(*borders)]
+    (left, right), (low, high) = pairs = [np.triu_indices(len(border), 1) for border in borders]
+    sums = until[np.ix_(right, high)] - until[np.ix_(right, low)] - until[np.ix_(left, high)] + until[np.ix_(left, low)]
+    sides = [(border[first], border[end]) for border, (first, end) in zip(borders, pairs, strict=True)]
+    across, upwards = (BOUND * (end - first < n) for (first, end), n in zip(sides, weights.shape, strict=True))
+    best = np.unravel_index(np.argmax(sums - across[:, None] - upwards), sums.shape)
+    return [(int(first[k]), int(end[k]) - 1) for (first, end), k in zip(sides, best, strict=True)]
+
+
+def _bounds(name: str, values: Sequence[float], ends: tuple[int, int]) -> str:
+    """Return the part of an axis between two indices of its values as words; nothing for all of it."""
+    first, last = ends
+    low, high = (f"{values[index]:,.4g}" for index in ends)
+    if first == 0 and last == len(values) - 1:
+        return ""
+    if first == last:
+        return f"{name} = {low}"
+    if first == 0:
+        return f"{name} ≤ {high}"
+    return f"{name} ≥ {low}" if last == len(values) - 1 else f"{name} from {low} to {high}"

@@ -1,0 +1,111 @@
+"""Who wins where on *Phase transitions*: one button, its budget, the map, its sentence, and what solvers may know."""
+
+import pytest
+
+import lrlab
+from lrlab import catalog
+from lrlab.sweeps import session, winners
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.ui.sweep import sweep_controls, sweep_offers
+from tests.ui import driving
+from tests.ui.driving import drawn, errors, figure, words
+from tests.waiting import PATIENCE
+
+SMALL = {
+    "rank-one-sensing": {"d1": "8", "d2": "7", "x-from": "1", "x-to": "2", "y-from": "20", "y-to": "120"},
+    "compressed-sensing": {"p": "30", "x-from": "0.5", "x-to": "2", "y-from": "0.1", "y-to": "0.3"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(("model", "oracle"), [("rank-one-sensing", "rank"), ("compressed-sensing", "sparsity")])
+def test_one_button_races_all_solvers_within_its_budget(monkeypatch, model, oracle):
+    monkeypatch.setattr(session, "RACE_SECONDS", 2.0)
+    at = driving.opened("transition", model=model, **SMALL[model], **{"x-points": "2", "y-points": "2"})
+    assert "transition.said" not in str(at.get("html"))
+    drawn(at.button(key="transition-race").click().run())
+    run = at.session_state["transition:run"]
+    assert run.sweep.race and len(run.sweep.solvers) > 4
+    # Until each solver has a trial at some grid point, nothing is compared: a busy machine needs several budgets.
+    for _ in range(60):
+        assert run.wait(PATIENCE) and run.state in ("paused", "done")
+        drawn(at.run())
+        if words(at, "transition.said"):
+            break
+        drawn(at.button(key="transition-resume").click().run())
+    assert not errors(at) and at.query_params["race"] == "true"
+    assert "points" in words(at, "transition.said")
+    assert any("up to 16 trials per grid point; max_seconds = 5" in driving.read(one.value) for one in at.caption)
+    if run.spent:
+        assert any("Resume goes on" in one.value for one in at.caption)
+    drawing = figure(at, "transition-map")["data"]
+    assert len(drawing) > 1 and drawing[-1]["type"] == "heatmap"
+    assert "race=True" in sweep_offers.python(run.sweep)
+    told = {name for name, known in winners.oracles(run.sweep).items() if oracle in known}
+    assert told and told < set(run.sweep.solvers)
+    drawn(at.toggle(key=f"transition.know-{oracle}").set_value(False).run())
+    text = str(figure(at, "transition-map")["data"][-1]["text"])
+    assert not any(f"{run.sweep.titles[name].partition(' (')[0]}:" in text for name in told)
+    # Another figure of the same trials, without a new run.
+    show = next(box.key for box in at.selectbox if box.label == "Show")
+    drawn(at.selectbox(key=show).set_value("success_rate").run())
+    assert not errors(at) and at.session_state["transition:run"] is run
+
+
+def test_a_model_with_one_solver_has_no_race(monkeypatch):
+    entries = catalog.solvers_for("rank-one-sensing")
+    monkeypatch.setattr(catalog, "solvers_for", lambda model: entries[:1])
+    at = driving.opened("transition", model="rank-one-sensing", solvers=entries[0].name)
+    button = at.button(key="transition-race")
+    assert button.disabled and button.help == "Needs two solvers."
+
+
+@pytest.fixture
+def raced():
+    """Return the page at the address of a race."""
+    axes = {"rank": Span(1, 2, 2), "m": Span(20, 120, 2)}
+    spec = lrlab.spec("rank-one-sensing", d1=8, d2=7)
+    race = winners.race(Sweep(spec=spec, axes=axes, solvers=["altmin"]))
+    address = sweep_controls.address(race)
+    assert "adaptive" not in address
+    at = driving.opened("transition", **address, **{"know-rank": "false"})
+    assert [at.toggle(key="transition.race").value, shown(at, "trials")] == [True, 16]
+    assert not at.toggle(key="transition.know-rank").value
+    return at
+
+
+def shown(at, name):
+    return next(one.value for one in at.number_input if one.key == f"transition.{name}")
+
+
+def left(at):
+    """Return whether nothing of a race remains but its solvers."""
+    drawn(at)
+    assert not errors(at) and not {"race", "trials", "max_seconds", "adaptive"} & {*at.query_params}
+    return shown(at, "trials") == 5 and at.toggle(key="transition.adaptive").value
+
+
+def test_a_race_that_is_switched_off_leaves_an_adaptive_map(raced):
+    assert left(raced.toggle(key="transition.race").set_value(False).run())
+
+
+def test_another_model_begins_without_the_race_of_the_first(raced):
+    at = raced.selectbox(key="transition.model").set_value("inductive-completion").run()
+    assert left(at)
+    # A second solver makes no race of it.
+    [box] = [box for box in at.multiselect if box.label == "Solvers"]
+    assert left(box.set_value(box.options[:2]).run()) and at.query_params["solvers"].count(",") == 1
+    box = next(box for box in at.selectbox if box.label == "Show")
+    drawn(box.set_value("winner").run())
+    assert at.toggle(key="transition.know-rank").value
+    drawn(at.selectbox(key="transition.model").set_value("rank-one-sensing").run())
+    assert left(at)
+
+
+def test_a_trial_opens_where_a_solver_other_than_the_first_is_applicable():
+    axes = {"x-axis": "noise", "x-values": "0.1, 1", "y-axis": "ratio", "y-values": "1, 20"}
+    solvers = {"solvers": "pairwise-moment,marginal-mean", "show": "winner"}
+    at = driving.opened("transition", model="one-bit-sensing", p="5", **axes, **solvers)
+    # The first solver is refused at n = p, where the sliders begin.
+    assert not at.button(key="transition-trial-open").disabled
