@@ -11,13 +11,13 @@ import pytest
 
 from lrlab.ui.shared import code
 from tests.thorough import a_third
-from tests.ui.driving import finished, opened
+from tests.ui.driving import current, finished, opened
 
 
 def exported(page, given):
-    """Return a page whose run is over, its code as Python, and the code of its notebook's cells."""
-    at, page = opened(page, **given), "transition" if page == "sweep" else page
-    at = finished(at, page)
+    """Return a page whose run is over, its name today, its code as Python, and the code of its notebook's cells."""
+    page, given = current(page, given)
+    at = finished(opened(page, **given), page)
     at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
     at.run()
     python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
@@ -25,7 +25,7 @@ def exported(page, given):
     assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
     run = at.session_state[f"{page}:run"]
     figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "transition": lambda: "lrlab.map(table)"}
-    return at, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
+    return at, page, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
 
 
 def cells(notebook):
@@ -54,7 +54,7 @@ def compare(at, page, text):
         return
     table = pd.read_csv(io.StringIO(text))
     if page == "spectrum":
-        shown = pd.DataFrame([row for number in sorted(run.results) for row in run.results[number]])
+        shown = pd.DataFrame([row for number in sorted(run.values) for row in run.values[number]])
         keys = [name for name in shown if name in table and shown[name].dtype.kind == "f"]
         assert keys
         for name in keys:
@@ -88,5 +88,5 @@ pytestmark = pytest.mark.usefixtures("engine")
     ids=["notebook of a run", "sweep", "spectrum"],
 )
 def test_exported_code_prints_the_numbers_of_the_page(page, given, tmp_path):
-    at, python, notebook = exported(page, given)
+    at, page, python, notebook = exported(page, given)
     compare(at, page, printed(notebook if page == "converge" else python, tmp_path))
