@@ -16,8 +16,9 @@ from lrlab.lowrank import LowRank
 
 STEMS = 64
 """Longest vector drawn entry by entry; longer ones appear as estimate against ground truth."""
-MOST_POINTS, MOVING_POINTS = 1500, 300
-"""Most points of a run at rest, and while a run grows or a slider is dragged."""
+MOST_POINTS, MOVING_POINTS, MOVING_MARKS = 1500, 300, 100
+"""Most points of a run at rest; while a run grows or a slider is dragged, most points of its curve, and most marks of
+its estimate: Plotly takes as long for a mark as for ten points of a curve."""
 MOST_FRAMES = 80
 LEAST_RATIO = 10.0
 """Least ratio of the ends of the axis of singular values: equal ones lie on a line, not on their rounding errors."""

@@ -136,7 +136,7 @@ def test_long_curves_are_thinned_and_keep_both_ends():
     assert np.diff(x).max() <= 300 and np.sum(x <= 100) >= 90
 
 
-@pytest.mark.parametrize("most", [recovery.MOVING_POINTS, recovery.MOST_POINTS])
+@pytest.mark.parametrize("most", [recovery.MOVING_MARKS, recovery.MOST_POINTS])
 def test_a_long_signal_shows_all_its_large_entries(most):
     truth = np.zeros(3000)
     truth[::100] = 1.0

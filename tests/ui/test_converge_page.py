@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lrlab import catalog
-from lrlab.figures.recovery import MOVING_POINTS
+from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
 from tests.ui.driving import accepted, errors, figure, finished, place, words
@@ -104,7 +104,7 @@ def test_few_marks_follow_a_dragged_slider_and_all_return_at_rest():
     previews = at.session_state["live:tab"].previews
     preview = next(preview for key, preview in previews.items() if key.endswith(".n"))
     # A slow worker needs some tries.
-    until(lambda: len(preview.show(0)["converge.estimate"].data[-1].x) == MOVING_POINTS)
+    until(lambda: len(preview.show(0)["converge.estimate"].data[-1].x) == MOVING_MARKS)
 
 
 def count_of(at):

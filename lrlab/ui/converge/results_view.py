@@ -11,7 +11,7 @@ from lrlab.catalog import family
 from lrlab.engine.live import LiveRun
 from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure
-from lrlab.figures.recovery import MOST_POINTS, MOVING_POINTS, Recovery
+from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
 from lrlab.figures.runs import measures_of, outcomes, recoveries, truth_of
 from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, display_name
@@ -57,7 +57,7 @@ def shown(
     }
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
-        most = MOVING_POINTS if alive or dragged else MOST_POINTS
+        most = MOVING_MARKS if alive or dragged else MOST_POINTS
         parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT, most)
     return Shown(drawn, parts)
 
