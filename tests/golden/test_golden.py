@@ -1,4 +1,4 @@
-"""A tenth of the golden numbers, which LRLAB_TEST_SEED chooses, agrees with the record; a changed constant is noticed."""
+"""A tenth of the golden numbers (LRLAB_TEST_SEED) agrees with the record; a changed constant is noticed."""
 
 import os
 
