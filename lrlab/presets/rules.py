@@ -301,7 +301,9 @@ def _slope(rule: Table, samples: Samples) -> Judged:
         doubt = _doubt(rule, samples, names, Interval(low, high))
         inside, outside = least <= low and (high <= most or kind == "exponent"), high < least or low > most
         holds = False if outside and doubt != TOO_FEW else True if inside and not doubt else None
-        effect = kind != "exponent" and (low > 0.0 if level > 0.0 else high < 0.0)
+        # Growth beyond what bounds it from above is no effect in the claimed direction.
+        bounded = kind == "exponent" or (kind == "decays" and level > 0.0)
+        effect = not bounded and (low > 0.0 if level > 0.0 else high < 0.0)
         statements.append(Statement(names[0], holds, effect))
         interval = f"power {number(slope)} (95% interval {number(low)} to {number(high)})"
         more = doubt if holds is None else "below the formula" if kind == "exponent" and high < level else ""

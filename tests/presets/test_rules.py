@@ -124,6 +124,8 @@ def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
         ({"rule": "slope", "series": ["power"], "level": -1.0, "within": 0.2}, "not reproduced"),
         ({"rule": "slope", "series": ["power"], "level": 2.0, "within": 0.2}, "reproduced"),
         ({"rule": "decays", "series": ["short"], "level": 3.0}, "not decided"),
+        ({"rule": "decays", "series": ["power"], "level": 3.0}, "reproduced"),
+        ({"rule": "decays", "series": ["power"], "level": 1.0}, "not reproduced"),
     ],
 )
 def test_a_claim_whose_size_differs_agrees_in_direction_and_a_short_range_shows_no_shape(rule, word):
