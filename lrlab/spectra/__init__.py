@@ -31,38 +31,33 @@ class Draw:
         return {"axis": self.axis, "at": self.at, "trial": self.trial, "seed": self.spec.seed}
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """A kind of spectrum: `measure` gives the rows of a draw, `solver` bounds the memory that it takes."""
+def draws(solver: str, spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
+    """Return the samples: `trials` at each value of an axis.
 
-    measure: Callable[[Draw], list[Row]]
-    solver: str
+    InputError if a value is out of bounds, or if the data and the solver's arrays exceed the memory.
+    """
+    entry, planned = catalog.solver(solver, spec.model), list[Draw]()
+    options = dict(entry.settle({}).options)
+    for value in values:
+        cell = place(spec, axis, value)
+        require_memory(cell, entry, options, memory_limit())
+        planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
+    return planned
 
-    def draws(self, spec: Spec, axis: str, values: Sequence[float], trials: int = 10) -> list[Draw]:
-        """Return the samples: `trials` at each value of an axis.
 
-        InputError if a value is out of bounds, or if the data and the solver's arrays exceed the memory.
-        """
-        entry, planned = catalog.solver(self.solver, spec.model), list[Draw]()
-        options = dict(entry.settle({}).options)
-        for value in values:
-            cell = place(spec, axis, value)
-            require_memory(cell, entry, options, memory_limit())
-            planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
-        return planned
-
-    def table(
-        self,
-        spec: Spec,
-        axis: str,
-        values: Sequence[float],
-        trials: int = 10,
-        start: Start = LocalResults,
-        progress: Progress = silent,
-    ) -> pd.DataFrame:
-        """Return the rows of `measure` for all samples, as a tidy table."""
-        planned = self.draws(spec, axis, values, trials)
-        return pd.DataFrame([row for rows in collect(start(self.measure, planned), progress) for row in rows])
+def table(
+    measure: Callable[[Draw], list[Row]],
+    solver: str,
+    spec: Spec,
+    axis: str,
+    values: Sequence[float],
+    trials: int = 10,
+    start: Start = LocalResults,
+    progress: Progress = silent,
+) -> pd.DataFrame:
+    """Return the rows of `measure` for all samples, as a tidy table."""
+    samples = start(measure, draws(solver, spec, axis, values, trials))
+    return pd.DataFrame([row for rows in collect(samples, progress) for row in rows])
 
 
 def statistics(values: pd.DataFrame, place: Sequence[str]) -> pd.DataFrame:

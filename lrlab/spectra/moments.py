@@ -1,6 +1,7 @@
 """The moment that spectral starts decompose, along an axis: its spectrum, its gap, its overlap with the truth."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
 from lrlab.solvers.low_rank.starts import clipped
-from lrlab.spectra import Draw, Row, Spectrum, statistics
+from lrlab.spectra import Draw, Row, draws, statistics, table
 from lrlab.theory import phase, spiked
 
 MOST_SPLIT, MOST_BULK = 0.1, 0.5
@@ -61,8 +62,7 @@ def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
     return values[-2:][::-1], float(overlap)
 
 
-_SPECTRUM = Spectrum(moment_spectrum, "gauss-newton")
-moment_draws, moments = _SPECTRUM.draws, _SPECTRUM.table
+moment_draws, moments = partial(draws, "gauss-newton"), partial(table, moment_spectrum, "gauss-newton")
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
@@ -111,20 +111,20 @@ def _prediction(spec: LowRankSpec) -> Row:
     return nothing | known | ({"overlap": overlap} if overlap >= SURE else {}) | endless
 
 
-def compare(table: pd.DataFrame) -> pd.DataFrame:
+def compare(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row per value of the axis: mean and spread of the first, k-th and (k + 1)-th value, and the gap.
 
     Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus next) and overlap. If the matrix has
     no (k + 1)-th value, next is 0. The columns of the clipped moment have `clipped_` before these names.
     """
     place = ["at", "trial"]
-    ranks = {"largest": 1, "smallest": table["k"], "next": table["k"] + 1}
-    rows = {name: table[table["rank"] == rank].set_index(place) for name, rank in ranks.items()}
-    values = pd.DataFrame(index=rows["largest"].index)
-    for kind in ("", "clipped_") if "clipped_value" in table else ("",):
-        for name, own in rows.items():
+    ranks = {"largest": 1, "smallest": rows["k"], "next": rows["k"] + 1}
+    of = {name: rows[rows["rank"] == rank].set_index(place) for name, rank in ranks.items()}
+    values = pd.DataFrame(index=of["largest"].index)
+    for kind in ("", "clipped_") if "clipped_value" in rows else ("",):
+        for name, own in of.items():
             values[f"{kind}{name}"] = own[f"{kind}value"]
         values[f"{kind}next"] = values[f"{kind}next"].fillna(0.0)
         values[f"{kind}gap"] = values[f"{kind}smallest"] - values[f"{kind}next"]
-        values[f"{kind}overlap"] = rows["largest"][f"{kind}overlap"]
+        values[f"{kind}overlap"] = of["largest"][f"{kind}overlap"]
     return statistics(values, ["at"])

@@ -1,8 +1,8 @@
 """Spectra of the pairwise moments: along an axis, simulated and predicted; and all eigenvalues of one sample."""
 
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from lrlab.models.axes import place
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.protocol import Spec
 from lrlab.solvers.single_index.class_moments import pair_moments
-from lrlab.spectra import Draw, Row, Spectrum, statistics
+from lrlab.spectra import Draw, Row, draws, statistics, table
 from lrlab.theory import spiked
 from lrlab.theory.bulk import density, support, upper_edge
 from lrlab.theory.spiked import DRAWS, finite_moment
@@ -45,8 +45,7 @@ def pairwise_spectrum(draw: Draw) -> list[Row]:
     return rows
 
 
-_SPECTRUM = Spectrum(pairwise_spectrum, "pairwise-moment")
-spectrum_draws, spectrum = _SPECTRUM.draws, _SPECTRUM.table
+spectrum_draws, spectrum = partial(draws, "pairwise-moment"), partial(table, pairwise_spectrum, "pairwise-moment")
 
 
 def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
@@ -96,7 +95,7 @@ def bands(spec: Spec, axis: str, values: Sequence[float], moment: str = "auto", 
     return pd.DataFrame(rows)
 
 
-def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
+def compare(rows: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
     """Return one row per value and moment: predictions, and mean and spread over trials.
 
     Adds to the columns of `predictions`: trials, mean_ and sd_ of top, second and overlap, and the relative deviations
@@ -104,7 +103,7 @@ def compare(table: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
     population_second_deviation (from the limit of infinite data).
     """
     place = ["at", "moment", "trial"]
-    largest, second = (table[table["rank"] == rank].set_index(place) for rank in (1, 2))
+    largest, second = (rows[rows["rank"] == rank].set_index(place) for rank in (1, 2))
     values = pd.DataFrame({"top": largest["value"], "second": second["value"], "overlap": largest["overlap"]})
     joined = predicted.merge(statistics(values, place[:2]), on=place[:2])
     for name, limit in (("top", "population_top"), ("second", "population_rest")):
@@ -119,19 +118,12 @@ def informative(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["moment"] == chosen].reset_index(drop=True)
 
 
-class Eigenvalues(NamedTuple):
-    """Eigenvalues (p,) of M/4 or M'/4, ascending, and the squared overlap of the leading eigenvector with the truth."""
-
-    values: Array
-    overlap: float
-
-
 @lru_cache(maxsize=256)
-def eigenvalues(spec: SingleIndexSpec, moment: str) -> Eigenvalues:
-    """Compute all eigenvalues of one sample."""
+def eigenvalues(spec: SingleIndexSpec, moment: str) -> tuple[Array, float]:
+    """Return all eigenvalues of one sample, ascending, and the squared overlap of the leading vector with the truth."""
     problem: Any = spec.build()
     values, vectors = np.linalg.eigh(pair_moments(problem, "consecutive")[MOMENTS.index(moment)])
-    return Eigenvalues(values, float(vectors[:, -1] @ problem.truth) ** 2)
+    return values, float(vectors[:, -1] @ problem.truth) ** 2
 
 
 def prediction(spec: SingleIndexSpec, moment: str) -> spiked.Prediction:
@@ -139,23 +131,15 @@ def prediction(spec: SingleIndexSpec, moment: str) -> spiked.Prediction:
     return spiked.predict(spec.link_function.moments, spec.n / spec.p, moment)
 
 
-def bulk(spec: SingleIndexSpec, moment: str) -> tuple[float, float]:
-    """Return ratio and scale of the law of the bulk of M/4: p / (N pi) and 2 pi, of N pi pairs among N = n/2."""
-    rest = prediction(spec, moment).population_rest
-    return 2.0 * spec.p / (spec.n * rest / 2.0), rest
-
-
-def histogram(spec: SingleIndexSpec, moment: str, extent: tuple[float, float]) -> Figure:
-    """Return the histogram of a sample; `extent` is the range of the axis."""
-    limit, (ratio, scale) = prediction(spec, moment), bulk(spec, moment)
+def histogram(spec: SingleIndexSpec, moment: str, compared: Sequence[SingleIndexSpec]) -> Figure:
+    """Return the histogram of a sample, on an axis that holds the predicted spectra of all compared specs."""
+    limit, limits = prediction(spec, moment), [prediction(one, moment) for one in compared]
+    extent = 0.0, 1.15 * max(max(one.top, one.second) for one in limits)
+    # M/4 has the bulk of 2 pi G^T G / (N pi): N pi pairs count among N = n/2.
+    scale = limit.population_rest
+    ratio = 2.0 * spec.p / (spec.n * scale / 2.0)
     x = np.linspace(*support(ratio, scale), FINE)
     spike = limit.top if limit.overlap > 0 else None
     title = f"eigenvalues of {moment.replace(chr(39), '′')}/4"
     law = x, density(x, ratio, scale)
-    return drawing.histogram(eigenvalues(spec, moment).values, law, limit.second, spike, extent, title)
-
-
-def extent(specs: Sequence[SingleIndexSpec], moment: str) -> tuple[float, float]:
-    """Return the range of an axis that holds the predicted spectra of several specs."""
-    limits = [prediction(spec, moment) for spec in specs]
-    return 0.0, 1.15 * max(max(limit.top, limit.second) for limit in limits)
+    return drawing.histogram(eigenvalues(spec, moment)[0], law, limit.second, spike, extent, title)

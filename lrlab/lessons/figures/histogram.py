@@ -15,12 +15,12 @@ MOST_RATIO = 1e6
 def numbers(figure: Figure, at: float) -> dict[str, float]:
     """Return the largest eigenvalue, the edge of the bulk, the overlap, and what theory says of them."""
     spec, moment = spec_at(figure, at), figure.moment
-    drawn, limit = pairwise.eigenvalues(spec, moment), pairwise.prediction(spec, moment)
+    (values, overlap), limit = pairwise.eigenvalues(spec, moment), pairwise.prediction(spec, moment)
     return {
-        "largest": float(drawn.values[-1]),
+        "largest": float(values[-1]),
         "edge": limit.second,
-        "gap": float(drawn.values[-1]) - limit.second,
-        "overlap": drawn.overlap,
+        "gap": float(values[-1]) - limit.second,
+        "overlap": overlap,
         "limit of overlap": limit.overlap,
         "limit of largest": limit.top,
         "threshold": limit.threshold,
@@ -32,8 +32,8 @@ def numbers(figure: Figure, at: float) -> dict[str, float]:
 def draw(figure: Figure, at: float, alone: bool = False) -> build.Figure:
     """Return the histogram, with the overlap of the leading eigenvector; its axis is the same for all positions."""
     spec, moment = spec_at(figure, at), figure.moment
-    extent = pairwise.extent([spec_at(figure, value) for value in figure.slider.values], moment)
-    drawn, overlap = pairwise.histogram(spec, moment, extent), pairwise.eigenvalues(spec, moment).overlap
+    drawn = pairwise.histogram(spec, moment, [spec_at(figure, value) for value in figure.slider.values])
+    _, overlap = pairwise.eigenvalues(spec, moment)
     words = f"squared overlap of the leading eigenvector: {rounded(overlap)}"
     end: dict[str, Any] = {"xref": "paper", "yref": "paper", "x": 1, "y": 1.02, "xanchor": "right", "yanchor": "bottom"}
     return drawn.add_annotation(text=words, **end)

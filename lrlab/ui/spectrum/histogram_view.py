@@ -32,14 +32,14 @@ def parts(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> Parts:
     spec = specs[at]
     limit = pairwise.prediction(spec, moment)
     own = limit.moment
-    drawn = pairwise.eigenvalues(spec, own)
+    _, overlap = pairwise.eigenvalues(spec, own)
     words = (
-        f"Squared overlap {drawn.overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
+        f"Squared overlap {overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
         f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is "
         f"asymptotic: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
         "gradual."
     )
-    figure = pairwise.histogram(spec, own, pairwise.extent(list(specs.values()), own))
+    figure = pairwise.histogram(spec, own, list(specs.values()))
     return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
 
 
