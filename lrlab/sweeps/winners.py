@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -64,45 +64,40 @@ def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOO
     solved = tried & (exact if by_time else succeeded)
     good = _half(solved, tried)
     low, high = wilson_bounds(solved.sum(axis=1), tried.sum(axis=1))
-    left: Mask = tried.sum(axis=1) > 0
+    left: Any = tried.any(axis=1)
     if not good.any():
         return Comparison(left & (high >= 0.5), False, False)
     # By differences on common trials: those who were dropped early had other ones.
     common = tried[:, None] & tried[None]
-    logs = np.log(np.clip(np.where(np.isnan(errors), WORST, errors), EXACT, WORST))
-    if by_time:
-        # Half a problem more keeps the cost finite.
-        spent = np.maximum(np.where(common, seconds[:, None], 0.0).sum(axis=2), 1e-9)
-        cost = np.log(spent) - np.log((common & solved[:, None]).sum(axis=2) + 0.5)
-        gaps, margin = cost - cost.T, TIME_MARGIN
-    else:
-        differences = np.where(common, logs[:, None] - logs[None], 0.0)
-        gaps, margin = differences.sum(axis=2) / np.maximum(common.sum(axis=2), 1), MARGIN
+    n = common.sum(axis=2, keepdims=True)
+
+    def mean(values: Any) -> Any:
+        return np.where(common, values, 0.0).sum(axis=2, keepdims=True) / np.maximum(n, 1)
+
+    costs: Array = np.log(np.clip(np.where(np.isnan(errors), WORST, errors), EXACT, WORST))[:, None]
+    margin = MARGIN
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if by_time:
+            # To first order in each trial; half a problem more keeps the cost finite.
+            spent, rate = np.maximum(mean(seconds[:, None]), 1e-9), mean(solved[:, None]) + 0.5 / n
+            change = seconds[:, None] / spent - solved[:, None] / rate
+            costs, margin = np.log(spent / rate) + change - mean(change), TIME_MARGIN
+        differences = costs - costs.swapaxes(0, 1)
+        gaps = mean(differences)
+        spread = np.sqrt(mean((differences - gaps) ** 2) / (n - 1))[..., 0]
+    gaps, freedom = gaps[..., 0], n[..., 0] - 1
     best = min(np.flatnonzero(good), key=lambda k: gaps[k, good].max())
     # A solver that surely fails in half of its trials loses to one that surely succeeds.
-    left = left & ((high >= 0.5) | (low[best] < 0.5))
-    level = 1.0 - RISK / (len(errors) * looks)
-    for k in np.flatnonzero(left & (gaps[:, best] > margin)):
-        shared = common[k, best]
-        pair, n = np.ix_([k, best], shared), np.count_nonzero(shared)
-        if n > 1:
-            first, second = _costs(seconds[pair], solved[pair]) if by_time else logs[pair]
-            error = (first - second).std(ddof=1) / math.sqrt(n)
-            left[k] = gaps[k, best] <= stdtrit(n - 1, level) * error
-    return Comparison(left, True, by_time)
+    left &= (high >= 0.5) | (low[best] < 0.5)
+    certain = stdtrit(freedom[:, best], 1.0 - RISK / (len(errors) * looks)) * spread[:, best]
+    # One common trial has no spread (nan), and decides nothing.
+    return Comparison(left & ~(gaps[:, best] > np.maximum(margin, certain)), True, by_time)
 
 
 def _half(succeeded: Mask, tried: Mask) -> Mask:
     """Return which solvers have a success rate of at least 50%."""
     half: Mask = tried.any(axis=1) & (2 * (succeeded & tried).sum(axis=1) >= tried.sum(axis=1))
     return half
-
-
-def _costs(seconds: Array, solved: Mask) -> Array:
-    """Return the change of log seconds per solved problem by each trial (solvers, trials), to first order."""
-    spent, count = np.maximum(seconds.mean(axis=1), 1e-9), solved.mean(axis=1) + 0.5 / solved.shape[1]
-    costs: Array = seconds / spent[:, None] - solved / count[:, None]
-    return costs
 
 
 class Outcome(NamedTuple):
@@ -149,41 +144,32 @@ def oracles(sweep: Sweep) -> dict[str, frozenset[str]]:
 
 def winners_of(results: SweepResults, without: Collection[str] = ()) -> Winners:
     """Return who wins at each grid point of a sweep; without: oracle information that excludes a solver."""
-    sweep, trials_of = results.sweep, _trials(results)
+    sweep, trials, points = results.sweep, _trials(results), _points(results.sweep)
     titles = {name: sweep.titles[name] for name, known in oracles(sweep).items() if not known & {*without}}
-    points, excluded = _points(sweep), set[tuple[float, ...]]()
+    excluded = frozenset(point for point, rows in points.items() if rows and not rows.keys() & titles)
     outcomes, lacking = list[Outcome](), 0
-    for point, jobs in points.items():
-        compared = [job for job in jobs if job.solver in titles]
-        if jobs and not compared:
-            excluded.add(point)
-        errors, succeeded, seconds = trials_of(compared)
+    for point, rows in points.items():
+        compared = {name: titles[name] for name in rows if name in titles}
+        errors, succeeded, seconds = (values[[rows[name] for name in compared]] for values in trials)
         measured = (~np.isnan(seconds)).any(axis=1)
         # A solver that waits for its first trial may win, and nobody wins before the others have one.
         if not measured.any() or (not measured.all() and (results.alive or measured.sum() == 1)):
             continue
         lacking += not measured.all()
-        names = [job.solver for job in compared]
-        outcomes.append(_outcome(point, names, titles, errors, succeeded, seconds, len(looks(sweep.trials))))
+        outcomes.append(_outcome(point, compared, errors, succeeded, seconds, len(looks(sweep.trials))))
     sentences = [
         _sentence(sweep, titles, outcomes),
         f"At {lacking} of {len(outcomes)} points a solver has no trial." if lacking else "",
         f"At {len(excluded)} of {len(points)} points no solver is compared." if excluded else "",
     ]
-    return Winners(outcomes, " ".join(filter(None, sentences)), frozenset(excluded))
+    return Winners(outcomes, " ".join(filter(None, sentences)), excluded)
 
 
 def _outcome(
-    point: tuple[float, ...],
-    names: Sequence[str],
-    titles: Mapping[str, str],
-    errors: Array,
-    succeeded: Mask,
-    seconds: Array,
-    looks: int,
+    point: tuple[float, ...], titles: Mapping[str, str], errors: Array, succeeded: Mask, seconds: Array, looks: int
 ) -> Outcome:
-    """Return the outcome of the trials (solvers, trials) of the named solvers at a grid point."""
-    left, solved, by_time = compare(errors, succeeded, seconds, looks)
+    """Return the outcome of the trials (solvers, trials) of solvers with these titles at a grid point."""
+    names, (left, solved, by_time) = [*titles], compare(errors, succeeded, seconds, looks)
     trials, successes = (~np.isnan(seconds)).sum(axis=1), succeeded.sum(axis=1)
     times, medians = np.nansum(seconds, axis=1) / np.maximum(trials, 1), quartiles(errors)[:, 1]
     best = tuple(names[k] for k in np.argsort(times) if left[k] and solved)
@@ -196,8 +182,8 @@ def _outcome(
     return Outcome(point, best, by_time, int(trials.max()), words)
 
 
-def _trials(results: SweepResults) -> Callable[[Sequence[Job]], tuple[Array, Mask, Array]]:
-    """Return a function from jobs to their errors, successes and seconds (jobs, trials).
+def _trials(results: SweepResults) -> tuple[Any, ...]:
+    """Return the errors, successes and seconds of all trials, arrays (jobs, trials).
 
     Rising metrics count by their distance from 1. A failed trial has no error, no success, and the seconds of the
     job's median trial, or its time limit.
@@ -213,26 +199,20 @@ def _trials(results: SweepResults) -> Callable[[Sequence[Job]], tuple[Array, Mas
         # The contour of a mean error is drawn at a level; to succeed is to be below.
         succeeded = results.matrix(rule.metric) < rule.level
     width, tried = seconds.shape[1], ~np.isnan(seconds)
-    errors, succeeded = errors[:, :width], succeeded[:, :width] & tried
-    row_of = {job: row for row, job in enumerate(sweep.jobs)}
     failed = np.zeros(seconds.shape, dtype=bool)
     if sweep.race:
         # A store keeps no failure: a missing trial failed if its job has a trial of a later round.
         round_of = np.searchsorted(looks(sweep.trials), np.arange(width), side="right")
-        failed = ~tried & (round_of < np.where(tried, round_of, -1).max(axis=1, keepdims=True))
+        failed = round_of < np.where(tried, round_of, -1).max(axis=1, keepdims=True)
+    row_of = {job: row for row, job in enumerate(sweep.jobs)}
     for job, number in list(results.failures):
         # Nobody has finished a trial with a larger number.
         if number < width:
             failed[row_of[job], number] = True
-    medians = quartiles(seconds)[:, 1]
-    usual = np.where(np.isnan(medians), [job.limits.max_seconds for job in sweep.jobs], medians)
-    seconds = np.where(failed & ~tried, usual[:, None], seconds)
-
-    def of(jobs: Sequence[Job]) -> tuple[Array, Mask, Array]:
-        rows = [row_of[job] for job in jobs]
-        return errors[rows], succeeded[rows], seconds[rows]
-
-    return of
+    medians = quartiles(seconds)[:, 1:2]
+    limits = np.array([[job.limits.max_seconds] for job in sweep.jobs])
+    usual = np.where(np.isnan(medians), limits, medians)
+    return errors[:, :width], succeeded[:, :width] & tried, np.where(failed & ~tried, usual, seconds)
 
 
 def looks(trials: int) -> list[int]:
@@ -240,13 +220,13 @@ def looks(trials: int) -> list[int]:
     return sorted({min(look, trials) for look in (*LOOKS, trials)})
 
 
-def _points(sweep: Sweep) -> dict[tuple[float, ...], list[Job]]:
-    """Return the jobs at each grid point."""
-    jobs: dict[tuple[float, ...], list[Job]] = {}
+def _points(sweep: Sweep) -> dict[tuple[float, ...], dict[str, int]]:
+    """Return the index of the job of each solver that is not refused, at each grid point."""
+    row_of, points = {job: row for row, job in enumerate(sweep.jobs)}, dict[tuple[float, ...], dict[str, int]]()
     for cell in sweep.cells:
-        own = jobs.setdefault(tuple(cell.axes.values()), [])
-        own += [cell.job] if cell.job else []
-    return jobs
+        rows = points.setdefault(tuple(cell.axes.values()), {})
+        rows |= {cell.solver: row_of[cell.job]} if cell.job else {}
+    return points
 
 
 def race(sweep: Sweep) -> Sweep:
@@ -280,24 +260,23 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[dict[Job, range]]:
     grid point, as long as there are two of them or nobody succeeds yet. There is a comparison for the oracle
     information of each solver, and of several together: of all solvers that know nothing else.
     """
-    known, done, running = oracles(sweep), 0, [*sweep.jobs]
+    known, done, running = oracles(sweep), 0, [*range(len(sweep.jobs))]
     allowed = {*known.values()}
     for one in known.values():
         allowed |= {one | other for other in allowed}
     for look in looks(sweep.trials):
         if not running:
             return
-        yield dict.fromkeys(running, range(done, look))
-        trials_of = _trials(results)
-        done, held = look, dict[Job, None]()
-        for jobs in _points(sweep).values():
+        yield {sweep.jobs[row]: range(done, look) for row in running}
+        trials, done, held = _trials(results), look, set[int]()
+        for rows in _points(sweep).values():
             # Different information may admit the same solvers.
-            groups = dict.fromkeys(tuple(job for job in jobs if known[job.solver] <= told) for told in allowed)
-            for group in filter(None, groups):
-                left, solved, _ = compare(*trials_of(group), len(looks(sweep.trials)))
+            for group in {tuple(row for name, row in rows.items() if known[name] <= told) for told in allowed} - {()}:
+                errors, succeeded, seconds = (values[[*group]] for values in trials)
+                left, solved, _ = compare(errors, succeeded, seconds, len(looks(sweep.trials)))
                 if left.sum() > 1 or not solved:
-                    held |= dict.fromkeys(job for job, stays in zip(group, left, strict=True) if stays)
-        running = [job for job in running if job in held]
+                    held.update(np.array(group)[left].tolist())
+        running = [row for row in running if row in held]
 
 
 def _sentence(sweep: Sweep, titles: Mapping[str, str], outcomes: Sequence[Outcome]) -> str:
