@@ -33,16 +33,14 @@ def run(options: argparse.Namespace) -> int:
 
     sweep = read(options.file)
     with Store(options.store) as store:
-        results, paces = SweepResults(sweep), list[Pace]()
+        results = SweepResults(sweep)
+        pace = Pace(results)
         if sys.stderr.isatty():
             say(f"{size_words(sweep)}.", file=sys.stderr)
 
         def progress(done: int, total: int) -> None:
             report(done, total)
-            if not paces:
-                # Stored trials are already there and do not count for the pace.
-                paces.append(Pace(results))
-            paces[0].require_time(total - done)
+            pace(done, total)
 
         with resumable(lambda: stored_words(results.computed + results.reused, options.store)):
             run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)

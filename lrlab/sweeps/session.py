@@ -95,16 +95,15 @@ class SweepRun:
         self.done, self.error, self.spent = 0, "", False
         self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
         self.session, self.title = session, title
-        self._shared = shared
+        self._shared, self._pace = shared, Pace(self.results)
         self._thread: threading.Thread | None = None
-        self._stop: State | None = None
-        self._pace: Pace | None = None
-        self._noted, self._ended, self._until = 0.0, 0, math.inf
+        self._ending: State | Literal["new", ""] = ""
+        self._noted, self._until = 0.0, math.inf
 
     @property
-    def version(self) -> tuple[int, int, int, str]:
+    def version(self) -> tuple[int, int, str, bool]:
         """Differs if there is something new to show."""
-        return self.results.changes, self._ended, self.done, self.state
+        return self.results.changes, self.done, self.state, self.alive
 
     @property
     def alive(self) -> bool:
@@ -114,41 +113,35 @@ class SweepRun:
     @property
     def computing(self) -> bool:
         """Whether it computes, and is not to stop; reading the store is not computing."""
-        return self.alive and self.state == "running" and not self._stop
+        return self.alive and not self._ending
 
     @property
     def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far; None before the first result."""
-        if not self.alive:
-            return 0.0
-        left = self._pace.seconds_left(self.total - self.done) if self._pace else None
-        budget = RACE_SECONDS if self.sweep.race else math.inf
-        return None if left is None else max(0.0, min(left, budget, self._until - time.monotonic()))
+        """Remaining time at the pace so far; None before the first results."""
+        left = self._pace.seconds_left if self.alive else 0.0
+        return None if left is None else max(0.0, min(left, self._until - time.monotonic()))
 
     def go_on(self, start: Start = on_workers) -> None:
         """Compute trials that the store lacks; nothing happens while that is under way."""
-        if self.alive and not self.computing:
+        if not self.computing:
             self.wait(ENDING_SECONDS)
-        if not self.alive:
-            self.state = "running"
-            self._begin(start)
+            self._begin("running", "", start)
 
     def look(self, state: State | Literal["new"] = "new") -> None:
         """Read stored trials, and compute nothing; `state` is from the list of past sweeps."""
-        if not self.alive:
-            # It runs nowhere, whatever the list says: its server has ended.
-            self.state = "paused" if state == "running" else state
-            self._begin(None)
+        # It runs nowhere, whatever the list says: its server has ended.
+        state = "paused" if state == "running" else state
+        self._begin(state, state, on_workers)
 
     def pause(self) -> None:
         """Stop within a second; `go_on` resumes it."""
-        if self.alive:
-            self._stop = self._stop or "paused"
+        if self.computing:
+            self._ending = "paused"
 
     def cancel(self) -> None:
         """Stop within a second, for good; computed trials stay in the store."""
         if self.alive:
-            self._stop = "cancelled"
+            self._ending = "cancelled"
         elif self.state == "paused":
             self.state = "cancelled"
             self._note()
@@ -162,23 +155,25 @@ class SweepRun:
             thread.join(seconds)
         return not self.alive
 
-    def _begin(self, start: Start | None) -> None:
-        self.error, self.spent, self._pace, self._stop, self._until = "", False, None, None, math.inf
+    def _begin(self, state: State | Literal["new"], ending: State | Literal["new", ""], start: Start) -> None:
+        """Begin to compute, or with a state to end in only to read, unless it is alive."""
+        if self.alive:
+            return
+        self.state, self._ending, self.error, self.spent = state, ending, "", False
+        self._pace, self._until, self.results.alive = Pace(self.results), math.inf, not ending
         self._thread = threading.Thread(target=self._serve, args=(start,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
-    def _serve(self, start: Start | None) -> None:
-        self.results.alive = start is not None
+    def _serve(self, start: Start) -> None:
         try:
             with self._shared.open() as store:
-                if start is None:
-                    run(self.sweep, store, progress=self._progress, stop=lambda: True, results=self.results)
-                    return
-                self._note()
-                run(self.sweep, store, start, self._progress, self._stops, self.results)
+                if self.results.alive:
+                    self._note()
+                run(self.sweep, store, start, self._progress, self._ends, self.results)
                 # With the trials that arrived before the stop and were not reported.
-                self.done, self.state = self.results.done, self._stop or "done"
-                self._note()
+                self.done, self.state = self.results.done, self._ending or "done"
+                if self.results.alive:
+                    self._note()
         except EngineClosed as closed:
             # The list still says that it runs: with its server it is interrupted, and can be resumed, as after a crash.
             self.error, self.state = str(closed), "paused"
@@ -189,26 +184,23 @@ class SweepRun:
                 self._note()
         finally:
             self.results.alive = False
-            self._ended += 1
             self._thread = None
 
-    def _stops(self) -> bool:
+    def _ends(self) -> bool:
         """Return whether the run is to end: somebody stopped it, or its budget is used."""
-        if time.monotonic() > self._until and not self._stop:
-            self.spent = True
-            self.pause()
-        return bool(self._stop)
+        if time.monotonic() > self._until and self.computing:
+            self.spent, self._ending = True, "paused"
+        return bool(self._ending)
 
     def _progress(self, done: int, total: int) -> None:
         self.done, self.total = done, total
         if not self.results.alive:
             # The store is only read.
             return
-        self._pace = self._pace or Pace(self.results)
+        self._pace(done, total)
         if self.sweep.race and self.results.computed:
             # Workers may need seconds to start.
             self._until = min(self._until, time.monotonic() + RACE_SECONDS)
-        self._pace.require_time(total - done)
         if time.monotonic() > self._noted + NOTE_SECONDS:
             self._note()
 

@@ -7,7 +7,6 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.__main__ import main
 from lrlab.runs.job import memory_needed, memory_words
-from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store
 from lrlab.sweeps import pace
 from lrlab.sweeps.definition import Span, Sweep
@@ -30,31 +29,15 @@ def clock(monkeypatch):
     return now
 
 
-def add(results, job, seconds, numbers=range(SWEEP.trials)):
-    """Add trials of a job that took so many seconds each."""
-    results.add({Trial(job, k): TrialResult(k, "CONVERGED", 3, seconds, {}) for k in numbers})
-
-
-def test_the_time_that_is_left_goes_by_the_data_of_the_cells(clock):
-    results, costs = SweepResults(SWEEP), {job: 1e-6 * job.spec.data_bytes for job in SWEEP.jobs}
-    left = Pace(results)
-    assert left.seconds_left(SWEEP.total) is None
-    for number, job in enumerate(SWEEP.jobs):
-        add(results, job, costs[job])
-        clock[0] += 2.0 * SWEEP.trials * costs[job]
-        rest = 2.0 * SWEEP.trials * sum(costs[other] for other in SWEEP.jobs[number + 1 :])
-        assert left.seconds_left(0) == pytest.approx(rest)
-
-
-def test_an_adaptive_sweep_has_its_budget_where_trials_are_long(clock):
-    adaptive = replace(SWEEP, adaptive=True, trials=50)
-    results = SweepResults(adaptive)
-    left = Pace(results)
-    for k, job in enumerate(adaptive.jobs):
-        add(results, job, 1.0 + 9.0 * (k % 2), range(1))
-    clock[0] = 5.5 * len(adaptive.jobs)
-    trials = adaptive.most - len(adaptive.jobs)
-    assert 5.5 * trials < left.seconds_left(trials) == pytest.approx(101 / 11 * trials)
+def test_the_time_that_is_left_follows_from_the_trials_of_this_run(clock):
+    results = SweepResults(SWEEP)
+    results.reused, left = 40, Pace(results)
+    for clock[0], done in ((10.0, 40), (50.0, 44)):
+        left(done, 100)
+        assert left.seconds_left is None, "stored trials took no time, and workers may need long to start"
+    clock[0] = 60.0
+    left(54, 100)
+    assert left.seconds_left == pytest.approx(46.0)
 
 
 def test_a_sweep_has_a_size():
@@ -80,7 +63,7 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
 @pytest.fixture
 def hasty(monkeypatch):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
-    monkeypatch.setattr(pace, "CHECK_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "FIRST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("hasty", "engine")
@@ -98,14 +81,11 @@ def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, ca
         assert any(store.results(job, SWEEP.trials) for job in SWEEP.jobs)
 
 
-def test_the_pace_is_looked_at_once_a_minute_after_the_first_results(clock, monkeypatch):
+def test_a_sweep_may_be_too_slow_a_minute_after_its_first_results(clock, monkeypatch):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1")
-    results = SweepResults(SWEEP)
-    left = Pace(results)
-    for clock[0], job in zip((1000.0, 1059.0), SWEEP.jobs, strict=False):
-        add(results, job, 1.0)
-        left.require_time(SWEEP.total)
-    clock[0] = 4601.0
+    left = Pace(SweepResults(SWEEP))
+    for clock[0], done in ((1000.0, 1), (1059.0, 2)):
+        left(done, 100)
+    clock[0] = 1061.0
     with pytest.raises(InputError, match="within 1 hours"):
-        left.require_time(SWEEP.total)
-    left.require_time(SWEEP.total)
+        left(2, 100)
