@@ -22,7 +22,7 @@ import numpy as np
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.papers import paper_of
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import ABOUT, Keys, Source, make_spec
+from lrlab.sweeps.toml import ABOUT, ANY, NAMES, TABLE, TEXT, WHOLE, Kind, Source, make_spec, with_keys
 
 Toml = Mapping[str, Any]
 KINDS = ("lines", "table", "spectrum")
@@ -44,12 +44,12 @@ TABLES = {
 }
 """Keys of the tables of a file, the required one first; each kind of figure uses a part of them."""
 _LISTS = ("series", "panels", "columns", "lines", "claims")
-_KEYS = {name: Keys(dict.fromkeys(keys.split(), object), (keys.split()[0],)) for name, keys in TABLES.items()}
-FILE = Keys(
-    {**ABOUT, "model": str, "seed": object, "trials": int, "tune_by": str, "data": [str]}
-    | dict.fromkeys(("spec", "axes", "settings"), dict)
-    | {name: [keys] if name in _LISTS else keys for name, keys in _KEYS.items()},
-    ("title", "reference", "explanation", "trials", "figure", "panels"),
+_KINDS = {name: with_keys(dict.fromkeys(keys.split(), ANY), keys.split()[0]) for name, keys in TABLES.items()}
+FILE = with_keys(
+    {**ABOUT, "model": TEXT, "seed": ANY, "trials": WHOLE, "tune_by": TEXT, "data": NAMES}
+    | dict.fromkeys(("spec", "axes", "settings"), TABLE)
+    | {name: Kind("a list of tables", list, kind) if name in _LISTS else kind for name, kind in _KINDS.items()},
+    *("title", "reference", "explanation", "trials", "figure", "panels"),
 )
 DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
 

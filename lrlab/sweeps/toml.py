@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,31 +19,39 @@ Toml = Mapping[str, Any]
 KeyPath = tuple[str | int, ...]
 """The path of a value: keys of tables and numbers of list elements."""
 
-WORDS = {int: "a whole number", float: "a number", str: "text in quotes", bool: "true or false", dict: "a table"}
-ELEMENTS = {str: "names", float: "numbers", object: "values"}
-
 
 @dataclass(frozen=True)
-class Keys:
-    """The keys of a table, with the kind of each value; which of them are required, and the kind of all other keys.
+class Kind:
+    """A kind of value: its words and types; the kind of its elements (of a table without `keys`: of all its values).
 
-    A kind is int, float, bool, str, dict (a table of any keys), object (anything), another `Keys`, or a list with the
-    kind of its elements; a tuple has several kinds to choose from.
+    keys: the keys of a table, with the kind of each value. required: those that it must have.
     """
 
-    kinds: Mapping[str, Any]
+    words: str
+    types: Any
+    elements: "Kind | None" = None
+    keys: Mapping[str, "Kind"] | None = None
     required: tuple[str, ...] = ()
-    others: Any = None
 
 
-ABOUT: dict[str, Any] = {"title": str, "explanation": str, "reference": str}
+def with_keys(keys: Mapping[str, Kind], *required: str) -> Kind:
+    """Return the kind of a table with these keys."""
+    words = f"a table with {', '.join(required)}" if required else "a table"
+    return Kind(words, dict, keys=keys, required=required)
+
+
+ANY, TABLE, TEXT = Kind("anything", object), Kind("a table", dict), Kind("text in quotes", str)
+WHOLE, NUMBER, SWITCH = Kind("a whole number", int), Kind("a number", int | float), Kind("true or false", bool)
+NAMES = Kind("a list of names", list, TEXT)
+ABOUT = {"title": TEXT, "explanation": TEXT, "reference": TEXT}
 """Texts for readers, which change nothing."""
-RANGE = Keys({"from": float, "to": float, "steps": int, "spacing": str}, ("from", "to", "steps"))
-SUCCESS = Keys({"metric": str, "below": float, "above": float}, ("metric",))
-AXES = Keys({}, others=([object], RANGE))
-WHERE: dict[str, Any] = {"model": str, "solvers": [str], "seed": object, "spec": dict, "axes": AXES, "settings": dict}
-OPTIONAL = {"trials": int, "success": SUCCESS, "adaptive": bool, "tolerance": int, "budget": int, "race": bool}
-SWEEP = Keys({**WHERE, **OPTIONAL, **ABOUT}, required=("model", "solvers", "axes"))
+RANGE = with_keys({"from": NUMBER, "to": NUMBER, "steps": WHOLE, "spacing": TEXT}, "from", "to", "steps")
+AXIS = replace(RANGE, words=f"a list of values or {RANGE.words}", types=list | dict)
+SUCCESS = with_keys({"metric": TEXT, "below": NUMBER, "above": NUMBER}, "metric")
+WHERE = {"model": TEXT, "seed": ANY, "spec": TABLE, "axes": Kind("a table", dict, AXIS)}
+HOW = {"solvers": NAMES, "settings": TABLE, "trials": WHOLE, "success": SUCCESS, "race": SWITCH}
+HOW |= {"adaptive": SWITCH, "tolerance": WHOLE, "budget": WHOLE}
+SWEEP = with_keys({**WHERE, **HOW, **ABOUT}, "model", "solvers", "axes")
 LONGEST = 2**20
 """Largest size of a definition, in bytes."""
 
@@ -88,12 +96,11 @@ def titled(text: str, file: str = "") -> Titled:
     content = source.content
     source.check(SWEEP, "a sweep")
     with source.locate():
-        given = {key: content[key] for key in OPTIONAL if key in content}
+        given = {key: content[key] for key in HOW if key in content}
         if "success" in content:
             given["success"] = Success(**content["success"])
         axes = {name: make_axis(values) for name, values in content["axes"].items()}
-        solvers, settings = content["solvers"], content.get("settings", {})
-        sweep = Sweep(spec=make_spec(content), axes=axes, solvers=solvers, settings=settings, **given)
+        sweep = Sweep(spec=make_spec(content), axes=axes, **given)
     return Titled(sweep, *(content.get(key, "").strip() for key in ABOUT))
 
 
@@ -189,49 +196,25 @@ class Source:
         file = f"{self.file}: " if self.file else ""
         return InputError(f"{file}{name}", error.expected, error.got, error.remedy)
 
-    def check(self, keys: Keys, what: str, path: KeyPath = ()) -> None:
-        """Raise InputError for the first unknown key, missing key or wrong kind of value in a table."""
-        table = self.paths[path]
-        for key, value in table.items():
-            if keys.others is None:
-                with self.locate((*path, key)):
-                    require_known(key, tuple(keys.kinds), what=f"key of {what}")
-            self._check_kind(value, keys.kinds.get(key, keys.others), (*path, key))
-        for key in keys.required:
-            if key not in table:
-                remedy = f'add a line or a table "{key}" to the {what.split()[-1]}'
-                raise self._at(path, InputError(key, "given", "nothing", remedy))
-
-    def _check_kind(self, value: Any, kind: Any, path: KeyPath) -> None:
-        kinds = kind if isinstance(kind, tuple) else (kind,)
-        name = str(next(part for part in reversed(path) if isinstance(part, str)))
-        chosen = next((one for one in kinds if is_kind(value, one)), None)
-        if chosen is None:
-            words, got = " or ".join(map(words_of, kinds)), f'"{value}"' if isinstance(value, str) else str(value)
-            raise self._at(path, InputError(name, words, got, f"write it as {words}"))
-        if isinstance(chosen, Keys):
-            self.check(chosen, name, path)
-        elif isinstance(chosen, list):
-            for k, element in enumerate(value):
-                self._check_kind(element, chosen[0], (*path, k))
-
-
-def is_kind(value: Any, kind: Any) -> bool:
-    """Return whether a value has a kind, without a look at its elements."""
-    if isinstance(kind, list | Keys):
-        return isinstance(value, list if isinstance(kind, list) else dict)
-    if kind in (int, float) and isinstance(value, bool):
-        return False
-    return isinstance(value, (int, float) if kind is float else kind)
-
-
-def words_of(kind: Any) -> str:
-    """Return the words for a kind of value."""
-    if isinstance(kind, list):
-        return f"a list of {'tables' if isinstance(kind[0], Keys) else ELEMENTS[kind[0]]}"
-    if isinstance(kind, Keys):
-        return f"a table with {', '.join(kind.required)}" if kind.required else "a table"
-    return WORDS[kind]
+    def check(self, kind: Kind, what: str, path: KeyPath = ()) -> None:
+        """Raise InputError for the first value of a wrong kind, unknown key or missing key."""
+        value, switch = self.paths[path], SWITCH.types
+        if not isinstance(value, kind.types) or (isinstance(value, switch) and kind not in (SWITCH, ANY)):
+            got = f'"{value}"' if isinstance(value, str) else str(value)
+            raise self._at(path, InputError(what, kind.words, got, f"write it as {kind.words}"))
+        if isinstance(value, list) and kind.elements:
+            for k in range(len(value)):
+                self.check(kind.elements, what, (*path, k))
+        elif isinstance(value, dict):
+            for key in value:
+                if kind.keys is not None:
+                    with self.locate((*path, key)):
+                        require_known(key, tuple(kind.keys), what=f"key of {what}")
+                self.check(kind.keys[key] if kind.keys else kind.elements or ANY, key, (*path, key))
+            for key in kind.required:
+                if key not in value:
+                    remedy = f'add a line or a table "{key}" to the {what.split()[-1]}'
+                    raise self._at(path, InputError(key, "given", "nothing", remedy))
 
 
 def _paths(content: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
