@@ -3,7 +3,7 @@
 import math
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,8 @@ COLUMNS = (
     "refused",
 )
 ENDING = ("seed", "stop", "iterations", "seconds")
-"""Columns of every trial. The one of `stop` holds indices."""
+"""Columns of every trial. The one of `stop` holds indices in STOPS."""
+STOPS = ("", *Stop.__members__)
 
 
 class SweepResults:
@@ -60,7 +61,6 @@ class SweepResults:
         self._lock = threading.RLock()
         self._rows = {job: row for row, job in enumerate(sweep.jobs)}
         self._columns = {name: np.full((len(self._rows), 1), math.nan) for name in ENDING}
-        self._stops: dict[str, int] = {}
 
     @property
     def done(self) -> int:
@@ -75,26 +75,17 @@ class SweepResults:
         with self._lock:
             self._make_room(max((number for _, number in finished), default=0) + 1)
             for (job, number), result in finished.items():
-                row, stop = self._rows[job], self._stops.setdefault(result.stop, len(self._stops))
-                for name, value in zip(ENDING, (result.seed, stop, *result[2:4]), strict=True):
-                    self._columns[name][row, number] = value
-                for name, value in result.scores.items():
+                ending = zip(ENDING, (result.seed, STOPS.index(result.stop), *result[2:4]), strict=True)
+                for name, value in (*ending, *result.scores.items()):
                     if name not in self._columns:
                         self._columns[name] = np.full_like(self._columns["seed"], math.nan)
-                    self._columns[name][row, number] = value
+                    self._columns[name][self._rows[job], number] = value
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
         known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
         if rule and scores and rule.metric not in known:
             metrics = ", ".join(known)
             raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
-
-    def remove(self, job: Job, numbers: Collection[int]) -> None:
-        """Remove trials of a job, which a store has lost."""
-        with self._lock:
-            for column in self._columns.values():
-                column[self._rows[job], list(numbers)] = math.nan
-            self.changes += 1
 
     def finished(self, job: Job) -> set[int]:
         """Return the numbers of the finished trials of a job."""
@@ -116,13 +107,12 @@ class SweepResults:
     def results(self, job: Job) -> dict[int, TrialResult]:
         """Return the finished trials of a job by their numbers, with all scores that are numbers."""
         with self._lock:
-            row, stops = self._rows[job], [*self._stops]
-            columns = {name: column[row].tolist() for name, column in self._columns.items()}
+            columns = {name: column[self._rows[job]].tolist() for name, column in self._columns.items()}
         finished = dict[int, TrialResult]()
         for number, (seed, stop, iterations, seconds) in enumerate(zip(*map(columns.pop, ENDING), strict=True)):
             if seed == seed:
                 scores = {name: values[number] for name, values in columns.items() if values[number] == values[number]}
-                finished[number] = TrialResult(int(seed), stops[int(stop)], int(iterations), seconds, scores)
+                finished[number] = TrialResult(int(seed), STOPS[int(stop)], int(iterations), seconds, scores)
         return finished
 
     def succeeded(self) -> Mask:
@@ -130,11 +120,10 @@ class SweepResults:
 
         If a sweep counts successes, a run that ends although the truth fits better is a failure.
         """
-        rule, reached = self.sweep.contour, self.sweep.contour.reached
+        rule, local = self.sweep.contour, STOPS.index(Stop.LOCAL_MINIMUM.name)
         with self._lock:
-            local = self._stops.get(Stop.LOCAL_MINIMUM.name, -1) if self.sweep.success else -1
-            succeeded: Mask = reached(self.matrix(rule.metric)) & (self._columns["stop"] != local)
-        return succeeded
+            succeeded = rule.reached(self.matrix(rule.metric))
+            return succeeded & (self._columns["stop"] != local) if self.sweep.success else succeeded
 
     def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the numbers of trials and of successes of each job, among its first `below` (jobs,) trials."""
@@ -154,13 +143,11 @@ class SweepResults:
 
         with self._lock:
             values, trials = self.matrix(metric), (~np.isnan(self._columns["seed"])).sum(axis=1)
-            successes = np.where(trials > 0, self.succeeded().sum(axis=1), math.nan)
+            known = np.where(trials > 0, 1.0, math.nan)
+            successes = known * self.succeeded().sum(axis=1)
+        low, high = (known * end for end in statistics.wilson_bounds(successes, trials))
         columns: dict[str, Any] = {"seed": self._first_seeds, "trials": trials, "successes": successes}
-        columns["success_rate"] = successes / np.maximum(trials, 1)
-        bounds = statistics.wilson_bounds(successes, trials)
-        columns |= {
-            name: np.where(trials > 0, end, math.nan) for name, end in zip(("low", "high"), bounds, strict=True)
-        }
+        columns |= {"success_rate": successes / np.maximum(trials, 1), "low": low, "high": high}
         columns |= statistics.describe(np.where(np.isfinite(values), values, math.nan))
         table = pd.DataFrame(columns).reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells])
         table[["trials", "seed"]] = table[["trials", "seed"]].fillna(0).astype("int64")
@@ -185,8 +172,8 @@ class SweepResults:
     def stops(self, job: Job) -> dict[str, int]:
         """Return how many trials of a job ended how."""
         with self._lock:
-            column, names = self._columns["stop"][self._rows[job]], [*self._stops]
-        return dict(sorted(Counter(names[int(index)] for index in column[~np.isnan(column)]).items()))
+            column = self._columns["stop"][self._rows[job]]
+        return dict(sorted(Counter(STOPS[int(index)] for index in column[~np.isnan(column)]).items()))
 
     def trial_rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row per trial: the cell's values, solver, trial, seed, scores, predictions, how it ended, refused.

@@ -15,6 +15,7 @@ from lrlab.engine.results import ItemResult, Results, Start, collect
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
+from lrlab.runs.job import Job
 from lrlab.runs.run import Progress, Trial, TrialResult, run_trial, silent, timed_out
 from lrlab.store.store import Store
 from lrlab.sweeps import adaptive, winners
@@ -101,17 +102,18 @@ def run(
         number, before = sum(map(len, requested.values())), results.reused
         # Nobody knows how many rounds a race has.
         total += number if sweep.race else 0
-        own, lacking = False, number > 0
+        own, lacking = False, True
         while lacking and not own:
             own = turn.acquire(timeout=OTHERS_SECONDS)
             try:
-                results.reused = before + _load(requested, store, results)
+                stored = _load(requested, store, results)
+                results.reused = before + sum(map(len, stored.values()))
                 if stopped and results.reused == before:
                     return results
-                lacking = results.reused - before < number
+                lacking = results.reused < before + number
                 tell()
                 if own and lacking and not stop():
-                    _take_all(start(run_trial, missing(requested, results)), store, results, tell, stop)
+                    _take_all(start(run_trial, missing(requested, stored)), store, results, tell, stop)
                 if lacking and stop():
                     # Trials of later rounds may be stored, even if one of this round failed.
                     stopped = True
@@ -139,10 +141,9 @@ def _take_all(
                 pending[trial] = result
         if pending:
             store.add(pending)
+            results.add(pending)
             results.computed += len(pending)
-            finished = dict(pending)
             pending.clear()
-            results.add(finished)
 
     try:
         while work.alive and not stop():
@@ -163,21 +164,19 @@ def _compute_bounds(sweep: Sweep, start: Start) -> None:
         theory.cache(spec, {} if isinstance(numbers, Failure) else numbers)
 
 
-def _load(requested: Requested, store: Store, results: SweepResults) -> int:
-    """Add the stored trials of a round to the results, and return their number; a lost store takes trials away."""
-    count = 0
+def _load(requested: Requested, store: Store, results: SweepResults) -> dict[Job, set[int]]:
+    """Add the stored trials of a round to the results, and return their numbers."""
+    stored = dict[Job, set[int]]()
     for job, numbers in requested.items():
-        stored = {Trial(job, n): result for n, result in store.results(job, numbers.stop).items() if n in numbers}
-        if stored:
-            results.add(stored)
-        if lost := results.finished(job).intersection(numbers) - {trial.number for trial in stored}:
-            results.remove(job, lost)
-        count += len(stored)
-    return count
+        known = {Trial(job, n): result for n, result in store.results(job, numbers.stop).items() if n in numbers}
+        stored[job] = {trial.number for trial in known}
+        if known:
+            results.add(known)
+    return stored
 
 
-def missing(requested: Requested, results: SweepResults) -> Iterator[Trial]:
-    """Yield the requested trials that are not finished.
+def missing(requested: Requested, stored: Mapping[Job, set[int]]) -> Iterator[Trial]:
+    """Yield the requested trials that are not stored.
 
     The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
     is cut short has measured the whole grid.
@@ -185,7 +184,5 @@ def missing(requested: Requested, results: SweepResults) -> Iterator[Trial]:
     first, end = 0, 1
     while any(numbers[first:] for numbers in requested.values()):
         for job, numbers in requested.items():
-            if part := numbers[first:end]:
-                finished = results.finished(job)
-                yield from (Trial(job, number) for number in part if number not in finished)
+            yield from (Trial(job, number) for number in numbers[first:end] if number not in stored[job])
         first, end = end, 2 * end
