@@ -21,12 +21,14 @@ from lrlab.parameters import InputError, nearest
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
 ROLES = (
     ("user", "userid", "customer", "customerid", "row", "rowid"),
-    ("item", "itemid", "movie", "movieid", "column", "product", "productid"),
+    ("item", "itemid", "movie", "movieid", "column", "col", "product", "productid"),
     ("rating", "ratings", "value", "score", "stars"),
-    ("timestamp", "time", "date", "datetime"),
 )
-"""Names of the columns of a matrix's rows, of its columns, of values and of times."""
-COUNTERS = ("", "index", "id", "unnamed0")
+"""Names of the columns of a matrix's rows, of its columns and of values."""
+TIMES = ("timestamp", "time", "date")
+"""Last words of the name of a column of times."""
+IDENTIFIERS = ("", "index", "id", "unnamed0", *ROLES[0])
+"""Names of a first column whose whole numbers name the rows."""
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""
 MOST_WORDS = 10
@@ -83,14 +85,14 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
 def without_row_names(
     frame: pd.DataFrame, hints: Hints = NOTHING, *, words: bool = True
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return a table without the column that names its rows, and the names: counted numbers, or different words."""
+    """Return a table without the column that names its rows, and the names: different whole numbers or words."""
     title, first = frame.columns[0], frame.iloc[:, 0]
     if len(frame.columns) < 3 or (title and title in f"{hints.y},{hints.Z}".split(",")):
         return frame, ()
-    counts = pd.api.types.is_integer_dtype(first) and len(first) > 1 and (np.diff(first.to_numpy()) == 1).all()
-    counted = counts and first.iloc[0] in (0, 1) and plain(str(title)) in COUNTERS
-    worded = words and not pd.api.types.is_numeric_dtype(first) and first.is_unique and len(first) > 2
-    return (frame.iloc[:, 1:], tuple(map(str, first))) if counted or worded else (frame, ())
+    numbered = pd.api.types.is_integer_dtype(first) and plain(str(title)) in IDENTIFIERS
+    worded = words and not pd.api.types.is_numeric_dtype(first) and len(first) > 2
+    named = (numbered or worded) and first.is_unique
+    return (frame.iloc[:, 1:], tuple(map(str, first))) if named else (frame, ())
 
 
 def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, str] | None:
@@ -99,9 +101,12 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
     if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", COMPLETION):
         return None
     titles = {plain(name): name for name in names}
-    row, column, value, time = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
+    row, column, value = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
+    time = next((name for name in names if plain(name).endswith(TIMES)), "")
     if not (row and column):
-        if not (hints.kind == TRIPLES and len(names) > 1) and not (len(names) in (3, 4) and _are_triples(frame)):
+        # A fourth column may hold times, as in MovieLens, whose files may lack a heading.
+        few = len(names) == 3 or (len(names) == 4 and (time or names[3] == "4"))
+        if not (hints.kind == TRIPLES and len(names) > 1) and not (few and _are_triples(frame)):
             return None
         row, column = names[:2]
     value = value or next((name for name in names if name not in (row, column, time)), "")
@@ -222,6 +227,7 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
         raise InputError(f"column {missing}", "named in each row", "nothing", "name it")
     frame = frame.dropna(subset=[value])
     ask_sentinel(f"column {value}", numbers(f"column {value}", frame[value], 1), hints)
+    unused = [name for name in frame.columns if name not in roles]
     twice, said = frame.duplicated([row, column]), ""
     if twice.any():
         if not hints.duplicates:
@@ -231,13 +237,25 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
             )
         newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
         said = f", {twice.sum():,} duplicates: their {hints.duplicates}{newest}"
-        ordered = frame.sort_values(time, kind="stable") if time else frame
+        ordered = frame.iloc[np.argsort(_moments(time, frame[time]), kind="stable")] if newest else frame
         frame = ordered.groupby([row, column], sort=False)[value].agg(hints.duplicates).reset_index()
     (rows, row_names), (columns, names) = (pd.factorize(frame[name].astype(str)) for name in (row, column))
     both = f"{quoted(row)} x {quoted(column)}"
     words = f"{len(frame):,} entries {quoted(value)} of a {len(row_names):,} x {len(names):,} matrix ({both}){said}"
+    words += f", without column{'s' * (len(unused) > 1)} {span(unused)}" if unused else ""
     entries = rows, columns, frame[value].to_numpy(np.float64)
     return Given(entries, names=tuple(names), rows=tuple(row_names), words=words, model=COMPLETION)
+
+
+def _moments(name: str, column: pd.Series) -> Vector:
+    """Return times as numbers, also of dates with the year first, the only order that is clear."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column.to_numpy(np.float64)
+    try:
+        return pd.to_datetime(column, format="ISO8601", utc=True).to_numpy(np.float64)
+    except ValueError:
+        need, remedy = "of numbers, or of dates such as 2024-01-31", "write the year first, or take duplicates=mean"
+        raise InputError(f"column {printable(name)[:60]}", need, column.iloc[0], remedy) from None
 
 
 def ask_sentinel(what: str, values: Array, hints: Hints) -> None:

@@ -112,6 +112,16 @@ def test_a_column_that_names_the_rows_is_stated(tmp_path):
     assert read_given(tmp_path / "t.csv").words.endswith(", row names")
 
 
+@pytest.mark.parametrize("title", ["", "id", "customer_id", "userId"])
+@pytest.mark.parametrize("kind", ["", "matrix"])
+def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, tmp_path):
+    frame = pd.DataFrame({title: 1000 - 7 * rng.permutation(40), "a": X[:, 0], "b": X[:, 1], "d": X[:, 2]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = read_given(tmp_path / "t.csv", Hints(kind=kind))
+    assert "row names" in given.words and set(given.names) <= {"a", "b", "d"}
+    assert not kind or given.rows == tuple(map(str, frame[title]))
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
@@ -172,6 +182,8 @@ def ratings(**columns):
         {"when": "time", "customer": "user", "product": "item", "stars": "value"},
         {"date": "time", "score": "value", "product_id": "item", "user": "user"},
         {"1": "user", "2": "item", "3": "value", "4": "time"},
+        {"reviewer": "user", "asin": "item", "overall": "value", "unixReviewTime": "time"},
+        {"row": "user", "col": "item", "value": "value"},
     ],
 )
 @pytest.mark.parametrize("heading", [True, False])
@@ -185,6 +197,15 @@ def test_the_rating_is_found_by_its_name(columns, heading, tmp_path):
     want = ratings(u="user", i="item", v="value")
     assert [given.rows[k] for k in rows] == list(want.u.astype(str)) and np.array_equal(values, want.v)
     assert [given.names[k] for k in items] == list(want.i.astype(str)) and "12" not in given.words.split(" x ")[0][-3:]
+
+
+def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(tmp_path):
+    ratings(user="user", item="item", year="time", rating="value").to_csv(tmp_path / "r.csv", index=False)
+    assert "(`user` x `item`), without column year" in read_given(tmp_path / "r.csv").words
+    # Which of semester and points is the value is unclear: the last column is the response.
+    frame = ratings(student="user", exam="item", semester="value", points="value")
+    frame.astype({"student": str}).to_csv(tmp_path / "r.csv", index=False)
+    assert "response `points` (real)" in read_given(tmp_path / "r.csv").words
 
 
 @pytest.mark.parametrize(
@@ -204,6 +225,7 @@ def test_pairs_without_a_value_are_named(columns, tmp_path):
         ([5, 4], "last", 1.0),
         ([4, 5], "last", 2.0),
         (["2020-02-01", "2019-01-31"], "last", 1.0),
+        (["03.01.2024", "12.02.2023"], "last", "date must be of numbers, or of dates such as 2024-01-31"),
         (None, "last", 2.0),
         ([5, 4], "mean", 1.5),
     ],
@@ -211,10 +233,14 @@ def test_pairs_without_a_value_are_named(columns, tmp_path):
 def test_of_duplicates_the_newest_or_the_mean_counts(times, duplicates, value, tmp_path):
     frame = pd.DataFrame({"user": ["a", "a", "b"], "item": ["p", "p", "q"], "rating": [1.0, 2.0, 3.0]})
     if times:
-        frame["timestamp"] = [*times, times[0]]
+        frame["date"] = [*times, times[0]]
     frame.to_csv(tmp_path / "r.csv", index=False)
     with pytest.raises(lrlab.InputError, match="a, p twice"):
         read_given(tmp_path / "r.csv")
+    if isinstance(value, str):
+        with pytest.raises(lrlab.InputError, match=value):
+            read_given(tmp_path / "r.csv", Hints(duplicates=duplicates))
+        return
     given = read_given(tmp_path / "r.csv", Hints(duplicates=duplicates))
     assert dict(zip(given.y[0], given.y[2], strict=True))[given.rows.index("a")] == value
 
