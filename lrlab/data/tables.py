@@ -8,7 +8,7 @@ import datetime
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,10 +19,16 @@ from lrlab.parameters import InputError
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
 THOUSANDS = {
-    ".": re.compile(r"\s*[-+]?\d{1,3}(?:,\d{3})*(?:\.\d*)?\s*", re.ASCII),
-    ",": re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})*(?:,\d*)?\s*", re.ASCII),
+    ".": re.compile(r"\s*[-+]?[1-9]\d{0,2}([, ])\d{3}(?:\1\d{3})*(?:\.\d*)?\s*", re.ASCII),
+    ",": re.compile(r"\s*[-+]?[1-9]\d{0,2}([. ])\d{3}(?:\1\d{3})*(?:,\d*)?\s*", re.ASCII),
 }
 """Numbers with thousands separators, by the decimal mark."""
+CURRENCIES = "$€£¥"
+SIGNS = str.maketrans(dict.fromkeys("\xa0\u202f\u2009'’", " ") | {"−": "-"} | dict.fromkeys(CURRENCIES, ""))
+"""Other forms of a space between thousands and of a minus sign; currency signs do not count."""
+SWAPPED = str.maketrans(".,", ",.")
+OPEN_FIELD = re.compile(r'(?:^|[,;|:\t ])"[^"]*$')
+"""The end of a line with a field in quotes that goes on in the next line."""
 SNIFFED = 100
 """Number of rows that decide the separator."""
 MISSING = ["?", "-", "none", "na", "nan", "null"]
@@ -44,14 +50,15 @@ class Dialect(NamedTuple):
         return line.split() if self.separator == " " else [field.strip() for field in line.split(self.separator)]
 
     def plain(self, field: str) -> str:
-        """Return a number without thousands separators, with a decimal point."""
-        if THOUSANDS[self.decimal].fullmatch(field):
-            field = field.replace("." if self.decimal == "," else ",", "")
-        return field.replace(self.decimal, ".")
+        """Return a number without thousands separators and currency signs, with a decimal point."""
+        field = field.translate(SIGNS)
+        if mark := THOUSANDS[self.decimal].fullmatch(field):
+            field = field.replace(mark[1], "")
+        return field.translate(SWAPPED) if self.decimal == "," else field
 
     def is_number(self, field: str) -> bool:
         """Return whether a field is a finite number; 1,288 is none before the decimal mark is known."""
-        return number(self.plain(field) if self.decimal == "," else field) is not None
+        return (self.decimal == "," or "," not in field) and number(self.plain(field)) is not None
 
     def numeric(self, field: str) -> bool:
         """Return whether a field is a number, or a missing one."""
@@ -101,7 +108,7 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
     words += _converted(source, frame, numbers[len(lines) - len(rows) :], dialect)
-    words += [f"without {above} lines above the table"] if above else []
+    words += [f"without {above} line{'s' * (above > 1)} above the table"] if above else []
     return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
 
 
@@ -111,7 +118,7 @@ def _rows(whole: Sequence[str]) -> tuple[list[int], list[str]]:
     The last comment before the first row is a heading if it has as many words as that row, as in numpy's files.
     """
     numbers, lines, comment = list[int](), list[str](), ""
-    for number_, line in enumerate(whole, 1):
+    for number_, line in _whole_rows(whole):
         if line.lstrip().startswith("#") and not line.lstrip().startswith("#N/A"):
             comment = line.lstrip(" #") if not lines else comment
         elif line.strip(" ,;|\t"):
@@ -123,6 +130,23 @@ def _rows(whole: Sequence[str]) -> tuple[list[int], list[str]]:
         if len(fields) == len(dialect.fields(lines[0])) and not any(map(dialect.is_number, fields)):
             return [1, *numbers], [comment, *lines]
     return numbers, lines
+
+
+def _whole_rows(whole: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number of the first line of each row, and the row, whose fields in quotes may have several lines."""
+    parts, quotes = list[str](), 0
+    for number_, line in enumerate(whole, 1):
+        # A spreadsheet may name the separator in the first line.
+        if number_ == 1 and re.fullmatch(r'"?sep=.?"?', line):
+            continue
+        parts.append(line)
+        quotes += line.count('"')
+        if quotes % 2 and (len(parts) > 1 or OPEN_FIELD.search(re.sub(r'"[^"]*"', "", line))):
+            continue
+        yield number_ - len(parts) + 1, "\n".join(parts)
+        parts, quotes = [], 0
+    if parts:
+        yield len(whole) - len(parts) + 1, "\n".join(parts)
 
 
 def sniffed(lines: Sequence[str]) -> Dialect:
@@ -161,14 +185,19 @@ def _require_width(source: Source, dialect: Dialect, rows: Sequence[tuple[int, s
 def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
     """Return the names in the first row, nothing if the row holds values.
 
-    The row holds names if no field is a number, or if its first field is empty and other rows start with a word.
+    The row holds names if no field is a number, or if other rows start with a word, and the row starts with nothing or
+    continues with whole numbers at equal steps, such as years.
     """
-    first = [str(field).strip() for field in dialect.parsed(lines[:1], width, dtype=str, na_filter=False).iloc[0]]
+    row = dialect.parsed(lines[:1], width, dtype=str, na_filter=False).iloc[0]
+    first = [" ".join(str(field).split()) for field in row]
     numbers = [dialect.is_number(field) for field in first]
     if not any(numbers):
         return first if len(lines) > 1 or not all(map(dialect.numeric, first)) else []
     second = [dialect.fields(line)[0] for line in lines[1:SNIFFED]]
-    years = not first[0] and all(numbers[1:]) and len(set(first)) == len(first)
+    years = not numbers[0] and all(numbers[1:]) and len(set(first)) == len(first)
+    if years and first[0]:
+        whole = len(first) > 3 and all(map(str.isdecimal, first[1:]))
+        years = whole and len(set(np.diff(np.array(first[1:], dtype=np.float64)))) == 1
     return first if years and second and not any(map(dialect.numeric, second)) else []
 
 
@@ -192,14 +221,25 @@ def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dial
             continue
         words = column.dropna().astype(str)
         mark = "%" if words.str.endswith("%").all() else ""
-        values = pd.to_numeric(words.str.removesuffix(mark).map(dialect.plain), errors="coerce")
+        bare = words.str.removesuffix(mark)
+        # One column may have decimal commas, in quotes.
+        some = bare.map(THOUSANDS["."].fullmatch).isna().any()
+        commas = dialect.decimal == "." and some and bare.str.fullmatch(r"\s*[-+]?\d+,\d+\s*").all()
+        decimal = "," if commas else dialect.decimal
+        values = pd.to_numeric(bare.map(dialect._replace(decimal=decimal).plain), errors="coerce")
         if values.notna().all():
             frame[name] = values.reindex(frame.index)
-            said["percent signs" if mark else "thousands separators"] = None
+            signs = {
+                "percent signs": mark,
+                "currency signs": words.str.contains(f"[{CURRENCIES}]").any(),
+                "decimal commas": commas,
+                "thousands separators": bare.str.translate(SIGNS).map(THOUSANDS[decimal].fullmatch).notna().any(),
+            }
+            said |= dict.fromkeys(sign for sign, found in signs.items() if found)
         elif values.notna().mean() > 0.5:
             place = words.index[int(np.argmin(values.notna().to_numpy()))]
             need = f"a number in column {str(name)[:60]}, as in most rows,"
-            remedy = f"correct it, say missing={words[place][:20]} if it is missing, or write words in all rows"
+            remedy = f"correct it, leave the row out, or say missing={words[place][:20]} if it is missing"
             raise source.refuse(numbers[place], need, words[place], remedy)
     return list(said)
 

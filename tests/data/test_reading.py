@@ -45,6 +45,10 @@ BINARY = {
     "counted rows": "".join(
         f"{row}\n" for row in [",a,b,c,y", *(f"{k},{line}" for k, line in enumerate(lines(ROWS).split()))]
     ),
+    "a separator that a spreadsheet names": "sep=;\n" + lines(ROWS, ";", heading="a;b;c;y"),
+    "decimal commas in quotes": re.sub(r"-?\d+;\d+", r'"\g<0>"', lines(ROWS, decimal=";")).replace(";", ","),
+    "names over two lines": '"a\n(m)",b,"c, second\n\n(kg)",d\n' + lines(ROWS),
+    "other minus signs": lines(ROWS, heading="a,b,c,d").replace("-", "−"),
     "a byte order mark": "\ufeff" + lines(ROWS, heading="a,b,c,outcome"),
 }
 
@@ -84,12 +88,51 @@ def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
     assert given.names[0] == "größe" and "Windows-1252" in given.words
 
 
-@pytest.mark.parametrize("marks", [{}, {",": ".", ".": ","}], ids=["English", "French"])
-def test_thousands_have_separators(marks, tmp_path):
-    prices = [f"{1000.5 * k:,.1f}".translate(str.maketrans(marks)) for k in range(9)]
+THOUSANDS = {
+    "English": {},
+    "German": {",": ".", ".": ","},
+    "French": {",": "\u202f", ".": ","},
+    "Swiss": {",": "'"},
+    "ISO": {",": " "},
+}
+
+
+@pytest.mark.parametrize("marks", THOUSANDS.values(), ids=THOUSANDS)
+@pytest.mark.parametrize("currency", ["", " €", "£"])
+def test_thousands_have_separators(marks, currency, tmp_path):
+    prices = [f"{1000.5 * k:,.1f}".translate(str.maketrans(marks)) + currency for k in range(9)]
     (tmp_path / "t.csv").write_text("width;price\n" + "".join(f'{k};"{price}"\n' for k, price in enumerate(prices)))
     given = read_given(tmp_path / "t.csv")
     assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
+    assert ("currency signs" in given.words) == bool(currency)
+
+
+def test_points_elsewhere_tell_thousands_from_decimal_commas(tmp_path):
+    frame = pd.DataFrame({"pay": [f"{1000 + 7 * k:,}" for k in range(9)], "x": 0.25, "y": np.arange(9) / 8 - 0.7})
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";")
+    given = read_given(tmp_path / "t.csv")
+    assert np.array_equal(given.X[:, 0], 1000 + 7 * np.arange(9)) and "decimal commas" not in given.words
+
+
+def test_fields_in_quotes_may_have_several_lines(tmp_path):
+    notes = ["first\n\n# second", 'a "quoted" word,\nor two'] * 20
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "note": notes, "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert len(read_given(tmp_path / "t.csv").y) == 40
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + '0,1,"open,1\n0,1,2,1\n')
+    with pytest.raises(lrlab.InputError, match="closed quotes in line 102"):
+        read_given(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("years", [range(2019, 2023), range(2000, 2020, 5), range(1, 5)])
+def test_whole_numbers_at_equal_steps_are_names_beside_words(years, tmp_path):
+    table = pd.DataFrame(rng.standard_normal((20, 4)), [f"c{k}" for k in range(20)], years)
+    table.where(rng.random((20, 4)) < 0.8).to_csv(tmp_path / "t.csv", index_label="country")
+    given = read_given(tmp_path / "t.csv")
+    assert given.names == tuple(map(str, years)) and given.rows == tuple(table.index)
+    # Without a heading the first row is data.
+    table.to_csv(tmp_path / "t.csv", header=False)
+    assert len(read_given(tmp_path / "t.csv").y) == 20
 
 
 def test_lines_above_a_table_and_percent_signs_are_stated(tmp_path):
