@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lrlab.catalog import register as register
     from lrlab.catalog import spec as spec
     from lrlab.data.estimators import BilinearRegressor as BilinearRegressor
     from lrlab.data.estimators import LabelEstimator as LabelEstimator
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from lrlab.parameters import Parameter as Parameter
     from lrlab.parameters import choice as choice
     from lrlab.parameters import number as number
-    from lrlab.plugins import register as register
     from lrlab.protocol import Iterate as Iterate
     from lrlab.protocol import Spec as Spec
     from lrlab.protocol import Stop as Stop
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 _HOMES = {
-    "catalog": "spec",
+    "catalog": "register spec",
     "data.estimators": "BilinearRegressor LabelEstimator LowRankImputer QuadraticNetworkRegressor "
     "SingleIndexClassifier",
     "data.label_models": "load_model save_model",
@@ -43,7 +43,6 @@ _HOMES = {
     "figures.runs": "compare mimebundle",
     "figures.sweeps": "map",
     "parameters": "InputError Parameter choice number",
-    "plugins": "register",
     "protocol": "Iterate Spec Stop",
     "runs.trace": "Trace",
     "solver_entry": "solver",

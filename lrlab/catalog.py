@@ -4,61 +4,29 @@ A file of `lrlab.solvers` or of a plugin declares solvers with `@solver`; a file
 lrlab checks the entries of a plugin when it adds it; tests check its own entries.
 """
 
-import hashlib
 import os
-import re
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import NamedTuple
+from types import ModuleType
 
 import lrlab.models
 import lrlab.solvers
-from lrlab import aliases
-from lrlab.catalog_checks import CatalogError, Entry, check, declared_in, failure, served, sound
+from lrlab import aliases, code_hash, plugins
 from lrlab.model_entry import Family, ModelEntry
 from lrlab.parameters import InputError, nearest, require_known
+from lrlab.plugins import UNPUBLISHED, AnySolver, CatalogError, Entry, Plugin, Source
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry, entries
 
 SETTING = "LRLAB_PLUGINS"
 GROUPS = "lrlab.solvers", "lrlab.models"
-"""Groups of entry points of installed packages, which name modules or entries."""
-PREFIX = "lrlab_plugin"
-FAILURES = Exception, SystemExit, KeyboardInterrupt, GeneratorExit
-"""Errors in the import of a file. lrlab leaves out this plugin, and everything else works."""
-Source = tuple[str, bytes] | bytes | str
-
-
-class Plugin(NamedTuple):
-    """Entries with the name of their file.
-
-    source: how a worker makes the same plugin: the path and text of a file, or a pickled entry; a sentence if it
-    cannot, and None if it has the module installed.
-    """
-
-    label: str
-    entries: tuple[Entry, ...]
-    source: Source | None = None
-
-    @property
-    def file(self) -> str:
-        """The path of its file, or nothing."""
-        return self.source[0] if isinstance(self.source, tuple) else ""
-
-    @property
-    def names(self) -> frozenset[str]:
-        """The kinds and names of its solvers and models."""
-        return frozenset(
-            f"solver {one.name}" if isinstance(one, SolverEntry) else f"model {one.spec.model}" for one in self.entries
-        )
+"""Groups of entry points of installed packages, which name modules."""
 
 
 def _built_in(package: ModuleType) -> list[Plugin]:
@@ -66,7 +34,7 @@ def _built_in(package: ModuleType) -> list[Plugin]:
     files = sorted((file, root) for root in map(Path, package.__path__) for file in root.rglob("*.py"))
     parts = [file.relative_to(root).with_suffix("").parts for file, root in files if file.name != "__init__.py"]
     modules = [import_module(".".join((package.__name__, *own))) for own in parts]
-    return [Plugin(one.__name__, tuple(own)) for one in modules if (own := declared_in(one, one.__name__))]
+    return [Plugin(one.__name__, own) for one in modules if (own := plugins.declared_in(one, one.__name__))]
 
 
 BUILT_IN: tuple[Plugin, ...] = (*_built_in(lrlab.models), *_built_in(lrlab.solvers))
@@ -83,77 +51,25 @@ ENTRIES: tuple[SolverEntry, ...]
 NAMES: tuple[str, ...]
 
 
-def from_file(path: str | os.PathLike[str]) -> Plugin:
-    """Return the plugin of a Python file, which is run once for each text; CatalogError if it does not run."""
-    file = Path(path).expanduser().absolute()
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise CatalogError(f"{file.name}: is not there ({file}): correct the path") from error
-    return from_text(str(file), text)
-
-
-def from_text(path: str, text: bytes) -> Plugin:
-    """Return the plugin of the text of a file, whose module has a name for this text only."""
-    label = Path(path).name
-    word = re.sub(r"\W", "_", Path(path).stem)
-    name = f"{PREFIX}_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
-    if name not in sys.modules:
-        # Dataclasses and pickle look it up there.
-        module = sys.modules[name] = ModuleType(name)
-        module.__file__ = path
-        try:
-            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
-        except FAILURES as error:
-            del sys.modules[name]
-            raise failure(label, error) from error
-    return Plugin(label, sound(declared_in(sys.modules[name], label), label), (path, text))
-
-
-def _of_package(point: EntryPoint) -> Plugin:
-    """Return the plugin of an entry point of an installed package, which names a module or an entry."""
-    label = f"{point.value} of {point.dist.name}" if point.dist else point.value
-    try:
-        loaded = point.load()
-    except FAILURES as error:
-        raise failure(label, error) from error
-    module = loaded if isinstance(loaded, ModuleType) else SimpleNamespace(ENTRY=loaded)
-    return Plugin(label, sound(entries(loaded) or declared_in(module, label), label))
-
-
-def add_all(makers: Iterable[Callable[[], Plugin]]) -> None:
-    """Make plugins and add them; `LEFT_OUT` names the broken ones."""
-    global LEFT_OUT
-    plugins, wrong = list[Plugin](), list[CatalogError]()
-    for make in makers:
-        try:
-            plugins.append(make())
-        except CatalogError as error:
-            wrong.append(error)
-    LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, (*wrong, *add(plugins))))))
-
-
-def add(plugins: Sequence[Plugin]) -> list[CatalogError]:
+def add(new: Sequence[Plugin]) -> list[CatalogError]:
     """Add plugins, and return an error for each broken one.
 
     They replace earlier plugins that have a name in common or come from the same file.
     """
     global PLUGINS
     with _lock:
-        names = frozenset[str]().union(*(plugin.names for plugin in plugins))
-        files = {plugin.file for plugin in plugins if plugin.file}
+        names = frozenset[str]().union(*(plugin.names for plugin in new))
+        files = {plugin.file for plugin in new if plugin.file}
         held = [one for one in PLUGINS if not one.names & names and one.file not in files]
-        known = [(one.label, entry) for one in (*BUILT_IN, *held, *plugins) for entry in one.entries]
-        for plugin in plugins:
+        # The last one first: of two with the same name, the earlier one stays.
+        for plugin in reversed(new):
             try:
-                # Models need solvers that are sound.
-                for entry in sorted(plugin.entries, key=lambda one: isinstance(one, ModelEntry)):
-                    check(plugin.label, entry, known)
+                plugins.check(plugin, [*BUILT_IN, *held, *new])
             except CatalogError as error:
                 # Others may need its entries, so lrlab checks them again.
-                return [error, *add([one for one in plugins if one is not plugin])]
-        PLUGINS = (*held, *plugins)
-        _publish([entry for _, entry in known])
+                return [error, *add([one for one in new if one is not plugin])]
+        PLUGINS = (*held, *new)
+        _publish([entry for plugin in (*BUILT_IN, *PLUGINS) for entry in plugin.entries])
     return []
 
 
@@ -163,10 +79,12 @@ def _publish(entries: Sequence[Entry]) -> None:
     def place(order: Sequence[str], name: str) -> tuple[int, str]:
         return (order.index(name) if name in order else len(order)), name
 
-    models = [entry for entry in entries if isinstance(entry, ModelEntry)]
-    models.sort(key=lambda one: place(one.family.model_order, one.spec.model))
-    models.sort(key=lambda one: place(lrlab.models.FAMILY_ORDER, one.family.name))
-    solvers = [replace(one, models=served(one, models)) for one in entries if isinstance(one, SolverEntry)]
+    def place_of_model(entry: ModelEntry) -> tuple[tuple[int, str], ...]:
+        family = entry.family
+        return place(lrlab.models.FAMILY_ORDER, family.name), place(family.model_order, entry.spec.model)
+
+    models = sorted((entry for entry in entries if isinstance(entry, ModelEntry)), key=place_of_model)
+    solvers = [replace(one, models=plugins.served(one, models)) for one in entries if isinstance(one, SolverEntry)]
     FAMILIES = tuple({entry.family.name: entry.family for entry in models}.values())
     MODEL_ENTRIES = {entry.spec.model: entry for entry in models}
     MODELS = {name: entry.spec for name, entry in MODEL_ENTRIES.items()}
@@ -176,6 +94,85 @@ def _publish(entries: Sequence[Entry]) -> None:
         SOLVERS[name] = tuple(sorted(made, key=lambda one: place(entry.family.order, one.name)))
     ENTRIES = tuple({id(entry): entry for made_for in SOLVERS.values() for entry in made_for}.values())
     NAMES = tuple(dict.fromkeys(entry.name for entry in ENTRIES))
+
+
+def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Iterable[str] = ()) -> tuple[str, ...]:
+    """Add your solvers and models to the catalog of this process, and return their names.
+
+    plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
+    options, rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
+
+    It replaces your earlier solvers and models of the same name, but none of lrlab. All workers, also on a cluster,
+    receive it. CatalogError, in one sentence, if something is missing or contradictory.
+    """
+    if isinstance(plugin, str | os.PathLike):
+        added = plugins.from_file(plugin)
+    elif isinstance(plugin, ModelEntry):
+        added = plugins.from_entries([plugin])
+    elif callable(plugin):
+        added = plugins.from_entries(entries(plugin) or [plugins.entry_of(plugin, models)])
+    else:
+        raise InputError("plugin", "the path of a file, a model entry or a generator function", plugin, "register one")
+    for error in add([added]):
+        raise error
+    for entry in added.entries:
+        # Pickled now: a run, or the next notebook cell, may change its globals.
+        code_hash.renew(plugins.thing(entry))
+    return tuple(sorted(name.partition(" ")[2] for name in added.names))
+
+
+def named(solver: AnySolver, model: str) -> str:
+    """Return the name of a solver; a function that the catalog does not have for a model is registered.
+
+    InputError if it is none of these; CatalogError if it cannot be registered.
+    """
+    if isinstance(solver, str):
+        return solver
+    if not callable(solver):
+        raise InputError("solver", "a name or a generator function", solver, "name one that `models` lists")
+    known = next((entry for entry in ENTRIES if entry.run is solver), None)
+    if known is not None and known.reference != UNPUBLISHED:
+        return known.name
+    # Again each time: the code that the function uses in a notebook may have changed.
+    return register(solver, models=() if entries(solver) else {*(known.models if known else ()), model})[0]
+
+
+def add_all(makers: Iterable[Callable[[], Plugin]]) -> None:
+    """Make plugins and add them; `LEFT_OUT` names the broken ones."""
+    global LEFT_OUT
+    made, wrong = list[Plugin](), list[CatalogError]()
+    for make in makers:
+        try:
+            made.append(make())
+        except CatalogError as error:
+            wrong.append(error)
+    LEFT_OUT = tuple(dict.fromkeys((*LEFT_OUT, *map(str, (*wrong, *add(made))))))
+
+
+def load(paths: Iterable[str | os.PathLike[str]]) -> None:
+    """Have this process and those that it starts use the plugins of files; the pages name one that is broken.
+
+    InputError if a file is not there.
+    """
+    files = [Path(path).expanduser().absolute() for path in paths]
+    for file in files:
+        if not file.is_file():
+            raise InputError("with", "a Python file that is there", file, "correct the path")
+    before = os.environ.get(SETTING, "").split(os.pathsep)
+    os.environ[SETTING] = os.pathsep.join(dict.fromkeys(filter(None, [*before, *map(str, files)])))
+    add_all(partial(plugins.from_file, file) for file in files)
+
+
+def sources() -> list[Source]:
+    """Return the sources of this process's plugins, for a worker."""
+    return [plugin.source for plugin in PLUGINS if plugin.source is not None]
+
+
+def install(sent: Iterable[Source]) -> None:
+    """Add the plugins that another process has sent; `LEFT_OUT` names the broken ones."""
+    held = sources()
+    if new := [source for source in sent if source not in held]:
+        add_all(partial(plugins.from_source, source) for source in new)
 
 
 def spec(model: str, **parameters: object) -> Spec:
@@ -242,8 +239,8 @@ def compatible(spec: Spec, name: str) -> SolverEntry:
 
 add_all(
     [
-        *(partial(from_file, path) for path in os.environ.get(SETTING, "").split(os.pathsep) if path),
-        *(partial(_of_package, point) for group in GROUPS for point in entry_points(group=group)),
+        *(partial(plugins.from_file, path) for path in os.environ.get(SETTING, "").split(os.pathsep) if path),
+        *(partial(plugins.from_package, point) for group in GROUPS for point in entry_points(group=group)),
     ]
 )
 for mistake in LEFT_OUT:

@@ -1,63 +1,168 @@
-"""Your solvers and models: registered here, sent to workers, and named if they are broken."""
+"""Plugins: solvers and models with the name of their file, made from files, packages and functions, and checked."""
 
-import os
+import hashlib
+import inspect
 import pickle
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple, get_origin
 
-from lrlab import catalog, code_hash
-from lrlab.catalog import PREFIX, SETTING, Plugin, Source
-from lrlab.catalog_checks import CatalogError, Entry, failure, sound
-from lrlab.model_entry import ModelEntry
-from lrlab.parameters import InputError, display_name
+from lrlab import code_hash
+from lrlab.model_entry import Family, ModelEntry
+from lrlab.models.axes import axes
+from lrlab.parameters import InputError, declared, display_name, require_known
 from lrlab.protocol import Iterate
 from lrlab.solver_entry import SolverEntry, docstring, entries
 
+Entry = ModelEntry | SolverEntry
 AnySolver = str | Callable[..., Iterable[Iterate]]
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
+Source = tuple[str, bytes] | bytes | str
+HINT = "put @lrlab.solver(models=...) above the generator function of the solver"
+ANNOTATED = "Annotated[type, Parameter(meaning=...)] = default"
+PLACES = {
+    "title": "as its first line",
+    "summary": "as its second paragraph",
+    "update": "as LaTeX after `.. math::`",
+    "reference": "after `Reference:`",
+}
+"""Parts of a solver's docstring, with their positions."""
 UNPUBLISHED = "Not published."
 """Reference of a function without a docstring of a solver."""
 
 
-def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models: Iterable[str] = ()) -> tuple[str, ...]:
-    """Add your solvers and models to the catalog of this process, and return their names.
+class CatalogError(Exception):
+    """A file or an entry that lrlab cannot use: one sentence with the file, the mistake and the remedy."""
 
-    plugin: the path of a Python file with solvers or models, the entry of a model, or a generator function (problem, *,
-    options, rng) that yields an `Iterate` per step. models: names of the models of a function without `@lrlab.solver`.
 
-    It replaces your earlier solvers and models of the same name, but none of lrlab. All workers, also on a cluster,
-    receive it. CatalogError, in one sentence, if something is missing or contradictory.
+class Plugin(NamedTuple):
+    """Entries with the name of their file.
+
+    source: how a worker makes the same plugin: the path and text of a file, or pickled entries; a sentence if it
+    cannot, and None if it has the module installed.
     """
-    if isinstance(plugin, str | os.PathLike):
-        added = catalog.from_file(plugin)
-    elif isinstance(plugin, ModelEntry):
-        added = _of_entries(plugin)
-    elif callable(plugin):
-        added = _of_entries(*(entries(plugin) or [entry_of(plugin, models)]))
-    else:
-        raise InputError("plugin", "the path of a file, a model entry or a generator function", plugin, "register one")
-    if errors := catalog.add([added]):
-        raise errors[0]
-    for entry in added.entries:
-        # Pickled now: a run, or the next notebook cell, may change its globals.
-        code_hash.renew(_thing(entry))
-    return tuple(sorted(name.partition(" ")[2] for name in added.names))
+
+    label: str
+    entries: tuple[Entry, ...]
+    source: Source | None = None
+
+    @property
+    def file(self) -> str:
+        """The path of its file, or nothing."""
+        return self.source[0] if isinstance(self.source, tuple) else ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The kinds and names of its solvers and models."""
+        return frozenset(
+            f"solver {one.name}" if isinstance(one, SolverEntry) else f"model {one.spec.model}" for one in self.entries
+        )
+
+
+def thing(entry: Entry) -> Any:
+    """Return the function of a solver, or the class of a model's specs."""
+    return entry.run if isinstance(entry, SolverEntry) else entry.spec
+
+
+def declared_in(module: ModuleType, label: str) -> tuple[Entry, ...]:
+    """Return the models of a module's `ENTRY` or `ENTRIES`, and the solvers that it declares with `@solver`."""
+    models = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
+    if not all(isinstance(model, ModelEntry) and isinstance(model.family, Family) for model in models):
+        raise CatalogError(f"{label}: ENTRY must be a ModelEntry with a Family; of a solver, {HINT}")
+    own = {id(value): value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__}
+    return *models, *(entry for value in own.values() for entry in entries(value))
+
+
+def from_file(path: str | Path) -> Plugin:
+    """Return the plugin of a Python file, which is run once for each text; CatalogError if it does not run."""
+    file = Path(path).expanduser().absolute()
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise CatalogError(f"{file.name}: is not there ({file}): correct the path") from error
+    return from_text(str(file), text)
+
+
+def from_text(path: str, text: bytes) -> Plugin:
+    """Return the plugin of the text of a file, whose module has a name for this text only."""
+    label, word = Path(path).name, re.sub(r"\W", "_", Path(path).stem)
+    name = f"lrlab_plugin_{word}_{hashlib.blake2b(text, digest_size=8).hexdigest()}"
+    if name not in sys.modules:
+        # Dataclasses and pickle look it up there.
+        module = sys.modules[name] = ModuleType(name)
+        module.__file__ = path
+        try:
+            exec(compile(text, path, "exec", dont_inherit=True), vars(module))
+        except (Exception, SystemExit) as error:
+            del sys.modules[name]
+            raise failure(label, error) from error
+    return Plugin(label, declared_in(sys.modules[name], label), (path, text))
+
+
+def from_package(point: EntryPoint) -> Plugin:
+    """Return the plugin of an entry point of an installed package, which names a module."""
+    label = f"{point.value} of {point.dist.name}" if point.dist else point.value
+    try:
+        module = point.load()
+    except (Exception, SystemExit) as error:
+        raise failure(label, error) from error
+    return Plugin(label, declared_in(module, label))
+
+
+def from_entries(given: Sequence[Entry]) -> Plugin:
+    """Return the plugin of entries of one solver or model of a notebook or script, pickled with all that they use."""
+    import cloudpickle
+
+    # By value: workers have neither the notebook nor, maybe, the script's folder.
+    name, label = thing(given[0]).__module__, thing(given[0]).__name__
+    by_value = name in sys.modules and name != "__main__" and not code_hash.is_installed(name)
+    source: Source
+    try:
+        if by_value:
+            cloudpickle.register_pickle_by_value(sys.modules[name])
+        source = bytes(cloudpickle.dumps(tuple(given)))
+    except Exception as error:
+        # Whatever a function holds; it still runs in this process.
+        source = f"{label}: cannot be sent to workers ({error}): leave out such objects"
+    finally:
+        if by_value:
+            cloudpickle.unregister_pickle_by_value(sys.modules[name])
+    return Plugin(label, tuple(given), source)
+
+
+def from_source(source: Source) -> Plugin:
+    """Return the plugin that another process has sent; CatalogError if it cannot be used here."""
+    if isinstance(source, tuple):
+        return from_text(*source)
+    if isinstance(source, str):
+        raise CatalogError(source)
+    try:
+        received = pickle.loads(source)
+    except Exception as error:
+        # A library is missing here.
+        raise failure("a solver of the notebook or script", error) from error
+    return Plugin(thing(received[0]).__name__, received, source)
+
+
+def failure(label: str, error: BaseException) -> CatalogError:
+    """Return the error of a file that does not import."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return CatalogError(f"{label}: does not import ({reason}): correct the file")
 
 
 def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry:
     """Return an entry for a function without one: for these models, with as much memory as the data."""
-    words = docstring(function).partition("\n")[0]
     name = getattr(function, "__name__", "")
     if not name.isidentifier():
         remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"
         raise InputError("solver", "a name or a function with a name", function, remedy)
     return SolverEntry(
         title=display_name(name).capitalize(),
-        summary=words or "A function without a docstring.",
+        summary=docstring(function).partition("\n")[0] or "A function without a docstring.",
         update=r"\text{as its code says}",
         reference=UNPUBLISHED,
         run=function,
@@ -65,102 +170,86 @@ def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry
     )
 
 
-def named(solver: AnySolver, model: str) -> str:
-    """Return the name of a solver; a function that the catalog does not have for a model is registered.
+def served(solver: SolverEntry, models: Iterable[ModelEntry]) -> tuple[str, ...]:
+    """Return the names of the models that a solver solves, including the models of its families."""
+    of_families = (one.spec.model for one in models if one.family.name in solver.families)
+    return tuple(dict.fromkeys((*solver.models, *of_families)))
 
-    InputError if it is none of these; CatalogError if it cannot be registered.
+
+def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
+    """Raise CatalogError if an entry of a plugin is incomplete, names something unknown, or has the name of another.
+
+    plugins: all plugins, also this one.
     """
-    if isinstance(solver, str):
-        return solver
-    if not callable(solver):
-        raise InputError("solver", "a name or a generator function", solver, "name one that `models` lists")
-    known = next((entry for entry in catalog.ENTRIES if entry.run is solver), None)
-    if known is not None and known.reference != UNPUBLISHED:
-        return known.name
-    # Again each time: the code that the function uses in a notebook may have changed.
-    return register(solver, models=() if entries(solver) else {*(known.models if known else ()), model})[0]
-
-
-def load(paths: Iterable[str | os.PathLike[str]]) -> None:
-    """Have this process and those that it starts use the plugins of files; the pages name one that is broken.
-
-    InputError if a file is not there.
-    """
-    files = [Path(path).expanduser().absolute() for path in paths]
-    for file in files:
-        if not file.is_file():
-            raise InputError("with", "a Python file that is there", file, "correct the path")
-    before = os.environ.get(SETTING, "").split(os.pathsep)
-    os.environ[SETTING] = os.pathsep.join(dict.fromkeys(filter(None, [*before, *map(str, files)])))
-    catalog.add_all(partial(catalog.from_file, file) for file in files)
-
-
-def _thing(entry: Entry) -> Any:
-    return entry.run if isinstance(entry, SolverEntry) else entry.spec
-
-
-def _of_entries(*given: Entry) -> Plugin:
-    """Return the plugin of entries of one solver or model of a notebook or script, pickled with all that they use."""
-    thing = _thing(given[0])
-    label = getattr(thing, "__name__", "a solver of the notebook or script")
-    checked = sound(given, label)
-    return Plugin(label, checked, _pickled(checked, sys.modules.get(thing.__module__), label))
-
-
-def _pickled(given: tuple[Entry, ...], module: Any, label: str) -> bytes | str:
-    import cloudpickle
-
-    # By value: workers have neither the notebook nor, maybe, the script's folder.
-    name = getattr(module, "__name__", "__main__")
-    own = name.startswith(f"{code_hash.PACKAGE}.") or name == "__main__" or code_hash.is_installed(name)
+    known = [(one.label, entry) for one in plugins for entry in one.entries]
+    models = [entry for _, entry in known if isinstance(entry, ModelEntry)]
+    solvers = [entry for _, entry in known if isinstance(entry, SolverEntry)]
     try:
-        if not own:
-            cloudpickle.register_pickle_by_value(module)
-        return bytes(cloudpickle.dumps(given))
+        _require(plugin.entries, f"it has no entry: {HINT}")
+        for entry in plugin.entries:
+            if isinstance(entry, SolverEntry):
+                _check_solver(entry, models)
+            else:
+                _check_model(entry, models, solvers)
+            for label, other in known:
+                for both in _claims(entry, models) & _claims(other, models) if other is not entry else ():
+                    raise CatalogError(f"{both} is in {label}, too: rename one of them")
+    except (CatalogError, InputError) as error:
+        raise CatalogError(f"{plugin.label}: {error}") from error
     except Exception as error:
-        # Whatever a function holds; it still runs in this process.
-        return f"{label}: cannot be sent to workers ({error}): leave out such objects"
-    finally:
-        if not own:
-            cloudpickle.unregister_pickle_by_value(module)
+        raise CatalogError(f"{plugin.label}: a part of the entry is wrong ({error}): correct it") from error
 
 
-def sources() -> Sequence[Source]:
-    """Return the sources of this process's plugins, for a worker."""
-    return [plugin.source for plugin in catalog.PLUGINS if plugin.source is not None]
+def _require(condition: object, sentence: str) -> None:
+    if not condition:
+        raise CatalogError(sentence)
 
 
-_installed: set[Source] = set()
+def _claims(entry: Entry, models: Iterable[ModelEntry]) -> set[str]:
+    """Return what no other entry may be, in words."""
+    if isinstance(entry, ModelEntry):
+        return {f"the model {entry.spec.model!r}"}
+    return {f"the solver {entry.name!r} for {model}" for model in served(entry, models)}
 
 
-def install(sent: Sequence[Source]) -> None:
-    """Add the plugins that another process has sent, once each; `catalog.LEFT_OUT` names the broken ones."""
-    new = [source for source in dict.fromkeys(sent) if source not in _installed]
-    _installed.update(new)
-    if new:
-        catalog.add_all(partial(_received, source) for source in new)
+def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Sequence[SolverEntry]) -> None:
+    spec, family = entry.spec, entry.family
+    for owner in spec.__mro__:
+        for name, hint in inspect.get_annotations(owner).items():
+            if ClassVar in (hint, get_origin(hint)):
+                _require(getattr(spec, name, "") != "", f"{spec.__name__} has no {name}: add it to the class")
+            elif owner is spec:
+                remedy = f"write {name}: {ANNOTATED}, in a frozen dataclass"
+                _require(name in declared(spec), f"{spec.__name__}.{name} is not declared: {remedy}")
+    # TypeError for a class without one of the methods.
+    spec()
+    made = {one.name for one in solvers if spec.model in served(one, models)}
+    _require(made, f"no solver is made for {spec.model}: name it in `models` of a solver")
+    horizontal, vertical = entry.plane
+    named: dict[str, tuple[Iterable[str], Mapping[str, object]]] = {
+        "axis": ((horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
+        "parameter": ((*entry.main, *entry.held), declared(spec)),
+        "metric": ((*entry.measures, family.goal.measure), family.measures),
+        "solver": ((*family.solvers, *entry.first), {one.name: one for one in solvers}),
+    }
+    for what, (names, options) in named.items():
+        for name in names:
+            require_known(name, options, f"{what} of {spec.model}")
 
 
-def _received(source: Source) -> Plugin:
-    if isinstance(source, str):
-        raise CatalogError(source)
-    if isinstance(source, tuple):
-        return catalog.from_text(*source)
-    try:
-        received = pickle.loads(source)
-    except Exception as error:
-        # A library is missing here.
-        raise failure("a solver of the notebook or script", error) from error
-    # The family of a model was pickled, too.
-    families = {family.name: family for family in catalog.FAMILIES}
-    known = tuple(
-        replace(one, family=families.get(one.family.name, one.family)) if isinstance(one, ModelEntry) else one
-        for one in received
-    )
-    return Plugin(getattr(_thing(known[0]), "__name__", ""), known, source)
-
-
-def described(error: Exception) -> str:
-    """Return the kind and the words of an error; if a plugin is missing, errors of plugins come first."""
-    left_out = catalog.LEFT_OUT if PREFIX in str(error) else ()
-    return "; ".join([*left_out, f"{type(error).__name__}: {error}"])
+def _check_solver(entry: SolverEntry, models: Sequence[ModelEntry]) -> None:
+    for part, place in PLACES.items():
+        _require(getattr(entry, part), f"the solver {entry.name} has no {part}: add it to the docstring, {place}")
+    arguments = dict(inspect.signature(entry.run).parameters)
+    signed = arguments.pop("problem", None) and arguments.pop("rng", None)
+    _require(signed, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
+    for name, argument in arguments.items():
+        # Functions that share code may have keywords of other kinds, which are not options.
+        option = isinstance(argument.default, bool | int | float | str)
+        known = not option or name in declared(entry.run)
+        _require(known, f"the option {name} of {entry.name} is not declared: write {name}: {ANNOTATED}")
+    _require(entry.models or entry.families, f"{entry.name} names no model: add models=... or family=...")
+    for name in entry.models:
+        require_known(name, {one.spec.model: one for one in models}, f"model of {entry.name}")
+    for name in entry.families:
+        require_known(name, {one.family.name: one for one in models}, f"family of {entry.name}")

@@ -12,10 +12,10 @@ import pytest
 
 from lrlab import catalog
 from lrlab.catalog import BUILT_IN
-from lrlab.catalog_checks import CatalogError, check, declared_in, served, sound
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.parameters import Parameter, number
+from lrlab.plugins import CatalogError, Plugin, check, declared_in, served
 from lrlab.protocol import Checkpoint, Iterate, Limits, Spec, proceed
 from lrlab.solver_entry import SolverEntry, solver
 
@@ -64,15 +64,16 @@ SOLVER = SolverEntry(
 
 def checked(model=MODEL, solver=SOLVER):
     """Check a model and a solver as if two files declared them."""
-    models = sound(declared_in(file(model), "toy.py"), "toy.py")
-    known = [("guess.py", *sound([solver], "guess.py")), ("toy.py", *models)]
-    for label, entry in known:
-        check(label, entry, known)
+    plugins = [Plugin("toy.py", declared_in(file(model), "toy.py")), Plugin("guess.py", (solver,))]
+    for plugin in reversed(plugins):
+        check(plugin, plugins)
 
 
 def file(*entry):
     """Return a module with the entry of a model, or without one."""
-    return type("Module", (), {"ENTRY": entry[0]} if entry else {})
+    module = ModuleType("toy")
+    vars(module).update({"ENTRY": entry[0]} if entry else {})
+    return module
 
 
 def subclass(**attributes):
@@ -95,9 +96,7 @@ def test_a_model_of_a_new_family_and_its_solver_are_sound():
 
 @pytest.mark.parametrize("plugin", BUILT_IN, ids=lambda plugin: plugin.label)
 def test_every_entry_that_comes_with_lrlab_is_sound(plugin):
-    known = [(one.label, entry) for one in BUILT_IN for entry in one.entries]
-    for entry in plugin.entries:
-        check(plugin.label, entry, known)
+    check(plugin, BUILT_IN)
 
 
 def test_every_model_and_solver_that_comes_with_lrlab_has_an_entry():
@@ -117,7 +116,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
     models = [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.family is family]
     assert {*family.model_order} <= {*models} and not {*family.grows} & {*family.falls}
     assert {*family.order} <= {one.name for model in models for one in catalog.solvers_for(model)}
-    assert {*family.limits} <= {*Limits._fields}
+    assert {*family.limits} <= {*Limits._fields} and len({id(one) for one in catalog.FAMILIES}) == len(catalog.FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -125,22 +124,20 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
     [
         (changed(title=""), "toy.py: Changed has no title: add it to the class"),
         (changed(size=3, __annotations__={"size": int}), "Changed.size is not declared: write size: Annotated"),
-        (changed(weigh=abstractmethod(lambda self: 0)), "Changed does not define weigh: add it to the class"),
-        (replace(MODEL, family="toys"), "family must be a Family, and not its name"),
+        (
+            changed(weigh=abstractmethod(lambda self: 0)),
+            "toy.py: a part of the entry is wrong .*abstract.* weigh.*: correct it",
+        ),
+        (replace(MODEL, family="toys"), "toy.py: ENTRY must be a ModelEntry with a Family"),
         (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
-        (replace(MODEL, plane=("n",)), "plane of toy must be two axes"),
-        (replace(MODEL, along_range=(1.0, 2.0, "log")), "the axis of toy '' is unknown"),
-        (replace(MODEL, main=("q",)), "the parameter of toy 'q' is unknown: take some of seed, n, p"),
-        (replace(MODEL, measures=("loss",)), "the measure of toy 'loss' is unknown: take some of error"),
+        (replace(MODEL, plane=("n",)), "toy.py: a part of the entry is wrong .*: correct it"),
+        (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
+        (replace(MODEL, measures=("loss",)), "metric of toy must be one of error, got loss"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
-        (SOLVER, "toy.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
-        (family_with(solvers=()), "the family 'toys' shows no solver at first: add solvers"),
-        (family_with(solvers=("gues",)), "the solver of toys 'gues' is unknown: take some of guess"),
-        (replace(MODEL, plane=None), "plane of toy must be two axes"),
-        (replace(MODEL, plane="np"), "plane of toy must be two axes"),
-        (replace(MODEL, ranges=None), "toy.py: a part of the entry has the wrong type .*: correct it"),
-        (replace(MODEL, first=("gues",)), "the solver of toys 'gues' is unknown: take some of guess"),
-        (family_with(grows=("m",)), "the axis of toys 'm' is unknown"),
+        (SOLVER, "toy.py: ENTRY must be a ModelEntry with a Family; of a solver, put @lrlab.solver"),
+        (family_with(solvers=("gues",)), 'solver of toy must be one of guess, got gues: did you mean "guess"?'),
+        (replace(MODEL, plane=("n", "m")), "axis of toy must be one of n, p.*, got m"),
+        (replace(MODEL, first=("gues",)), "solver of toy must be one of guess, got gues"),
     ],
 )
 def test_a_wrong_model_is_one_sentence(entry, sentence):
@@ -164,7 +161,7 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
         (replace(SOLVER, reference=""), "the solver guess has no reference: add it to the docstring, after"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
         (replace(SOLVER, families=()), "guess names no model: add models=.* or family="),
-        (replace(SOLVER, models=("doll",)), "the model of guess 'doll' is unknown: take some of toy"),
+        (replace(SOLVER, models=("doll",)), "model of guess must be one of toy, got doll"),
     ],
 )
 def test_a_wrong_solver_is_one_sentence(entry, sentence):
@@ -211,24 +208,15 @@ def test_a_decorator_and_the_docstring_declare_a_solver_once():
     assert (step.kind, step.low, step.high, step.meaning, step.symbol) == (float, 0, 2, "a length", "s")
 
 
-TWICE = "guess.py: the solver 'guess' for toy is in toy.py, too: rename one of them"
-
-
 @pytest.mark.parametrize(
-    ("models", "sentence"),
+    ("entries", "sentence"),
     [
         ([], "toy.py: it has no entry: put @lrlab.solver"),
-        ([MODEL, replace(MODEL, main=("p",))], "the model 'toy' is in toy.py, too: rename one of them"),
-        (
-            [MODEL, replace(family_with(falls=("p",)), spec=subclass(model="doll"))],
-            "toy.py: the family 'toys' is in toy.py, too: rename one of them",
-        ),
-        ([MODEL, replace(SOLVER, title="Another")], TWICE),
+        ([MODEL, replace(MODEL, main=("p",))], "toy.py: the model 'toy' is in toy.py, too: rename one of them"),
+        ([MODEL, replace(SOLVER, title="Another")], "toy.py: the solver 'guess' for toy is in guess.py, too: rename"),
     ],
 )
-def test_files_that_miss_an_entry_or_share_a_name_are_one_sentence(models, sentence):
-    known = [("guess.py", SOLVER)]
+def test_files_that_miss_an_entry_or_share_a_name_are_one_sentence(entries, sentence):
+    plugin = Plugin("toy.py", tuple(entries))
     with pytest.raises(CatalogError, match=sentence):
-        known = [("toy.py", entry) for entry in sound(models, "toy.py")] + known
-        for label, entry in known:
-            check(label, entry, known)
+        check(plugin, [plugin, Plugin("guess.py", (SOLVER,))])

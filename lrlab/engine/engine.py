@@ -18,7 +18,7 @@ from contextlib import suppress
 from math import inf
 from typing import Any
 
-from lrlab import extras, plugins
+from lrlab import catalog, extras
 from lrlab.engine import worker as worker_side
 from lrlab.engine.calls import KILL, PERFORM, Batch, Call, log_end, next_call, out_of_memory
 from lrlab.engine.live import LiveRuns
@@ -215,7 +215,7 @@ class Engine:
 
             # By value if necessary: functions of a notebook or script travel too. The work is read last, since it needs
             # the plugins.
-            payload = cloudpickle.dumps((self._topic, key, plugins.sources(), cloudpickle.dumps(work)))
+            payload = cloudpickle.dumps((self._topic, key, catalog.sources(), cloudpickle.dumps(work)))
             batch.future = self._client.submit(PERFORM, payload, key=key, pure=False, priority=int(call.urgent))
         except Exception as error:
             # Pickle refuses in many ways.

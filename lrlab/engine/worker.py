@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lrlab import plugins
+from lrlab import catalog
 from lrlab.engine.live import IterateSender
 from lrlab.engine.messages import TIMED_OUT, BatchDone, Failed, Failure, Finished, Message, Send, Started
 from lrlab.engine.results import computed
@@ -128,12 +128,12 @@ def perform(payload: bytes) -> None:
 
     send(Started())
     try:
-        plugins.install(own)
+        catalog.install(own)
         with cancellable(lambda: task in _cancelled):
             pickle.loads(pickled).run(send)
     except Exception as error:
-        # As text: the engine may not have the error's class.
-        raise RuntimeError(plugins.described(error)) from None
+        # As text: the engine may not have the error's class. Broken plugins may be the reason.
+        raise RuntimeError("; ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
     finally:
         _cancelled.discard(task)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from lrlab import catalog
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, Value, declared
-from lrlab.plugins import AnySolver, named
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Limits, Spec
 from lrlab.settings import number
 from lrlab.solver_entry import Options, SolverEntry, given_words
@@ -49,7 +49,7 @@ class Job:
 def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
     """Return the job, or raise InputError with the reason why it cannot be run.
 
-    Instead of a solver's name, an entry or a function is registered (`plugins.named`). `settings` are the solver's
+    Instead of a solver's name, an entry or a function is registered (`catalog.named`). `settings` are the solver's
     options and `tol`, `max_iter`, `max_seconds`, as values or as text.
     """
     return job_maker(spec, solver, **settings)(spec)
@@ -57,7 +57,7 @@ def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
 
 def job_maker(spec: Spec, solver: AnySolver, **settings: object) -> Callable[[Spec], Job]:
     """Return `make_job` for one solver with its settings, which are checked once for many specs of one model."""
-    entry = catalog.compatible(spec, solver if isinstance(solver, str) else named(solver, spec.model))
+    entry = catalog.compatible(spec, solver if isinstance(solver, str) else catalog.named(solver, spec.model))
     options, limits = entry.settle(settings)
     given, limit = dict(options), memory_limit()
 

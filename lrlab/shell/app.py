@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import lrlab
-from lrlab import plugins
+from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE
 
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         # As importing it would; the module that runs it has another error for that.
         raise ModuleNotFoundError("No module named 'streamlit'", name="streamlit")
     require_free(options.port)
-    plugins.load(options.plugins)
+    catalog.load(options.plugins)
     if options.store:
         os.environ["LRLAB_STORE"] = str(options.store.resolve())
     if options.browser:

@@ -16,7 +16,7 @@ from lrlab.catalog import family
 from lrlab.model_entry import Success
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived, is_whole, place, place_near
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
-from lrlab.plugins import AnySolver, named
+from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, job_maker, memory_limit
 
@@ -231,7 +231,7 @@ def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | 
 
 def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:
     listed = isinstance(solvers, Sequence) and not isinstance(solvers, str)
-    names = tuple(one if isinstance(one, str) else named(one, model) for one in solvers) if listed else ()
+    names = tuple(one if isinstance(one, str) else catalog.named(one, model) for one in solvers) if listed else ()
     if not names or len(set(names)) < len(names):
         got = ", ".join(names) or ("an empty list" if listed else solvers)
         raise InputError("solvers", "a list of different solvers", got, "name each solver once")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lrlab import plugins
+from lrlab import catalog
 from lrlab.protocol import Stop
 from lrlab.ui.shared import code
 from tests.test_plugins import FILE, MODEL, SENTENCE
@@ -19,7 +19,7 @@ def own(tmp_path, monkeypatch):
     files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    plugins.load([tmp_path / name for name in files])
+    catalog.load([tmp_path / name for name in files])
 
 
 def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
