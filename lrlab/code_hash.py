@@ -9,8 +9,6 @@ import hashlib
 import importlib.util
 import inspect
 import pickle
-import random
-import sys
 import sysconfig
 import uuid
 from collections.abc import Callable, Mapping
@@ -22,8 +20,6 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
-
 Own = Callable[[str | None], bool]
 """Whether the code of a module enters the hash."""
 PACKAGE = "lrlab"
@@ -31,15 +27,11 @@ EXCLUDED = frozenset(
     {"lrlab.protocol", "lrlab.parameters", "lrlab.catalog", "lrlab.runs.job", "lrlab.runs.run", "lrlab.engine.solve"}
 )
 """Modules that all trials use; `EDITION` stands for a change of numbers there. Some reach locks, without a version."""
-DECLARED = EXCLUDED | {"typing", "types", "collections.abc"}
-"""Modules whose objects are declarations, or names of types."""
 DESCRIPTIONS = frozenset(
     {"title", "summary", "equation", "memory_advice", "data_bytes", "undetermined", "remark", "judgement", "ending"}
     | {"data_metrics", "view", "view_words"}
 )
 """Members of a spec that describe it and compute no numbers of a trial."""
-RANDOM = np.random.Generator, np.random.RandomState, random.Random
-"""Objects whose next numbers differ from the previous ones."""
 GENERATED = "<string>"
 """The file of methods that dataclasses and named tuples generate."""
 
@@ -52,8 +44,8 @@ _hashes: dict[Any, str] = {}
 def version(*things: Any) -> str:
     """Return the version of functions or classes together, 16 hexadecimal digits.
 
-    Each one is hashed at the first call, and again by `renew`. Values that cannot be read, such as locks, give another
-    version in each process.
+    Each one is hashed at the first call, and again by `renew`. Values that pickle cannot write, such as locks, give
+    another version in each process.
     """
     for thing in things:
         if thing not in _hashes:
@@ -64,15 +56,14 @@ def version(*things: Any) -> str:
 def renew(thing: Any) -> None:
     """Hash a function or class again, whose code in a notebook may have changed."""
     own = partial(_own, (getattr(thing, "__module__", None) or "").partition(".")[0])
-    numbers = dict[Any, int]()
+    found, parts = {thing: 0}, list[bytes]()
     try:
-        parts = [_Writer(own, numbers).write(thing)]
-        while len(parts) <= len(numbers):
-            definition = _definition(list(numbers)[len(parts) - 1], own)
-            parts.append(_Writer(own, numbers).write(definition))
+        while len(parts) < len(found):
+            definition = _definition(list(found)[len(parts)], own)
+            parts.append(_Writer(own, found).write(definition))
         _hashes[thing] = digest(b"".join(parts).hex())
     except Exception:
-        # Objects of other libraries may raise anything, and an object may hold itself: no two versions agree.
+        # Pickle refuses in many ways: no two versions agree.
         _hashes[thing] = digest(str(uuid.uuid4()))
 
 
@@ -87,9 +78,9 @@ def is_installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top.startswith((PACKAGE, "__main__")):
         return False
-    with suppress(ImportError, AttributeError, ValueError):
-        file = getattr(sys.modules.get(top), "__file__", None) or importlib.util.find_spec(top).origin  # type: ignore[union-attr]
-        path = Path(file or "")
+    # ValueError: a module that does not come from a file.
+    with suppress(ValueError):
+        path = Path(getattr(importlib.util.find_spec(top), "origin", None) or "")
         packages = {"site-packages", "dist-packages"} & set(path.parts)
         return bool(packages) or not path.is_file() or path.is_relative_to(sysconfig.get_path("stdlib"))
     return True
@@ -104,8 +95,8 @@ def _own(package: str, module: str | None) -> bool:
 class _Writer(pickle.Pickler):
     """Writes values as bytes by pickle; each function and class of `own` modules by the number of its definition."""
 
-    def __init__(self, own: Own, numbers: dict[Any, int]) -> None:
-        self._file, self._own, self._numbers = BytesIO(), own, numbers
+    def __init__(self, own: Own, found: dict[Any, int]) -> None:
+        self._file, self._own, self._found = BytesIO(), own, found
         super().__init__(self._file)
         # Equal values then give equal bytes, whether or not they are one object.
         self.fast = True
@@ -121,22 +112,15 @@ class _Writer(pickle.Pickler):
             # A decorator of a library, such as `cache`. A decorator of yours is read with the wrapped function.
             value = value.__wrapped__
         if isinstance(value, FunctionType | type) and self._own(value.__module__):
-            return f"#{self._numbers.setdefault(value, len(self._numbers))}"
+            return f"#{self._found.setdefault(value, len(self._found))}"
         if isinstance(value, ModuleType):
             name, members = value.__name__, vars(value).values()
             read = self._own(name) and name != PACKAGE
             return [one for one in members if getattr(one, "__module__", "") == name] if read else name
-        if (type(value) is np.ndarray or isinstance(value, np.generic)) and not value.dtype.hasobject:
-            # Not as numpy pickles it, which differs between its versions.
-            return str(value.dtype), value.shape, value.tobytes()
         if isinstance(value, set | frozenset):
-            return sorted(_Writer(self._own, self._numbers).write(one) for one in value)
+            return sorted(_Writer(self._own, self._found).write(one) for one in value)
         if isinstance(value, property | cached_property):
             return [value.fget if isinstance(value, property) else value.func]
-        if isinstance(value, RANDOM):
-            return "random" if value is np.random.mtrand._rand else str(uuid.uuid4())
-        if type(value).__module__ in DECLARED:
-            return type(value).__name__
         return getattr(value, "__name__", None) if callable(value) and not isinstance(value, MethodType) else None
 
     def reducer_override(self, value: Any) -> Any:
@@ -152,22 +136,16 @@ class _Writer(pickle.Pickler):
 def _definition(thing: Any, own: Own) -> Any:
     """Return what a class or function consists of, as values that `_Writer` writes."""
     if isinstance(thing, type):
-        return thing.__bases__, _members(thing)
-    known = dict(thing.__globals__)
-    for name, cell in zip(thing.__code__.co_freevars, thing.__closure__ or (), strict=True):
-        # ValueError: the name is not set yet.
-        with suppress(ValueError):
-            known[name] = cell.cell_contents
+        return thing.__bases__, list(getattr(thing, "__dataclass_fields__", ())), _members(thing)
+    known = {**thing.__globals__, **inspect.getclosurevars(thing).nonlocals}
     return _instructions(thing.__code__, known, own), thing.__defaults__, thing.__kwdefaults__
 
 
 def _instructions(code: CodeType, known: Mapping[str, Any], own: Own) -> list[Any]:
     """Return the instructions of code, with the values of `known` names from outside: global names and closures."""
     known = {name: value for name, value in known.items() if name not in code.co_cellvars}
-    steps = [step for step in dis.get_instructions(code) if step.opname != "EXTENDED_ARG"]
-    flags = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
-    parts: list[Any] = [code.co_exceptiontable, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], flags]
-    for k, step in enumerate(steps):
+    parts: list[Any] = [code.co_exceptiontable, *inspect.getargs(code)]
+    for step in dis.get_instructions(code):
         name, kind, before = step.argval, step.opname, parts[-1]
         inside = isinstance(before, ModuleType) and own(before.__name__)
         if inside and kind in ("LOAD_ATTR", "LOAD_METHOD") and hasattr(before, name):
@@ -175,15 +153,12 @@ def _instructions(code: CodeType, known: Mapping[str, Any], own: Own) -> list[An
         elif kind.startswith("LOAD_") and kind.endswith(("GLOBAL", "NAME", "DEREF")) and name in known:
             parts.append(known[name])
         elif kind == "IMPORT_NAME":
-            level, names = (one.argval for one in steps[k - 2 : k])
+            (_, level), (_, names) = parts[-2:]
             name = importlib.util.resolve_name("." * level + name, known.get("__package__") or "")
             module = import_module(name) if own(name) else None
             parts.append([getattr(module, one) for one in names or ()] or module if module else name)
         elif isinstance(name, CodeType):
             parts.append(_instructions(name, known, own))
-        elif step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-            # Relative, so that a docstring moves no target.
-            parts.append((kind, step.arg))
         else:
             # Python 3.11 doesn't give the names of keywords.
             parts.append((kind, code.co_consts[step.arg or 0] if kind == "KW_NAMES" else name))
@@ -191,17 +166,12 @@ def _instructions(code: CodeType, known: Mapping[str, Any], own: Own) -> list[An
 
 
 def _members(kind: type) -> dict[str, Any]:
-    """Return the members of a class that may compute numbers, by name: its functions, values, and fields in order."""
-    fields = getattr(kind, "_fields", ()) or list(getattr(kind, "__dataclass_fields__", ()))
-    members: dict[str, Any] = {"_fields": fields}
+    """Return the members of a class that may compute numbers, by name: its functions and values."""
+    members = dict[str, Any]()
     for name, member in sorted(vars(kind).items()):
         # Python itself makes `__new__` a static method, and `__init_subclass__` and `__class_getitem__` class methods.
         function = inspect.unwrap(getattr(member, "__func__", member))
-        if isinstance(function, FunctionType):
-            computes = function.__code__.co_filename != GENERATED
-        else:
-            machinery = name.startswith(("__", "_abc")) or inspect.isdatadescriptor(member)
-            computes = isinstance(member, property) or not machinery
-        if computes and name not in DESCRIPTIONS:
+        written = isinstance(function, FunctionType) and function.__code__.co_filename != GENERATED
+        if (written or not name.startswith(("__", "_abc"))) and name not in DESCRIPTIONS:
             members[name] = member
     return members
