@@ -20,10 +20,9 @@ import numpy as np
 from lrlab import extras, linalg
 from lrlab.arrays import Intervals
 from lrlab.parameters import InputError, declared
-from lrlab.plugins import AnySolver
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Limits, Problem, Spec, Stop, parts, proceed
 from lrlab.runs import theory
-from lrlab.runs.job import Job, make_job
+from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace
 
 Progress = Callable[[int, int], None]
@@ -79,15 +78,6 @@ def blas_threads(count: int) -> Iterator[None]:
     """Let BLAS use so many threads meanwhile."""
     with blas().limit(limits=count, user_api="blas"):
         yield
-
-
-def solve(spec: Spec, solver: AnySolver, **settings: object) -> Trace:
-    """Run a solver on a problem, here and now, and return its trace; settings and errors as of `lrlab.solve`.
-
-    The time limit is checked between iterates and between blocks of data: one large decomposition is not interrupted.
-    NumericalBreakdown if a computation inside the solver yields no number.
-    """
-    return run_job(make_job(spec, solver, **settings))
 
 
 @dataclass

@@ -9,10 +9,10 @@ from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import LocalResults, Together, compute_requests
+from lrlab.engine.solve import solve
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
-from lrlab.runs.run import solve
 from lrlab.runs.trace import Trace
 from tests.waiting import PATIENCE
 

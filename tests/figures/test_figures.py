@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from lrlab import catalog, linalg
+from lrlab.engine.solve import solve
 from lrlab.figures import convergence as drawn
 from lrlab.figures import picture, recovery, series, theme, transition
 from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
-from lrlab.runs.run import solve
 from lrlab.sweeps.winners import Outcome
 
 LIGHT, DARK = "#ffffff", "#12161d"

@@ -3,7 +3,8 @@
 import pytest
 
 import lrlab
-from lrlab.runs.run import solve, trial_spec
+from lrlab.engine.solve import solve
+from lrlab.runs.run import trial_spec
 from tests.thorough import a_third
 
 SENSING = lrlab.spec("rank-one-sensing", m=500, d1=20, d2=18, rank=3, seed=1000)

@@ -3,7 +3,8 @@
 import pytest
 
 import lrlab
-from lrlab.runs.run import solve, trial_spec
+from lrlab.engine.solve import solve
+from lrlab.runs.run import trial_spec
 
 CELLS = [
     ("rank-one-sensing", {"m": 50, "d1": 30, "d2": 15, "rank": 1}, "gauss-newton"),

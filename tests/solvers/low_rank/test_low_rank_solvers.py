@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lrlab import catalog
+from lrlab.engine.solve import solve
 from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.protocol import Stop
-from lrlab.runs.run import solve
 from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled

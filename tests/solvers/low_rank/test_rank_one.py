@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import lrlab
+from lrlab.engine.solve import solve
 from lrlab.protocol import Stop
-from lrlab.runs.run import solve, trial_spec
+from lrlab.runs.run import trial_spec
 
 
 @pytest.mark.parametrize("p", [40, 100])

@@ -14,10 +14,10 @@ import lrlab
 from benchmarks.coverage import CELLS, coverage
 from lrlab import catalog, linalg
 from lrlab.__main__ import main
+from lrlab.engine.solve import solve
 from lrlab.figures import recovery
 from lrlab.figures.runs import Run, recoveries
 from lrlab.linalg import unit
-from lrlab.runs.run import solve
 from lrlab.solvers.single_index.index_links import LogOdds
 from lrlab.solvers.single_index.link_free import link_free_refinement
 from lrlab.solvers.single_index.link_free_intervals import angles, intervals
