@@ -11,17 +11,15 @@ import inspect
 import pickle
 import sysconfig
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-Own = Callable[[str | None], bool]
-"""Whether the code of a module enters the hash."""
 PACKAGE = "lrlab"
 EXCLUDED = frozenset(
     {"lrlab.protocol", "lrlab.parameters", "lrlab.catalog", "lrlab.runs.job", "lrlab.runs.run", "lrlab.engine.solve"}
@@ -55,13 +53,8 @@ def version(*things: Any) -> str:
 
 def renew(thing: Any) -> None:
     """Hash a function or class again, whose code in a notebook may have changed."""
-    own = partial(_own, (getattr(thing, "__module__", None) or "").partition(".")[0])
-    found, parts = {thing: 0}, list[bytes]()
     try:
-        while len(parts) < len(found):
-            definition = _definition(list(found)[len(parts)], own)
-            parts.append(_Writer(own, found).write(definition))
-        _hashes[thing] = digest(b"".join(parts).hex())
+        _hashes[thing] = digest(_Writer(thing).written().hex())
     except Exception:
         # Pickle refuses in many ways: no two versions agree.
         _hashes[thing] = digest(str(uuid.uuid4()))
@@ -86,25 +79,32 @@ def is_installed(module: str) -> bool:
     return True
 
 
-def _own(package: str, module: str | None) -> bool:
-    """Return whether the code of a module enters the hash: that of the package of the root, and of loose files."""
-    module = module or ""
-    return module not in EXCLUDED and (module.partition(".")[0] == package or not is_installed(module))
-
-
 class _Writer(pickle.Pickler):
-    """Writes values as bytes by pickle; each function and class of `own` modules by the number of its definition."""
+    """Writes a function or class, and all that it reaches, as bytes by pickle.
 
-    def __init__(self, own: Own, found: dict[Any, int]) -> None:
-        self._file, self._own, self._found = BytesIO(), own, found
+    Functions and classes are written once each, and elsewhere by their number: those of the package of the first one,
+    of lrlab and of loose files. Others enter by name.
+    """
+
+    def __init__(self, thing: Any) -> None:
+        self._file, self._found = BytesIO(), {thing: 0}
+        self._package = (getattr(thing, "__module__", None) or "").partition(".")[0]
         super().__init__(self._file)
         # Equal values then give equal bytes, whether or not they are one object.
         self.fast = True
 
-    def write(self, value: Any) -> bytes:
-        """Return the bytes of a value."""
-        self.dump(value)
+    def written(self) -> bytes:
+        """Return the bytes."""
+        done = 0
+        while done < len(self._found):
+            self.dump(self._definition(list(self._found)[done]))
+            done += 1
         return self._file.getvalue()
+
+    def _own(self, module: str | None) -> bool:
+        """Return whether the code of a module is written."""
+        module = module or ""
+        return module not in EXCLUDED and (module.partition(".")[0] == self._package or not is_installed(module))
 
     def persistent_id(self, value: Any) -> Any:
         """Return what stands for a value, or None for a value that pickle writes as it is."""
@@ -118,7 +118,7 @@ class _Writer(pickle.Pickler):
             read = self._own(name) and name != PACKAGE
             return [one for one in members if getattr(one, "__module__", "") == name] if read else name
         if isinstance(value, set | frozenset):
-            return sorted(_Writer(self._own, self._found).write(one) for one in value)
+            return sorted(value, key=repr)
         if isinstance(value, property | cached_property):
             return [value.fget if isinstance(value, property) else value.func]
         return getattr(value, "__name__", None) if callable(value) and not isinstance(value, MethodType) else None
@@ -132,37 +132,35 @@ class _Writer(pickle.Pickler):
         kept = {name: one for name, one in state if not isinstance(getattr(kind, name, None), cached_property)}
         return (*reduced[:2], kept, *reduced[3:])
 
+    def _definition(self, thing: Any) -> Any:
+        """Return what a class or function consists of, as values."""
+        if isinstance(thing, type):
+            return thing.__bases__, list(getattr(thing, "__dataclass_fields__", ())), _members(thing)
+        known = {**thing.__globals__, **inspect.getclosurevars(thing).nonlocals}
+        return self._instructions(thing.__code__, known), thing.__defaults__, thing.__kwdefaults__
 
-def _definition(thing: Any, own: Own) -> Any:
-    """Return what a class or function consists of, as values that `_Writer` writes."""
-    if isinstance(thing, type):
-        return thing.__bases__, list(getattr(thing, "__dataclass_fields__", ())), _members(thing)
-    known = {**thing.__globals__, **inspect.getclosurevars(thing).nonlocals}
-    return _instructions(thing.__code__, known, own), thing.__defaults__, thing.__kwdefaults__
-
-
-def _instructions(code: CodeType, known: Mapping[str, Any], own: Own) -> list[Any]:
-    """Return the instructions of code, with the values of `known` names from outside: global names and closures."""
-    known = {name: value for name, value in known.items() if name not in code.co_cellvars}
-    parts: list[Any] = [code.co_exceptiontable, *inspect.getargs(code)]
-    for step in dis.get_instructions(code):
-        name, kind, before = step.argval, step.opname, parts[-1]
-        inside = isinstance(before, ModuleType) and own(before.__name__)
-        if inside and kind in ("LOAD_ATTR", "LOAD_METHOD") and hasattr(before, name):
-            parts[-1] = getattr(before, name)
-        elif kind.startswith("LOAD_") and kind.endswith(("GLOBAL", "NAME", "DEREF")) and name in known:
-            parts.append(known[name])
-        elif kind == "IMPORT_NAME":
-            (_, level), (_, names) = parts[-2:]
-            name = importlib.util.resolve_name("." * level + name, known.get("__package__") or "")
-            module = import_module(name) if own(name) else None
-            parts.append([getattr(module, one) for one in names or ()] or module if module else name)
-        elif isinstance(name, CodeType):
-            parts.append(_instructions(name, known, own))
-        else:
-            # Python 3.11 doesn't give the names of keywords.
-            parts.append((kind, code.co_consts[step.arg or 0] if kind == "KW_NAMES" else name))
-    return parts
+    def _instructions(self, code: CodeType, known: Mapping[str, Any]) -> list[Any]:
+        """Return the instructions of code, with the values of `known` names from outside: global names and closures."""
+        known = {name: value for name, value in known.items() if name not in code.co_cellvars}
+        parts: list[Any] = [code.co_exceptiontable, *inspect.getargs(code)]
+        for step in dis.get_instructions(code):
+            name, kind, before = step.argval, step.opname, parts[-1]
+            inside = isinstance(before, ModuleType) and self._own(before.__name__)
+            if inside and kind in ("LOAD_ATTR", "LOAD_METHOD") and hasattr(before, name):
+                parts[-1] = getattr(before, name)
+            elif kind.startswith("LOAD_") and kind.endswith(("GLOBAL", "NAME", "DEREF")) and name in known:
+                parts.append(known[name])
+            elif kind == "IMPORT_NAME":
+                (_, level), (_, names) = parts[-2:]
+                name = importlib.util.resolve_name("." * level + name, known.get("__package__") or "")
+                module = import_module(name) if self._own(name) else None
+                parts.append([getattr(module, one) for one in names or ()] or module if module else name)
+            elif isinstance(name, CodeType):
+                parts.append(self._instructions(name, known))
+            else:
+                # Python 3.11 doesn't give the names of keywords.
+                parts.append((kind, code.co_consts[step.arg or 0] if kind == "KW_NAMES" else name))
+        return parts
 
 
 def _members(kind: type) -> dict[str, Any]:
