@@ -2,6 +2,7 @@
 
 import hashlib
 import inspect
+import os
 import pickle
 import re
 import sys
@@ -22,6 +23,8 @@ Entry = ModelEntry | SolverEntry
 AnySolver = str | Callable[..., Iterable[Iterate]]
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
 Source = tuple[str, bytes] | bytes | str
+FAILURES = Exception, SystemExit, KeyboardInterrupt
+"""Errors in the import of a file. lrlab leaves out this plugin, and everything else works."""
 HINT = "put @lrlab.solver(models=...) above the generator function of the solver"
 ANNOTATED = "Annotated[type, Parameter(meaning=...)] = default"
 PLACES = {
@@ -77,7 +80,7 @@ def declared_in(module: ModuleType, label: str) -> tuple[Entry, ...]:
     return *models, *(entry for value in own.values() for entry in entries(value))
 
 
-def from_file(path: str | Path) -> Plugin:
+def from_file(path: str | os.PathLike[str]) -> Plugin:
     """Return the plugin of a Python file, which is run once for each text; CatalogError if it does not run."""
     file = Path(path).expanduser().absolute()
     try:
@@ -97,7 +100,7 @@ def from_text(path: str, text: bytes) -> Plugin:
         module.__file__ = path
         try:
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
-        except (Exception, SystemExit) as error:
+        except FAILURES as error:
             del sys.modules[name]
             raise failure(label, error) from error
     return Plugin(label, declared_in(sys.modules[name], label), (path, text))
@@ -108,7 +111,7 @@ def from_package(point: EntryPoint) -> Plugin:
     label = f"{point.value} of {point.dist.name}" if point.dist else point.value
     try:
         module = point.load()
-    except (Exception, SystemExit) as error:
+    except FAILURES as error:
         raise failure(label, error) from error
     return Plugin(label, declared_in(module, label))
 
@@ -229,7 +232,7 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
     named: dict[str, tuple[Iterable[str], Mapping[str, object]]] = {
         "axis": ((horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
         "parameter": ((*entry.main, *entry.held), declared(spec)),
-        "metric": ((*entry.measures, family.goal.measure), family.measures),
+        "metric": ((*entry.measures, family.goal.metric), family.measures),
         "solver": ((*family.solvers, *entry.first), {one.name: one for one in solvers}),
     }
     for what, (names, options) in named.items():
