@@ -5,7 +5,7 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from textwrap import dedent
@@ -24,20 +24,11 @@ def nothing_known(*of: object) -> dict[str, Any]:
     return {}
 
 
-def not_sampled(*of: object) -> None:
-    """Return None: nobody knows the law of this solver at a finite size."""
-
-
 class Settings(NamedTuple):
     """The checked settings of a run: the solver's options in the order of their declaration, and the run's limits."""
 
     options: tuple[tuple[str, Value], ...]
     limits: Limits
-
-
-def given_words(oracle: Sequence[str]) -> str:
-    """Return the oracle information of a solver as a sentence; nothing if it has only the data."""
-    return f"Oracle information: {', '.join(oracle)}." if oracle else ""
 
 
 def docstring(function: Callable[..., Any]) -> str:
@@ -121,7 +112,7 @@ class SolverEntry:
     max_iter: int = Limits().max_iter
     refuse: Callable[[Any, Options], None] = lambda spec, options: None
     predict: Callable[[Any, Options], dict[str, float]] = nothing_known
-    sample: Callable[[Any, Options, int], Array | None] = not_sampled
+    sample: Callable[[Any, Options, int], Array | None] = lambda spec, options, number: None
     sample_seconds: Callable[[Any, Options], float] = lambda spec, options: math.inf
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
@@ -151,10 +142,11 @@ class SolverEntry:
         """The cost of an iteration, in plain text."""
         return self.words.rows.get("cost", "")
 
-    @property
-    def given(self) -> str:
-        """Its oracle information as a sentence; nothing if it has only the data."""
-        return given_words(self.oracle)
+    def given(self, options: Options | None = None, without: Collection[str] = ()) -> str:
+        """Return its oracle information, also that of some options, as a sentence; nothing if it has only the data."""
+        oracle = *self.oracle, *(self.oracle_with(options) if options else ())
+        known = ", ".join(word for word in oracle if word not in without)
+        return f"Oracle information: {known}." if known else ""
 
     @property
     def options(self) -> Mapping[str, Parameter]:

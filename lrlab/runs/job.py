@@ -13,7 +13,7 @@ from lrlab.parameters import InputError, Value, declared
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Limits, Spec
 from lrlab.settings import number
-from lrlab.solver_entry import Options, SolverEntry, given_words
+from lrlab.solver_entry import Options, SolverEntry
 
 GIB = 2**30
 MATRIX_BYTES = 64
@@ -38,8 +38,7 @@ class Job:
     @property
     def given(self) -> str:
         """The oracle information of the solver with these options, as a sentence."""
-        known = (*self.entry.oracle, *self.entry.oracle_with(dict(self.options)))
-        return given_words([word for word in known if word not in self.spec.withheld])
+        return self.entry.given(dict(self.options), without=self.spec.withheld)
 
     def on(self, spec: Spec) -> "Job":
         """Return the same job on another spec of the same shape (another seed), which needs no new checks."""

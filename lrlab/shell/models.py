@@ -59,5 +59,5 @@ def show(model: dict[str, Any]) -> None:
     for p in model["parameters"]:
         say(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
     for s in model["solvers"]:
-        given = catalog.solver(s["solver"], model["model"]).given
+        given = catalog.solver(s["solver"], model["model"]).given()
         say(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())

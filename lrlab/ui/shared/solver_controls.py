@@ -112,7 +112,7 @@ def _choose(
 ) -> Job | Literal[False] | None:
     """Show a solver; return its job, None if it is chosen and cannot be run, and False if it isn't chosen."""
     key = link.key(entry.name, name)
-    about = f"{entry.summary} {entry.given}\n\n{entry.reference}"
+    about = f"{entry.summary} {entry.given()}\n\n{entry.reference}"
     wanted = controls.hold(link, key, ticked, shown=shown)
     if shown:
         wanted = st.checkbox(entry.title, wanted, key=key, help=about)
