@@ -77,7 +77,7 @@ def recovered(spec: Spec, solver: str) -> int | None:
         return None
     trials = (run_trial(Trial(job, number)) for number in range(TRIALS))
     return sum(
-        trial.scores.get(goal.measure, float("inf")) < goal.below and trial.stop != Stop.LOCAL_MINIMUM.name
+        trial.scores.get(goal.metric, float("inf")) < goal.below and trial.stop != Stop.LOCAL_MINIMUM.name
         for trial in trials
     )
 

@@ -44,29 +44,6 @@ OVER_BOUND = Measure(
 )
 
 
-@dataclass(frozen=True)
-class Goal:
-    """The quantity of a map: the mean of a metric, or, with a level `below`, the success rate at that level.
-
-    The contour of a mean shows 50% of the trials with a metric `above` a level. noises: the level is at least this many
-    standard deviations of the noise, since no estimate is more accurate than its data.
-    """
-
-    measure: str
-    below: float | None = None
-    above: float | None = None
-    noises: float = 0.0
-
-    def level(self, noise: float) -> float | None:
-        """Return the level in data with noise of such a standard deviation; None if there is none.
-
-        Noise raises it to at most 0.5, since an estimate of 0 has an error of 1.
-        """
-        if self.below is None:
-            return self.above
-        return max(self.below, min(0.5, self.noises * noise))
-
-
 LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
 
 
@@ -99,6 +76,25 @@ class Success:
         """Return which values of the metric are successes; nan is none."""
         numbers = np.asarray(values, dtype=float)
         return numbers > self.level if self.below is None else numbers < self.level
+
+
+@dataclass(frozen=True)
+class Goal(Success):
+    """The quantity of a first map: with a level `below` the success rate, otherwise the mean of the metric.
+
+    noises: the level is at least this many standard deviations of the noise, since no estimate is more accurate than
+    its data.
+    """
+
+    noises: float = 0.0
+
+    def rule(self, noise: float = 0.0) -> Success:
+        """Return the rule in data with noise of such a standard deviation.
+
+        Noise raises the level to at most 0.5, since an estimate of 0 has an error of 1.
+        """
+        below = None if self.below is None else max(self.below, min(0.5, self.noises * noise))
+        return Success(self.metric, below, self.above)
 
 
 class Panel(NamedTuple):

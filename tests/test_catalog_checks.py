@@ -52,7 +52,7 @@ def wordless(problem: Any, *, rng: Any) -> Iterator[Iterate]:
 
 
 TOYS = Family(
-    name="toys", measures={"error": Measure("error", "distance")}, goal=Goal("error"), solvers=("guess",),
+    name="toys", measures={"error": Measure("error", "distance")}, goal=Goal("error", 0.1), solvers=("guess",),
     measured=lambda spec: Measured("3 numbers"), verdict=lambda spec, outcomes: "",
 )  # fmt: skip
 MODEL = ModelEntry(spec=Toy, family=TOYS, main=("n",), plane=("n", "p"))

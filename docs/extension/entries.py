@@ -37,7 +37,7 @@ def solver_page(entry: SolverEntry) -> str:
     parts = [
         f"# {entry.title}",
         entry.summary,
-        f"Its name is `{entry.name}`; it is made for {models}. {entry.given}",
+        f"Its name is `{entry.name}`; it is made for {models}. {entry.given()}",
         f"$$\n{entry.update}\n$$",
         literal(entry.words.rest),
         f"*Reference*: {plain(entry.reference.rstrip('.'))}.",
@@ -96,7 +96,7 @@ def model_page(entry: ModelEntry) -> str:
 def run(spec: Spec, settings: Mapping[str, Any], traces: str, shown: str) -> list[str]:
     """Return the code of runs and of their figure, what the figure shows, how the runs end, and the figure."""
     family = catalog.family(spec.model)
-    measure, known = family.goal.measure, family.measures[family.goal.measure]
+    measure, known = family.goal.metric, family.measures[family.goal.metric]
     given = "".join(f", {name}={json.dumps(value)}" for name, value in settings.items())
     scale = ", log_y=False" if known.rising else ""
     lines = ["import lrlab", "", f'spec = lrlab.spec("{spec.model}"{given}, seed=0)', traces]

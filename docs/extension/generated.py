@@ -57,7 +57,7 @@ def compared() -> str:
     parts = []
     for family in catalog.FAMILIES:
         model = next(name for name, entry in catalog.MODEL_ENTRIES.items() if entry.family is family)
-        metric = family.goal.measure
+        metric = family.goal.metric
         parts += [f"### {family.name.replace('-', ' ').capitalize()} (`{model}`)"]
         title = plain(family.measures[metric].title)
         rows = [f"| solver | oracle information | {title} | seconds |", "|---|---|---|---|"]

@@ -73,8 +73,8 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} measurements for {unknowns:,} degrees of freedom, {m / unknowns:.3g} for each"
     if m < unknowns:
         counted += ", too few to determine it"
-    level = GOAL.level(float(getattr(spec, "noise", 0.0))) or RECOVERED
-    return recovery(outcomes, "matrix", GOAL.measure, level, counted)
+    level = GOAL.rule(float(getattr(spec, "noise", 0.0))).level
+    return recovery(outcomes, "matrix", GOAL.metric, level, counted)
 
 
 def measured_rows(spec: Any) -> Measured:

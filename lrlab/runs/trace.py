@@ -71,7 +71,7 @@ class Trace:
 
     def __repr__(self) -> str:
         """Return solver, model, error and ending in one line."""
-        last, goal = self.rows[-1] if self.rows else {}, family(self.job.spec.model).goal.measure
+        last, goal = self.rows[-1] if self.rows else {}, family(self.job.spec.model).goal.metric
         name = "error" if "error" in last else goal
         scored = f"{name} {last[name]:.3g}, " if name in last else ""
         return f"<Trace of {self.job.solver} on {self.job.spec!r}: {scored}{self.iterations} iterations. {self.ending}>"

@@ -183,8 +183,7 @@ class Sweep:
     @property
     def contour(self) -> Success:
         """The rule of the 50% contour: `success`, or the model's goal if a mean is shown."""
-        goal = family(self.spec.model).goal
-        return self.success or Success(goal.measure, above=goal.above)
+        return self.success or family(self.spec.model).goal.rule()
 
     def settings_of(self, solver: str) -> dict[str, Value]:
         """Return the settings that a solver knows."""
@@ -226,7 +225,7 @@ def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | 
             with suppress(InputError):
                 along.add(float(place(spec, axis, value).noise))  # type: ignore[attr-defined]
         noise = noise if along <= {own} else max(along)
-    return Success(goal.measure, below=goal.level(noise))
+    return goal.rule(noise)
 
 
 def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_job
 from lrlab.runs.theory import described
-from lrlab.solver_entry import SolverEntry, not_sampled, nothing_known
+from lrlab.solver_entry import SolverEntry
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml
 from lrlab.ui.shared import code
@@ -80,7 +80,7 @@ def wanted() -> dict[str, Entry]:
             spec = catalog.spec(model, **values)
             entries[f"theory/limits/{model}/{number}"] = Entry(limits, (spec,))
             for solver in solvers(model):
-                if (solver.sample, solver.predict) != (not_sampled, nothing_known):
+                if (solver.sample, solver.predict) != (SolverEntry.sample, SolverEntry.predict):
                     entries[f"theory/{solver.name}/{model}/{number}"] = Entry(predicted, (spec, solver.name))
     for model, settings in BEST.items():
         for number, values in enumerate(settings, 1):
@@ -140,7 +140,7 @@ def run_shortly(job: Job, seconds: float, recorded: Any) -> Any:
         again = {"most": max(1, min(ITERATES, trace.iterations))}
         return None if seconds == PRESET_SECONDS else run_shortly(job, seconds, recorded=again)
     first = trace.rows[:ITERATES]
-    measure = "error" if first and "error" in first[0] else catalog.family(job.spec.model).goal.measure
+    measure = "error" if first and "error" in first[0] else catalog.family(job.spec.model).goal.metric
     columns = {key: [row[key] for row in first] for key in ("objective", measure)}
     return {"most": most, "stop": trace.stop.name, "iterations": len(trace.rows), **columns}
 

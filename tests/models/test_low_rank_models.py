@@ -149,8 +149,8 @@ def test_what_misses_its_weakest_direction_is_no_success():
     whole = problem.score(truth)
     assert whole["weakest_error"] < 1e-9
     goal = catalog.family(spec.model).goal
-    assert whole[goal.measure] < goal.below < partial[goal.measure]
-    assert "smallest singular value" in catalog.family(spec.model).measures[goal.measure].title
+    assert whole[goal.metric] < goal.below < partial[goal.metric]
+    assert "smallest singular value" in catalog.family(spec.model).measures[goal.metric].title
     verdict = catalog.family(spec.model).verdict(spec, [Outcome("x", "x", partial, 1, True, {}, {})])
     assert "recovered by 0 of 1" in verdict
 

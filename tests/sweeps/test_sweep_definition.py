@@ -252,7 +252,7 @@ def test_noise_that_solvers_follow_to_their_limit_leaves_success(spec, axes, lev
     sweep = Sweep(spec=spec, axes=axes, solvers=["gauss-newton"], trials=4)
     assert sweep.success.level == pytest.approx(level, rel=0.01)
     traces = [lrlab.solve(trial_spec(job.spec, trial), "gauss-newton") for job in sweep.jobs for trial in range(4)]
-    errors = [trace.metrics[family(spec.model).goal.measure] for trace in traces]
+    errors = [trace.metrics[family(spec.model).goal.metric] for trace in traces]
     assert sweep.success.reached(errors).mean() >= 0.75
     if spec.model == "phase-retrieval" and spec.noise:
         outcome = Outcome("gauss-newton", "Gauss-Newton", {"error": min(errors)}, 9, True, {}, {})

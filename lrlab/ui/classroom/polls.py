@@ -13,7 +13,6 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Results
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.definition import Question, Step
-from lrlab.model_entry import Success
 from lrlab.models.axes import axes, first_range, is_whole, place
 from lrlab.parameters import InputError, Value, display_name
 from lrlab.runs.job import Job, make_job
@@ -102,13 +101,12 @@ class PlacePoll(Poll):
 
     def __init__(self, job: Job) -> None:
         """Take the axis of the job's model; InputError if its family has no rule of success."""
-        self._axis, goal = axis_of(job.spec.model), catalog.family(job.spec.model).goal
-        level = goal.level(float(getattr(job.spec, "noise", 0.0)))
-        self.rule = Success(goal.measure, None if goal.above == level else level, goal.above)
+        self._axis = axis_of(job.spec.model)
+        self.rule = rule = catalog.family(job.spec.model).goal.rule(float(getattr(job.spec, "noise", 0.0)))
         self.title, self.axis = f"Where does {job.entry.title} begin to recover?", self._axis.title
-        side = "below" if goal.below is not None else "above"
+        side = "below" if rule.below is not None else "above"
         self.text = (
-            f"A trial succeeds when its {display_name(goal.measure)} ends {side} {level:g}. "
+            f"A trial succeeds when its {display_name(rule.metric)} ends {side} {rule.level:g}. "
             f"From which point on is the success rate 50%? Place it on the axis: {self.axis}."
         )
         self.options = [f"{value:,g}" for value in self._axis.values]
