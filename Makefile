@@ -40,9 +40,9 @@ docs: $(VENV)/.docs
 # up to sixty at one server. benchmarks/RESULTS.md has its figures and the date of the last run.
 soak: $(VENV)/.test chromium
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
-	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_formula_link.py --hypothesis-show-statistics
-	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_no_solver_above_best.py
-	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_random_specs.py
+	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_links.py --hypothesis-show-statistics
+	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_finite_best.py
+	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_promises.py
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
 	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_kills.py

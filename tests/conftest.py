@@ -51,9 +51,7 @@ def _catalogue_as_before() -> Iterator[None]:
 
 TOGETHER = (
     # They show the same runs, which one process computes once.
-    ("lessons/test_lessons.py", "lessons/test_answers_shown.py", "ui/test_learn_page.py"),
-    # They read the syntax trees of the same files.
-    ("tests/test_layers.py", "tests/test_dependencies.py"),
+    ("lessons/test_lessons.py", "ui/test_learn_page.py"),
     # Loading the app for the first time takes ten seconds per server and browser.
     (
         "ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_foreign_text.py",

@@ -1,4 +1,4 @@
-"""The layers of the package: imports point down only and never in a circle, and pages stay short."""
+"""The layers of the package: imports point down and are declared, no private interface is used, files are short."""
 
 import ast
 import functools
@@ -6,11 +6,16 @@ import graphlib
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from streamlit.runtime.scriptrunner import ScriptRunContext
 
+import lrlab
 from lrlab import catalog
+from lrlab.extras import EXTRAS
 from lrlab.parameters import declared
 from lrlab.protocol import Limits
 
@@ -120,3 +125,109 @@ def test_a_page_is_drawn_without_the_libraries_of_runs_and_tables():
     script = f"exec(open('pages/converge.py').read()); import sys; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
+TESTS = [path for folder in ("tests/**", "benchmarks", "benchmarks/load") for path in ROOT.glob(f"{folder}/*.py")]
+DOCS = [ROOT / "docs" / "conf.py", *(ROOT / "docs" / "extension").glob("*.py")]
+BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
+MODULES = {
+    "axe-playwright-python": "axe_playwright_python",
+    "scikit-learn": "sklearn",
+    "pillow": "PIL",
+    "import-linter": "importlinter",
+    "pytest-xdist": "xdist",
+    "pyyaml": "yaml",
+    "font-source-sans-pro": "font_source_sans_pro",
+}
+"""Names of modules that differ from the names of their distributions."""
+PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
+"""Public modules of these libraries."""
+PRIVATE = {("permalink.py", "streamlit.runtime.scriptrunner")}
+"""Only a private flag of Streamlit tells a script that the user pressed Back or Forward."""
+OWNERS = r"client|distributed|dask|streamlit|\bst\b|worker|context|ctx|session|runtime|manager"
+"""Names of objects of these libraries, whose own attributes are not ours."""
+
+
+def imports(path: Path) -> set[str]:
+    """Return the modules a file imports anywhere, with their full names."""
+    names = set()
+    for node in syntax(path)[1]:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(node.module)
+    return names
+
+
+def required(*files: str) -> set[str]:
+    """Return the names of the modules that requirement files declare."""
+    lines = [line for file in files for line in (ROOT / file).read_text().splitlines()]
+    names = [re.match(r"[\w-]+", line)[0] for line in lines if line and not line.startswith("#")]
+    extras = {"distributed"} if any(line.startswith("dask[distributed]") for line in lines) else set()
+    return {MODULES.get(name, name) for name in names} | extras
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("files", "requirements"),
+    [
+        (LIBRARY, ["requirements.txt", "requirements-notebook.txt"]),
+        (TESTS, ["requirements.txt", "requirements-notebook.txt", "requirements-test.txt"]),
+        (DOCS, ["requirements.txt", "requirements-docs.txt"]),
+        (BENCH, ["requirements.txt", "requirements-bench.txt"]),
+    ],
+    ids=["library", "tests", "documentation", "benchmarks"],
+)
+def test_what_is_imported_is_declared(files, requirements):
+    known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks", "figures", "entries"}
+    strangers = {
+        str(path.relative_to(ROOT)): unknown
+        for path in files
+        if (unknown := {name.partition(".")[0] for name in imports(path)} - known)
+    }
+    assert not strangers, f"declare them in {' or '.join(requirements)}"
+
+
+def test_the_package_and_the_requirements_ask_for_the_same():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = {line for several in project["optional-dependencies"].values() for line in several}
+    declared = {Requirement(line) for line in (*project["dependencies"], *extras) if not line.startswith("lrlab[")}
+    files = "requirements.txt", "requirements-notebook.txt"
+    assert declared == {Requirement(line) for file in files for line in (ROOT / file).read_text().split()}
+
+
+def test_an_extra_brings_what_is_said_to_be_missing_without_it():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    for module, (distribution, _, extra) in EXTRAS.items():
+        assert any(line.startswith(distribution) for line in extras[extra]), module
+
+
+def test_the_citation_and_the_changelog_name_the_version():
+    assert f"\nversion: {lrlab.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {lrlab.__version__} (" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_a_server_gets_versions_that_are_allowed_with_their_hashes():
+    lock = (ROOT / "requirements-lock.txt").read_text()
+    assert "://" not in lock
+    locked = dict(re.findall(r"^([a-z0-9-]+)==([\w.]+)", lock, re.M))
+    assert re.findall(r"^\w.*(?<! \\)$", lock, re.M) == [], "each has the hashes of its files"
+    for line in (ROOT / "requirements.txt").read_text().split():
+        wanted = Requirement(line)
+        assert wanted.specifier.contains(locked[wanted.name]), f"{line}: run make lock"
+
+
+def test_no_private_interface_is_used_but_the_history_flag():
+    used = set()
+    for path in LIBRARY:
+        inside = {name for name in imports(path) if re.match(r"(streamlit|distributed|dask)\.", name)}
+        used |= {(path.name, name) for name in inside - PUBLIC}
+        for node in syntax(path)[1]:
+            if isinstance(node, ast.Attribute) and re.match(r"_[a-z]", node.attr):
+                owner = ast.unparse(node.value)
+                ours = "self" == owner or "cls" == owner or node.attr in ("_asdict", "_replace", "_fields")
+                if re.search(OWNERS, owner) and not ours:
+                    used.add((path.name, ast.unparse(node)))
+    assert used == PRIVATE
+    assert "is_history_navigation" in ScriptRunContext.__dataclass_fields__

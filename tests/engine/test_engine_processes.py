@@ -1,5 +1,7 @@
-"""Processes of the engine: lost ones, an existing scheduler, and none that outlives its server."""
+"""Processes of the engine: slow or impossible starts, lost ones, an existing scheduler, none after their server."""
 
+import errno
+import logging
 import os
 import signal
 import subprocess
@@ -7,16 +9,21 @@ import sys
 import time
 from collections.abc import Iterator
 
+import dask
 import psutil
 import pytest
+from distributed import Security
 
 from lrlab import InputError, Stop, spec
 from lrlab.engine import engine as engines
+from lrlab.engine import local_cluster
 from lrlab.engine.engine import Engine, get_engine
+from lrlab.engine.local_cluster import LocalCluster, client_of
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
+from lrlab.ui.shared.progress import batch_bar
 from tests.clusters import cluster
 from tests.waiting import PATIENCE, until
 
@@ -45,12 +52,42 @@ def test_jobs_of_a_lost_engine_fail_with_a_sentence():
 
 
 @pytest.fixture(scope="module")
-def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a scheduler with two workers, and yield its address."""
-    with cluster(tmp_path_factory.mktemp("dask"), [["--nworkers", "2"]]) as started:
+def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Write a self-signed certificate and its key."""
+    folder, security = tmp_path_factory.mktemp("tls"), Security.temporary()
+    for name, text in (("certificate", security.tls_ca_file), ("key", security.tls_scheduler_key)):
+        (folder / name).write_text(text)
+    return str(folder / "certificate"), str(folder / "key")
+
+
+@pytest.fixture(scope="module")
+def scheduler(keys: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a scheduler with two workers that speak TLS alone, and yield its address."""
+    certificate, key = keys
+    tls = ["--protocol", "tls", "--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key]
+    with cluster(tmp_path_factory.mktemp("dask"), [["--nworkers", "2"]], *tls) as started:
         yield started.address
 
 
+def test_a_scheduler_behind_tls_is_refused_without_the_settings_of_dask(scheduler):
+    assert scheduler.startswith("tls://")
+    for address in (scheduler, scheduler.replace("tls://", "tcp://")):
+        with pytest.raises(
+            InputError, match=f"scheduler must be the address of a running dask scheduler, got {address}"
+        ):
+            Engine(address)
+
+
+@pytest.fixture
+def trusted(keys: tuple[str, str]) -> Iterator[None]:
+    """Let dask's own settings name the certificate and the key."""
+    settings = {f"client.{name}": path for name, path in zip(("cert", "key"), keys, strict=True)}
+    settings = {f"distributed.comm.tls.{name}": path for name, path in {"ca-file": keys[0], **settings}.items()}
+    with dask.config.set(settings):
+        yield
+
+
+@pytest.mark.usefixtures("trusted")
 def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch, tmp_path):
     monkeypatch.setenv("LRLAB_SCHEDULER", scheduler)
     monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
@@ -138,3 +175,127 @@ def members(session: int) -> list[int]:
         except (ProcessLookupError, psutil.NoSuchProcess):
             continue
     return running
+
+
+FEW_FILES = """
+import resource
+from lrlab.engine.engine import Engine
+from lrlab.engine.results import collect
+resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24))
+try:
+    print(collect(Engine(workers=1).map(abs, [-1])))
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.attempt("24 open files at most", "the reason in a sentence")
+def test_what_cannot_start_says_why():
+    command = [sys.executable, "-c", FEW_FILES]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert "engine could not be started" in done.stdout and "Too many open files" in done.stdout, done.stdout
+    assert "address" not in done.stdout and "Traceback" not in done.stdout
+
+
+class Stopped(LocalCluster):
+    """Processes that stand still once they have said where they listen, as on a busy machine."""
+
+    def listening(self):
+        """Return the address, and stop."""
+        found = super().listening()
+        os.kill(self.process.pid, signal.SIGSTOP)
+        return found
+
+
+@pytest.mark.attempt("a machine that starts the engine slowly", "waited for")
+def test_a_slow_start_is_waited_for(monkeypatch):
+    embedded, tries = Stopped(1), []
+
+    def tried(address, seconds, security):
+        tries.append(seconds)
+        if len(tries) < 3:
+            return client_of(address, 0.3, security)
+        os.kill(embedded.process.pid, signal.SIGCONT)
+        return client_of(address, PATIENCE, security)
+
+    monkeypatch.setattr(local_cluster, "client_of", tried)
+    try:
+        client = embedded.client()
+        assert client.status == "running" and len(tries) == 3
+        client.close()
+    finally:
+        embedded.close()
+
+
+def test_an_end_before_the_first_worker_says_so(monkeypatch):
+    """The engine is connected when its processes fail, as where the files that are left are enough for that alone."""
+
+    def reach_and_end(cluster):
+        client = whole(cluster)
+        with cluster._log.open("a") as log:
+            log.write("OSError: [Errno 24] Too many open files\nRuntimeError: Nanny failed to start.\n")
+        cluster.process.kill()
+        return client
+
+    whole = LocalCluster.client
+    monkeypatch.setattr(LocalCluster, "client", reach_and_end)
+    with pytest.raises(RuntimeError, match="could not be started: OSError: .Errno 24. Too many open files.$"):
+        collect(Engine(workers=1).map(abs, [-1]))
+
+
+@pytest.mark.parametrize("number", [errno.EROFS, errno.ENOENT, errno.ENOSPC])
+def test_without_shared_memory_the_sentence_names_it(number, monkeypatch):
+    def refuse():
+        raise OSError(number, os.strerror(number))
+
+    embedded = LocalCluster(1)
+    monkeypatch.setattr("multiprocessing.Lock", refuse)
+    assert f"need /dev/shm ({os.strerror(number)}); mount it writable" in str(embedded.not_started())
+
+
+@pytest.mark.attempt(
+    "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
+    "refused in the handshake, nothing is unpickled",
+)
+def test_nobody_else_reaches_the_scheduler():
+    """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
+    embedded = LocalCluster(1)
+    try:
+        address, tls = embedded.listening()
+        assert address.startswith("tls://127.0.0.1:")
+        for security in (Security.temporary(), Security(require_encryption=True, tls_ca_file=tls["tls_ca_file"])):
+            with pytest.raises((OSError, TypeError)):
+                client_of(address, 0.5, security)
+        with pytest.raises(OSError):
+            client_of(address.replace("tls", "tcp"), 0.5)
+        client = client_of(address, PATIENCE, Security(require_encryption=True, **tls))
+        assert client.status == "running"
+        client.close()
+        processes = psutil.Process(embedded.process.pid)
+        for process in (processes, *processes.children(recursive=True)):
+            assert "PRIVATE KEY" not in f"{process.cmdline()} {process.environ()}"
+    finally:
+        embedded.close()
+
+
+@pytest.mark.attempt("a cluster without workers", "said at once and while work waits")
+def test_it_is_said_at_once_and_while_work_waits(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(engines, "SHORTAGE_SECONDS", 0.2)
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
+    caplog.set_level(logging.WARNING, "lrlab.engine")
+    with cluster(tmp_path, []) as alone:
+        monkeypatch.setenv("LRLAB_SCHEDULER", alone.address)
+        engine = engines.get_engine()
+        sentence = f"The cluster has no workers: start one with `dask worker {alone.address}`."
+        assert engine.shortage == engines.shortage() == sentence and not caplog.messages
+        stream = engine.map(abs, [-1, -2])
+        assert f"0 of 2 trials. {sentence}" in batch_bar(stream).replace("&#x27;", "'")
+        until(lambda: caplog.messages.count(sentence) >= 2)
+        command = [sys.executable, "-m", "dask", "worker", alone.address, "--no-dashboard", "--no-nanny"]
+        worker = subprocess.Popen([*command, "--local-directory", str(tmp_path)], stderr=subprocess.DEVNULL)
+        try:
+            assert collect(stream) == [1, 2] and not engines.shortage()
+        finally:
+            engine.close()
+            worker.kill()
+            worker.wait(PATIENCE)

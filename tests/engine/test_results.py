@@ -1,12 +1,29 @@
-"""Streams of results: a part of the items at a time, numbered, cancelled, ended with the engine."""
+"""Streams of results and of iterates: numbered, cancelled, requested by many, ended with the engine."""
 
 import math
+import threading
+from concurrent.futures import wait
 from functools import partial
+from threading import Event
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from lrlab.engine.messages import BatchDone, Failed, Inbox
-from lrlab.engine.results import LocalResults, WorkerResults, collect
+import lrlab
+from lrlab import catalog
+from lrlab.engine import live
+from lrlab.engine.engine import on_workers
+from lrlab.engine.live import SEND_SECONDS, IterateSender
+from lrlab.engine.messages import BatchDone, Failed, Failure, Inbox
+from lrlab.engine.results import LocalResults, Together, WorkerResults, collect, compute_requests
+from lrlab.parameters import InputError
+from lrlab.protocol import Iterate
+from lrlab.runs.job import make_job
+from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
+from lrlab.runs.run import solve
+from lrlab.runs.trace import Trace
+from tests.waiting import PATIENCE, until
 
 
 @pytest.mark.slow
@@ -54,3 +71,108 @@ def test_a_cancelled_stream_returns_what_was_not_taken_and_nothing_more(where, e
     assert not stream.alive and stream.take() == [] == stream.cancel() and stream.seconds_left == 0.0
     with pytest.raises(RuntimeError, match="Cancelled"):
         collect(stream)
+
+
+SPEC = catalog.spec("one-bit-sensing", n=400, p=10)
+
+
+def root(x):
+    if x < 0:
+        raise InputError("x", "at least 0", x, "take another one")
+    return x**0.5
+
+
+@pytest.mark.slow
+def test_each_request_has_its_value_or_its_failure():
+    together = Together(on_workers)
+    requests = [together.submit(root, x) for x in range(-3, 17)]
+    wait(requests, PATIENCE)
+    values = [request.result(0) for request in requests]
+    assert all(isinstance(value, Failure) and "x must be at least 0" in value.sentence for value in values[:3])
+    assert values[3:] == [x**0.5 for x in range(17)]
+
+
+def test_equal_requests_under_way_are_computed_once():
+    sent, asked = [], Event()
+
+    def counted(function, items):
+        asked.wait(PATIENCE)
+        sent.extend(items[0])
+        return LocalResults(function, items)
+
+    together = Together(counted)
+    requests = [together.submit(quick_run, Quick(make_job(SPEC, "pairwise-moment"), "error")) for _ in range(10)]
+    asked.set()
+    wait(requests, PATIENCE)
+    assert len({id(request.result(0)) for request in requests}) < len(requests) and len(sent) < len(requests)
+
+
+@pytest.mark.parametrize(("measure", "left_out"), [("error", {"misfit"}), ("residual", {"misfit"}), ("misfit", set())])
+def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(
+    measure, left_out, monkeypatch
+):
+    job = make_job(SPEC, "pairwise-moment", tol=1e-12)
+    with monkeypatch.context() as slow_machine:
+        slow_machine.setattr("lrlab.runs.quick.QUICK_SECONDS", PATIENCE)
+        [quick] = compute_requests([(quick_run, Quick(job, measure))])
+    whole = solve(job.spec, job.solver, tol=1e-12)
+    rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
+    rows.append({k: v for k, v in whole.rows[-1].items() if k != "seconds"})
+    assert isinstance(quick, Trace) and not quick.history and quick.stop is whole.stop
+    found = [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows]
+    assert found == [row for row in rows if row["iteration"] in SCORED or row is rows[-1]] and len(found) < len(rows)
+    assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
+    slow = make_job(SPEC.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
+    assert compute_requests([(quick_run, Quick(slow, measure))]) == [None]
+
+
+def test_what_ends_all_workers_is_the_failure_of_each_request():
+    def refuse(function, items):
+        raise InputError("LRLAB_SCHEDULER", "the address of a scheduler that answers", "x", "start one")
+
+    assert "LRLAB_SCHEDULER" in Together(refuse).submit(root, 4).result(PATIENCE).sentence
+
+
+JOB = make_job(lrlab.spec("one-bit-sensing", n=400, p=8), "pairwise-moment")
+OWN, OTHER = "of the solver", "beside the solver"
+
+
+def record(sender: IterateSender, iteration: int) -> None:
+    """Let a solver yield an iterate."""
+    row, iterate = {"iteration": iteration, "seconds": 0.0, "error": 1.0}, Iterate(np.ones(8))
+    sender.trace.record(row, iterate, None)
+    sender.watch(row, iterate)
+
+
+def sender_to(messages: list) -> IterateSender:
+    solver = threading.get_ident()
+    return IterateSender(
+        JOB, lambda message: messages.append((OWN if threading.get_ident() == solver else OTHER, message))
+    )
+
+
+def test_short_iterations_are_sent_by_the_thread_of_the_solver(monkeypatch):
+    messages: list = []
+    now = [0.0]
+    monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    # Its own thread does not run, which would send what comes late.
+    sender = sender_to(messages)
+    for iteration in range(1, 1001):
+        now[0] += SEND_SECONDS / 50
+        record(sender, iteration)
+    sizes = [len(message.rows) for _, message in messages]
+    assert sizes[0] == 1, "the first iterate at once"
+    assert len(sizes) > 19 and set(sizes[1:]) <= {49, 50, 51}
+    assert sum(sizes) + len(sender.last_iterates().rows) == 1000 and {whose for whose, _ in messages} == {OWN}
+
+
+def test_progress_within_a_long_iteration_is_sent_meanwhile():
+    messages: list = []
+    with sender_to(messages) as sender:
+        for step in range(1, 6):
+            sender.progress(step / 5)
+            until(lambda: len(messages) == step)  # noqa: B023
+        # However short ago the last message was.
+        record(sender, 1)
+        assert (messages[5][0], len(messages[5][1].rows)) == (OWN, 1), "the first iterate at once"
+    assert [(whose, message.progress) for whose, message in messages[:5]] == [(OTHER, k / 5) for k in range(1, 6)]

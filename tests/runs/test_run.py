@@ -1,4 +1,4 @@
-"""Runs end in a trace, or in one sentence."""
+"""Runs: their memory, and how they end in a trace or in one sentence."""
 
 import time
 from dataclasses import replace
@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lrlab import catalog
+from lrlab import InputError, catalog
 from lrlab.engine.messages import Failure
 from lrlab.protocol import Interrupted, Iterate, Stop
-from lrlab.runs.job import make_job
+from lrlab.runs.job import make_job, memory_limit, memory_words
 from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial
 from lrlab.runs.trace import Trace
 from lrlab.shell import solve as shell_solve
@@ -107,3 +107,22 @@ def test_a_run_interrupted_while_its_first_iterate_is_scored_has_no_rows(monkeyp
     monkeypatch.setattr("lrlab.runs.run.complete_row", interrupted)
     trace = run_job(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "sir"))
     assert (trace.stop, trace.rows) == (Stop.TIMEOUT, [])
+
+
+@pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")
+@pytest.mark.parametrize("wrong", ["-1", "0", "-0", "1e-12", "nan", "inf", "many", ""])
+def test_a_limit_that_is_none_is_refused(monkeypatch, wrong):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", wrong)
+    with pytest.raises(InputError, match="LRLAB_MEMORY_GIB must be a number of GiB above 0.*unset it"):
+        memory_limit()
+
+
+def test_sizes_are_in_units_of_which_there_is_one():
+    sizes = {900: "900 bytes", 2**10: "1 KiB", 5_500: "5.4 KiB", 2**20: "1 MiB", 45 * 2**20: "45 MiB", 2**31: "2.0 GiB"}
+    assert {size: memory_words(size) for size in sizes} == sizes
+
+
+def test_a_refusal_under_a_small_limit_names_it(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.01")
+    with pytest.raises(InputError, match="within 10 MiB of memory, got 100000, which needs .* MiB"):
+        make_job(catalog.spec("one-bit-sensing", n=100_000, p=50), "probit")

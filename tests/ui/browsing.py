@@ -7,8 +7,6 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
-from tests.waiting import PATIENCE
-
 CURVES = ".st-key-converge-curves .lrlab-figure"
 MAP = ".st-key-transition-map .lrlab-figure"
 COUNT_SCRIPTS = """
@@ -63,17 +61,6 @@ def over(page: Page) -> None:
     expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.")
     expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
     idle(page)
-
-
-@contextmanager
-def another_browser(page: Page, **settings) -> Iterator[Page]:
-    """Open a page of another browser, of the size of a phone, which waits as long as the first one."""
-    context = page.context.browser.new_context(viewport={"width": 390, "height": 844}, **settings)
-    context.set_default_timeout(1e3 * PATIENCE)
-    try:
-        yield context.new_page()
-    finally:
-        context.close()
 
 
 def press(page: Page, name: str, role: str = "button") -> None:

@@ -1,12 +1,14 @@
-"""Tabs that leave and come back, runs that end with a tab or pass to another, and limits on their number."""
+"""Tabs that leave and come back, their runs and limits; the order of scripts, and sliders that move at once."""
 
+import threading
 import time
 
 import pytest
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import channel, tabs
-from tests.waiting import until
+from lrlab.ui.live import channel, script_queue, slider_previews, tabs
+from lrlab.ui.live.slider_previews import SliderPreview
+from tests.waiting import PATIENCE, until
 
 
 class Connection:
@@ -144,3 +146,132 @@ def test_a_page_that_has_been_left_is_not_followed(live, followed):
 def test_a_stream_is_named_by_what_nobody_guesses(followed, live):
     tokens = {followed()[0].token for _ in range(20)} | {run.stream.token for run in live._runs.values()}
     assert len(tokens) == 40 and all(len(token) >= 22 for token in tokens)
+
+
+def started(work, *given):
+    """Start a thread that waits for its turn, and return it once it does."""
+    before = len(script_queue._queue)
+    thread = threading.Thread(target=work, args=given)
+    thread.start()
+    until(lambda: len(script_queue._queue) > before)
+    return thread
+
+
+def test_scripts_run_in_the_order_in_which_they_came(monkeypatch):
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
+    order, together = [], []
+
+    def script(name):
+        with script_queue.turn():
+            together.append(name)
+            order.append(name)
+            assert together == [name]
+            together.remove(name)
+
+    with script_queue.turn():
+        threads = [started(script, name) for name in "abcd"]
+        assert not order
+        with script_queue.pause():
+            for thread in threads:
+                thread.join(PATIENCE)
+        assert order == list("abcd")
+    assert not script_queue._queue
+
+
+def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", 0.01)
+    done = []
+
+    def script():
+        with script_queue.turn(), script_queue.pause():
+            done.append(1)
+
+    with script_queue.turn():
+        thread = threading.Thread(target=script)
+        thread.start()
+        thread.join(PATIENCE)
+        assert done == [1]
+
+
+def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
+    order = []
+
+    def script(name):
+        if name == "end":
+            script_queue.give_way()
+        with script_queue.turn():
+            order.append(name)
+
+    with script_queue.turn():
+        threads = [started(script, name) for name in ("end", "click", "end", "another click")]
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert order == ["click", "another click", "end", "end"]
+
+
+def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
+    ended = []
+
+    class Session(dict):
+        def __contains__(self, name):
+            raise KeyboardInterrupt
+
+    def script():
+        try:
+            with script_queue.turn():
+                raise AssertionError("it had no turn")
+        except KeyboardInterrupt:
+            ended.append(1)
+
+    with script_queue.turn():
+        monkeypatch.setattr(script_queue.st, "session_state", Session())
+        thread = threading.Thread(target=script)
+        thread.start()
+        thread.join(PATIENCE)
+        assert ended and len(script_queue._queue) == 1
+    assert not script_queue._queue
+
+
+def answered(*shows):
+    """Let as many sliders as there are functions move at once; return when all have their answers."""
+    sent = [threading.Event() for _ in shows]
+    for show, event in zip(shows, sent, strict=True):
+        drag = SliderPreview()
+        drag.show = show
+        drag.move(0, lambda text, event=event: event.set())
+    return all(event.wait(PATIENCE) for event in sent)
+
+
+def test_one_computes_at_a_time(monkeypatch):
+    # However slow the machine is.
+    monkeypatch.setattr(slider_previews, "PATIENCE_SECONDS", PATIENCE)
+    busy, most = 0, 0
+    lock = threading.Lock()
+
+    def show(position):
+        nonlocal busy, most
+        with lock:
+            busy += 1
+            most = max(most, busy)
+        threading.Event().wait(0.02)
+        with lock:
+            busy -= 1
+        return {"words": "done"}
+
+    assert answered(*[show] * 5) and most == 1
+
+
+def test_one_that_takes_long_is_not_waited_for():
+    over = threading.Event()
+
+    def long(position):
+        assert over.wait(PATIENCE)
+        return {"words": "late"}
+
+    def short(position):
+        over.set()
+        return {"words": "done"}
+
+    assert answered(long, short)

@@ -1,14 +1,18 @@
-"""The WebSocket of a tab: permission, accepted frames, and messages after a lost connection."""
+"""The WebSocket of a tab, PDFs of its figures, headers of answers, and who gets none of them."""
 
 import asyncio
 import functools
 import json
 import logging
+import re
+import zlib
 
 import pytest
+from starlette.requests import Request
 
-from lrlab.ui.live import routes
-from tests.ui.live.asgi import connected
+from lrlab.parameters import InputError
+from lrlab.ui.live import exports, headers, pdf, routes
+from tests.ui.live.asgi import HOST, connected
 from tests.waiting import aside
 
 COOKIE = "0123456789abcdef" * 2
@@ -130,3 +134,162 @@ async def test_two_connections_of_a_tab_are_both_served(followed):
         run.add()
         await first.until(lambda: first.sent and second.sent)
     assert not tab.connections
+
+
+KEY = "0123456789abcdef" * 2
+
+
+def answered(kind="text/html", cookie=""):
+    """Return the headers of the answer to a request for a page."""
+
+    async def page(scope, receive, send):
+        start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]}
+        await send(start)
+
+    sent = []
+
+    async def send(message):
+        sent.extend(message["headers"])
+
+    scope = {"type": "http", "headers": [(b"cookie", cookie.encode())] if cookie else []}
+    aside(asyncio.run, headers.AddHeaders(page)(scope, None, send))
+    return {name.decode(): value.decode() for name, value in sent}
+
+
+def test_every_answer_says_what_a_page_may_load(monkeypatch):
+    monkeypatch.delenv("LRLAB_EMBED", raising=False)
+    for kind in ("text/html", "application/json", "text/javascript"):
+        shown = answered(kind)
+        assert shown["x-content-type-options"] == "nosniff" and shown["referrer-policy"] == "same-origin"
+        assert shown["x-frame-options"] == "SAMEORIGIN"
+        policy = dict(part.strip().split(" ", 1) for part in shown["content-security-policy"].split(";"))
+        assert policy["default-src"] == policy["frame-ancestors"] == "'self'" and policy["object-src"] == "'none'"
+        assert "http" not in shown["content-security-policy"], "nothing of other servers"
+
+
+def test_a_browser_without_a_key_gets_one_with_its_page(monkeypatch):
+    shown = answered("text/html; charset=utf-8")["set-cookie"]
+    assert re.fullmatch(r"lrlab=[0-9a-f]{32}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax", shown)
+    assert answered()["set-cookie"] != shown
+    assert "set-cookie" not in answered("text/javascript")
+    assert "set-cookie" not in answered(cookie=f"a=1; lrlab={KEY}")
+    for wrong in ("lrlab=", f"lrlab={KEY[1:]}", f"lrlab={KEY.upper()}", 'lrlab=";', "é=1", f"other={KEY}"):
+        assert "set-cookie" in answered(cookie=wrong)
+
+
+def test_sites_that_are_named_may_show_pages(monkeypatch):
+    monkeypatch.setenv("LRLAB_EMBED", "https://course.example http://127.0.0.1:8000")
+    shown = answered()
+    assert shown["content-security-policy"].endswith(
+        "frame-ancestors 'self' https://course.example http://127.0.0.1:8000"
+    )
+    assert "x-frame-options" not in shown
+
+
+@pytest.mark.parametrize("wrong", ["course.example", "https://course.example/page", "*", "https://a; script-src *"])
+def test_what_is_no_site_is_refused_with_a_sentence(monkeypatch, wrong):
+    monkeypatch.setenv("LRLAB_EMBED", wrong)
+    with pytest.raises(InputError, match="LRLAB_EMBED must be addresses like https://course.example"):
+        headers.embedding_sites()
+
+
+HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="85mm" height="60mm" '
+TEXT = '<text x="9" y="99" font-family="Source Sans Pro">‖b̂ − b‖, 10⁻³</text>'
+SVG = f'{HEAD} viewBox="0 0 321 227"><path d="M0,0L9,9" stroke="red"/>{TEXT}</svg>'
+
+
+def expanded(content):
+    """Return a PDF with its streams as they were before they were packed."""
+    parts = [content]
+    for stream in re.finditer(rb"stream\r?\n(.*?)\r?\nendstream", content, re.S):
+        try:
+            parts.append(zlib.decompress(stream[1]))
+        except zlib.error:
+            continue
+    return b"\n".join(parts)
+
+
+def size_of(content):
+    """Return width and height of the page of a PDF, in millimeters."""
+    box = re.search(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", expanded(content))
+    return [float(points) / 72 * 25.4 for points in box.groups()]
+
+
+def test_a_page_has_the_size_and_the_text_of_the_figure():
+    written = pdf.write((SVG.encode(), "Errors <b>&amp;</b> #panic()"))
+    assert written.startswith(b"%PDF") and size_of(written) == pytest.approx([85, 60], abs=0.1)
+    parts = expanded(written)
+    assert b"SourceSansPro" in parts and b"/ToUnicode" in parts, "letters can be searched and copied"
+    assert b"/Subtype /Image" not in parts and b"/Subtype/Image" not in parts
+
+
+@pytest.mark.attempt(
+    "what is no figure, sent to be made a PDF: entities, references to files and addresses, bombs",
+    "one sentence",
+)
+@pytest.mark.parametrize(
+    "svg",
+    [
+        b"",
+        b"<svg",
+        b"\xff\xfe",
+        b"<html></html>",
+        f'{HEAD}><image xlink:href="/etc/passwd" width="9" height="9"/></svg>'.encode(),
+        f'{HEAD}><image href="http://127.0.0.1:9/x.png" width="9" height="9"/></svg>'.encode(),
+        b'<!DOCTYPE s [<!ENTITY a "xxxxxxxxxx"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;">'
+        b'<!ENTITY d "&c;&c;&c;&c;&c;&c;"><!ENTITY e "&d;&d;&d;&d;&d;&d;">]><svg><text>&e;&e;&e;&e;&e;</text></svg>',
+    ],
+    ids=["nothing", "cut", "bytes", "HTML", "file", "address", "bomb"],
+)
+def test_what_is_no_figure_is_one_sentence(svg):
+    with pytest.raises(InputError, match="figure must be an SVG"):
+        pdf.write((svg, ""))
+
+
+def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
+    """Return the answer to a POST request."""
+    headers = [(b"host", HOST.encode()), (b"origin", origin.encode()), (b"cookie", cookie.encode())]
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": f"/live/{token}/pdf",
+        "path_params": {"token": token},
+        "query_string": b"title=Errors",
+        "headers": headers,
+    }
+    parts = [{"type": "http.request", "body": part, "more_body": k < 1} for k, part in enumerate((content, b""))]
+
+    async def receive():
+        return parts.pop(0)
+
+    return aside(asyncio.run, exports.answer(Request(scope, receive)))
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_tab_gets_the_pdf_of_its_figure(followed):
+    tab, _ = followed(cookie=COOKIE)
+    answer = posted(tab.token, SVG.encode())
+    assert (answer.status_code, answer.media_type) == (200, "application/pdf")
+    assert size_of(answer.body) == pytest.approx([85, 60], abs=0.1)
+    refused = posted(tab.token, b"<svg")
+    assert refused.status_code == 422 and b"figure must be an SVG" in refused.body
+
+
+@pytest.mark.parametrize(
+    ("token", "cookie", "origin"),
+    [
+        ("another", f"lrlab={COOKIE}", f"http://{HOST}"),
+        ("", f"lrlab={COOKIE[::-1]}", f"http://{HOST}"),
+        ("", f"lrlab={COOKIE}", "https://elsewhere.example"),
+    ],
+    ids=["token", "cookie", "origin"],
+)
+def test_others_get_none(followed, token, cookie, origin):
+    tab, _ = followed(cookie=COOKIE)
+    assert posted(token or tab.token, SVG.encode(), cookie, origin).status_code == 403
+
+
+def test_a_figure_of_any_size_does_not_fill_the_server(followed, monkeypatch):
+    tab, _ = followed(cookie=COOKIE)
+    monkeypatch.setattr(exports, "MOST_BYTES", 100)
+    assert posted(tab.token, SVG.encode()).status_code == 413

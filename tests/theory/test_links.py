@@ -1,0 +1,254 @@
+"""Links: moments against their definition, formulas that people type, steep slopes, information exponents."""
+
+import itertools
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.interpolate import CubicSpline
+from scipy.special import erf, expit, xlogy
+from scipy.stats import norm
+
+from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.parameters import InputError
+from lrlab.solvers.single_index.class_moments import pair_moments
+from lrlab.theory import formula_link as formula
+from lrlab.theory import hermite, spiked
+from lrlab.theory.formula_link import FormulaLink, checked
+from lrlab.theory.information import LEVELS, log_information
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.smoothing import smoothed
+from lrlab.theory.state_evolution import overlaps
+
+Z = np.array([-3.7, -1.0, -0.25, 0.0, 0.5, 1.0, 2.25])
+EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 500
+"""Texts that are drawn."""
+SOUP = st.lists(
+    st.sampled_from([*formula.FUNCTIONS, *"z0129.+-*/^(),<>=! eé_&²−·", "min", "max", "**", "__import__", "lambda"]),
+    max_size=60,
+).map("".join)
+
+
+@pytest.mark.slow
+@settings(max_examples=EXAMPLES)
+@given(st.one_of(SOUP, st.text(max_size=220)))
+def test_any_text_is_a_formula_or_one_sentence(text):
+    try:
+        assert formula.parse(text)(Z).shape == Z.shape
+    except InputError as refusal:
+        assert str(refusal).startswith("link must be ") and "\n" not in str(refusal)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "got none: write operators"),
+        ("z 2", "write operators between its parts"),
+        ("1/2z", r"write \* or brackets"),
+        ("1/2(z + 1)", r"write \* or brackets"),
+        ("sin 2*z", "write brackets about what sin is applied to"),
+        ("sin z (z + 1)/200", "write brackets"),
+        ("sin sin z", "close all brackets"),
+        ("min z", "close all brackets"),
+        ("2zz", 'use z, numbers, .* instead of "zz"'),
+        ("sin(2*z", "close all brackets"),
+        ("1 + foo(z)", 'use z, numbers, .* instead of "foo"'),
+        ("max(z)", "min and max two or more"),
+        ("0 < z < 1", "compare two numbers at a time"),
+        ("sin(*z)", "give a function one argument"),
+        ("__import__('os')", 'instead of "__import__"'),
+        ("z # 2", 'instead of "#"'),
+        ("1e999", "write a smaller number"),
+        ("z" * 201, "at most 200 characters, got 201"),
+        ("exp(z^2)", "within -1..1 for |z| <= 100, got 1.000001 at z = -0.001"),
+        ("sin(z) + 0.5", "within -1..1 for |z| <= 100, got 1.0.* at z = 0.52"),
+        ("1/z", "got inf at z = 0"),
+        ("z^0.5/100", "got nan at z = -0.001"),
+    ],
+)  # fmt: skip
+def test_what_is_no_link_is_refused_with_what_is_wrong(text, sentence):
+    with pytest.raises(InputError, match=sentence.replace("|z|", r"\|z\|")):
+        checked(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "written_out"),
+    [
+        ("cos(2z)", "cos(2*z)"), ("cos(2 z)", "cos(2*z)"), ("cos 2z", "cos(2*z)"), ("sin 3z", "sin(3*z)"),
+        ("sin 3z/4 ", None), ("sin(3z)/4", "sin(3*z)/4"), ("sin z^2", "sin(z^2)"), ("tanh 2z²", "tanh(2*z^2)"),
+        ("2exp(-z^2) - 1", "2*exp(-z^2) - 1"), ("(z - 1)(z + 1)exp(-z²)", "(z - 1)*(z + 1)*exp(-z^2)"),
+        ("2z exp(-z^2)/3", "2*z*exp(-z^2)/3"), ("sin 2z cos z", "sin(2*z)*cos(z)"), ("2\u00b7z/300", "2*z/300"),
+        ("2^3z/1000", "(2^3)*z/1000"), ("-2z/300", "-(2*z)/300"), ("2 \u2212 1 - z³/1e6", "2 - 1 - z^3/1e6"),
+        ("sin 2z + cos 3z", "sin(2*z) + cos(3*z)"), ("1e-2z", "0.01*z"), ("sin 2", "sin(2)"),
+    ],
+)  # fmt: skip
+def test_formulas_as_people_write_them(text, written_out):
+    if written_out is None:
+        with pytest.raises(InputError, match="brackets"):
+            formula.parse(text)
+        return
+    np.testing.assert_allclose(formula.parse(text)(Z), formula.parse(written_out)(Z), rtol=1e-14)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.4])
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("sign(z)", SignLink), ("(z > 0) - (z < 0)", SignLink), ("tanh(z/2)", LogisticLink),
+        ("sign(abs(z) - 1)", ThresholdLink), ("2*(abs(z) > 1) - 1", ThresholdLink),
+        ("2*max(z > 1, z < -1) - 1", ThresholdLink),
+    ],
+)  # fmt: skip
+def test_typed_links_are_those_that_are_known(text, known, noise):
+    typed, exact = FormulaLink(noise, text, flip=0.1), known(noise, flip=0.1)
+    assert typed.moments == pytest.approx(exact.moments, abs=1e-9)
+    points = np.linspace(-4, 4, 801) + 1e-4
+    np.testing.assert_allclose(typed(points), exact(points), atol=1e-6)
+
+
+def test_moments_of_links_with_a_closed_form():
+    assert FormulaLink(text="sin 2z").moments == pytest.approx((0, 2 * math.exp(-2), 0), abs=1e-12)
+    assert FormulaLink(text="cos 2z").moments == pytest.approx((math.exp(-2), 0, -3 * math.exp(-2)), abs=1e-12)
+    assert FormulaLink(0.5, "sin(z)").moments.mu1 == pytest.approx(math.exp(-1.25 / 2), abs=1e-12)
+    narrow = 2e-4 / math.sqrt(2 * math.pi)
+    assert FormulaLink(text="abs(z) < 0.0001").moments.mu0 == pytest.approx(narrow, rel=1e-6)
+    shifted = FormulaLink(text="2*(abs(z - 0.30037) < 0.00005) - 1").moments.mu0
+    assert shifted == pytest.approx(2e-4 * math.exp(-(0.30037**2) / 2) / math.sqrt(2 * math.pi) - 1, abs=1e-9)
+
+
+LINKS = [
+    SignLink(0.0), SignLink(0.1), SignLink(2.0), LogisticLink(0.0, 0.1, 0.0), LogisticLink(0.5, 0.2, 1.5),
+    LogisticLink(6.0, 0.0, -2.0), ThresholdLink(0.0, 1.0), ThresholdLink(0.3, 0.4), ThresholdLink(2.0, 2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("link", LINKS, ids=repr)
+def test_moments_are_the_integrals_they_are_defined_as(link):
+    breaks = [-getattr(link, "threshold", 0.0), getattr(link, "threshold", 0.0), 0.0]
+    for k, value in enumerate(link.moments):
+
+        def integrand(z, k=k):
+            return float(link(np.array(z))) * z**k * norm.pdf(z)
+
+        expected, _ = quad(integrand, -10, 10, points=breaks, limit=400, epsabs=1e-11)
+        assert value == pytest.approx(expected, abs=2e-8)
+
+
+@pytest.mark.parametrize("spec", [
+    OneBitSensing(n=200_000, p=4, noise=0.5),
+    FlippedLogistic(n=200_000, p=4, flip=0.1, intercept=1.0),
+    OneBitPhaseRetrieval(n=200_000, p=4, threshold=1.0),
+    OneBitPhaseRetrieval(n=200_000, p=4, threshold=0.3, noise=0.2),
+], ids=repr)  # fmt: skip
+@pytest.mark.parametrize("pairs", ["consecutive", "all"])
+def test_lemma_3_2_and_corollary_3_3(spec, pairs):
+    """E[M/4] = phi b b^T + (1 - mu_0^2) I and E[M'/4] = -phi b b^T + (1 + mu_0^2) I."""
+    problem, (mu0, _, _), phi = spec.build(), spec.link_function.moments, spec.link_function.moments.phi
+    for M, sign in zip(pair_moments(problem, pairs), (1.0, -1.0), strict=True):
+        expected = sign * phi * np.outer(problem.truth, problem.truth) + (1 - sign * mu0**2) * np.eye(4)
+        assert np.abs(M - expected).max() < 0.03
+
+
+@pytest.mark.parametrize(("n", "noise", "threshold_ratio"), [(8000, 0.0, 9.87), (8000, math.sqrt(0.1), 11.94)])
+def test_thresholds_of_one_bit_sensing(n, noise, threshold_ratio):
+    prediction = spiked.predict(SignLink(noise).moments, n / 200)
+    assert prediction.threshold == pytest.approx(threshold_ratio, abs=0.01)
+    just_below = spiked.predict(SignLink(noise).moments, 0.999 * prediction.threshold)
+    just_above = spiked.predict(SignLink(noise).moments, 1.001 * prediction.threshold)
+    assert just_below.overlap == 0.0 < just_above.overlap < 0.01
+    assert just_above.top == pytest.approx(just_below.top, rel=1e-3), "the eigenvalue leaves the bulk continuously"
+
+
+SLOPES = ("1", "100", "2e3", "1e4", "1e8")
+STEEP = {
+    "tanh({k}*z)": SignLink(),
+    "erf({k}*z)": SignLink(),
+    "tanh({k}*(abs(z) - 1))": ThresholdLink(threshold=1.0),
+    "tanh({k}*(z - 0.3))": FormulaLink(text="sign(z - 0.3)"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", STEEP)
+def test_limits_and_moments_of_steep_links_tend_to_those_of_jumps(text):
+    sharp, best, moments = STEEP[text], [], []
+    for k in SLOPES:
+        link = FormulaLink(text=text.format(k=k))
+        limits = overlaps(link, 5.0)
+        assert limits.fast == limits.best == limits.informed, "no hard phase is there"
+        best.append(limits.best)
+        moments.append(link.moments)
+    away = np.abs(np.array(best) - overlaps(sharp, 5.0).best)
+    assert np.all(np.diff(away) < 1e-5) and away[-1] < 1e-5
+    assert np.all(away[:4] * [float(k) for k in SLOPES[:4]] < 0.5)
+    apart = np.abs(np.array(moments) - sharp.moments).max(axis=1)
+    assert np.all(np.diff(apart) < 1e-9) and apart[-1] < 1e-9
+
+
+@pytest.mark.parametrize(
+    "text", ["tanh(3*z)", "tanh(1e4*z)", "sin(10*z)", "exp(-(300*(z - 0.5))^2)", "sign(z - 0.2)*0.7"]
+)
+def test_information_of_all_levels_is_what_an_answer_tells_of_its_index(text):
+    """The area theorem: half the integral of I(q) over 0 < q < 1 is the mutual information of an answer and z."""
+    link = FormulaLink(text=text)
+    fine = np.linspace(LEVELS[0], LEVELS[-1], 1201)
+    information = np.exp(CubicSpline(LEVELS, np.maximum(log_information(link, LEVELS), -300.0))(fine))
+    area = np.trapezoid(information * expit(fine) * expit(-fine), fine) / 2.0
+
+    def entropy(share):
+        return -xlogy(share, share) - xlogy(1.0 - share, 1.0 - share)
+
+    def left_open(z):
+        return float(entropy((1.0 + link.base(np.array(z))) / 2.0)) * np.exp(-z * z / 2.0) / np.sqrt(2.0 * np.pi)
+
+    places = [-9.0, *np.linspace(-4.0, 4.0, 81), -0.001, 0.001, 0.49, 0.51, 9.0]
+    pieces = itertools.pairwise(sorted(places))
+    known = entropy((1.0 + link.moments.mu0) / 2.0) - sum(quad(left_open, a, b, epsabs=1e-12)[0] for a, b in pieces)
+    assert area == pytest.approx(known, rel=2e-3)
+
+
+def test_nearly_known_indices_tell_fishers_information_of_a_steep_link():
+    # f'^2 / (1 - f^2) = k^2 / cosh(k z)^2 has the integral 2 k, within 1 / k of 0.
+    exact = np.log(2e4 / np.sqrt(2.0 * np.pi))
+    levels = np.array([26.0, 27.0, 28.0])
+    assert log_information(FormulaLink(text="tanh(1e4*z)"), levels) == pytest.approx(exact, abs=1e-3)
+
+
+@pytest.mark.parametrize("S", [1.0, 0.03, 1e-3, 1e-5])
+def test_a_steep_error_function_is_smoothed_to_another(S):
+    # erf(k (w - c)) smoothed is erf at the slope 1 / sqrt(1 / k^2 + 2 S^2).
+    slope = 1.0 / np.hypot(1.0 / 2e3, np.sqrt(2.0) * S)
+    w = 0.3 + np.array([-2.0, -0.5, 0.0, 0.1, 1.0]) / slope
+    x = slope * (w - 0.3)
+    value, rise, bend = smoothed(FormulaLink(text="erf(2e3*(z - 0.3))"), w, S)
+    density = 2.0 / np.sqrt(np.pi) * np.exp(-x * x) * slope
+    assert value == pytest.approx(erf(x), abs=1e-9)
+    assert rise == pytest.approx(density, abs=1e-8 * slope)
+    assert bend == pytest.approx(-2.0 * x * slope * density, abs=1e-7 * slope**2)
+
+
+CUBIC = "sign(z)*sign(abs(z) - 1.1774100225154747)"
+QUARTIC = "sign((abs(z) - 0.5)*(abs(z) - 1.6083105988156614))"
+
+
+def test_exponents_and_constants():
+    exponents = {"sign(z)": 1, "cos(2*z)": 2, CUBIC: 3, QUARTIC: 4, "tanh(z^3 - 3*z)": 1, "sin(50*z)": None, "1": None}
+    for text, k in exponents.items():
+        assert hermite.information_exponent(FormulaLink(text=text)) == k
+        assert hermite.is_constant(FormulaLink(text=text)) == (text == "1")
+    assert hermite.is_constant(ThresholdLink(threshold=0.0)) and hermite.is_constant(LogisticLink(flip=0.5))
+    assert hermite.is_constant(SignLink(flip=0.5)) and not hermite.is_constant(SignLink(10.0, flip=0.49))
+    # Noise shrinks c_k by tau^-k and does not change which is the first.
+    assert hermite.information_exponent(FormulaLink(2.0, CUBIC.replace("1.177", "1.177"))) in (1, 3)
+
+
+def test_the_order_of_answers_is_weak_recovery_at_k_2_and_grows_as_said():
+    link = FormulaLink(text=QUARTIC)
+    assert hermite.answers_needed(link, 40) == pytest.approx(4.0 * hermite.answers_needed(link, 20))
+    cubic = FormulaLink(text=CUBIC)
+    assert hermite.answers_needed(cubic, 80) == pytest.approx(8.0 * hermite.answers_needed(cubic, 20))
+    assert hermite.answers_needed(SignLink(), 20) is None and hermite.answers_needed(FormulaLink(text="1"), 20) is None
