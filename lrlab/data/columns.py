@@ -175,12 +175,13 @@ def features(
     known: names of the features of the training data, whose columns and words count. most: most words of a column.
     drop_first: omit the first word.
     """
-    used, firsts, notes = dict[str, Any](), list[str](), list[str]()
     # The features and columns of the training data, with the words of each column.
     trained = {one: list[str]() for one in known}
     for one in known:
         for mark in re.finditer("=", one):
             trained.setdefault(one[: mark.start()], []).append(one[mark.end() :])
+    counted, coded, notes = list[pd.Series](), list[pd.DataFrame](), list[str]()
+    sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes)
     for title, column in frame.items():
         name, listed = str(title), isinstance(column.dtype, pd.CategoricalDtype)
         words = list(dict.fromkeys(trained.get(name, [])))
@@ -194,21 +195,21 @@ def features(
             at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
             got = f"{column.iloc[at]} in row {at + 1}"
             raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
-        used[name] = column
         if numeric and not words:
+            counted.append(column.rename(name))
             continue
         words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
         if len(words) > most or not all(isinstance(value, str) for value in column):
             got, remedy = f"{len(words)} words such as {words[0]}", "leave the column out, or code its words"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
-        used[name] = pd.Series(pd.Categorical(column.where(column.isin(words)), words), index=column.index)
+        places = pd.Series(pd.Categorical(column.where(column.isin(words)), words), index=column.index)
+        block = pd.get_dummies(places, prefix=name, prefix_sep="=", dtype=np.float64, sparse=sparse)
         # Two listed values of ARFF are one feature.
-        firsts += [f"{name}={words[0]}"] if not known and (drop_first or (listed and len(words) == 2)) else []
-    if not used:
+        first = not known and (drop_first or (listed and len(words) == 2))
+        coded.append(block.iloc[:, int(first) :])
+    if not (counted or coded):
         return np.zeros((len(frame), 0)), (), notes
-    sparse = any(isinstance(dtype, pd.SparseDtype) for dtype in frame.dtypes)
-    dummies = pd.get_dummies(pd.DataFrame(used), prefix_sep="=", dtype=np.float64, sparse=sparse)
-    table = dummies.drop(columns=firsts)
+    table = pd.concat([*counted, *coded], axis=1)
     return csr_array(table.sparse.to_coo()) if sparse else table.to_numpy(np.float64), tuple(table.columns), notes
 
 

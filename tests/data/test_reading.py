@@ -82,6 +82,13 @@ def test_words_of_features_are_columns_of_0_and_1(tmp_path):
     assert "response `y` (2 words: no, yes)" in given.words
 
 
+def test_a_column_that_is_called_like_a_word_of_another_is_a_feature(tmp_path):
+    frame = pd.DataFrame({"w=p": X[:, 0], "w": np.where(X[:, 1] > 0, "p", "q"), "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = read_given(tmp_path / "t.csv")
+    assert given.names == ("w=p", "w=q") and np.array_equal(given.X, np.column_stack([X[:, 0], X[:, 1] <= 0]))
+
+
 def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
     (tmp_path / "t.txt").write_bytes(lines(ROWS, heading="größe,b,c,y").encode("cp1252"))
     given = read_task(tmp_path / "t.txt").given
