@@ -1,6 +1,7 @@
 """Example data of each kind: small tables of scikit-learn, and simulated ones."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,8 @@ from lrlab.parameters import require_known
 
 SEED = 32
 SIMULATED = ("simulated", "simulated by lrlab, no license needed")
-UCI, OPEN = "UCI Machine Learning Repository, as scikit-learn has it", "CC BY 4.0, as the repository states"
+HERE = "as scikit-learn has it"
+UCI, OPEN = f"UCI Machine Learning Repository, {HERE}", "CC BY 4.0, as the repository states"
 
 
 class Example(NamedTuple):
@@ -30,30 +32,24 @@ class Example(NamedTuple):
         return self.arrays()._replace(words=self.title, model=self.model, options=self.options)
 
 
-def breast_cancer() -> Given:
-    """Return 30 features of 569 cell nuclei, and benign or malignant."""
-    from sklearn.datasets import load_breast_cancer
+def table(name: str) -> Given:
+    """Return a table of scikit-learn: features, and a number or a word for each row."""
+    from sklearn import datasets
 
-    data = load_breast_cancer()
-    return Given(data.target_names[data.target], data.data, names=tuple(data.feature_names))
+    data = getattr(datasets, f"load_{name}")()
+    words = getattr(data, "target_names", None)
+    y = data.target if words is None else words[data.target]
+    return Given(y, data.data, names=tuple(data.feature_names))
 
 
-def diabetes() -> Given:
-    """Return 10 features of 442 patients, and the progression of their disease in a year."""
-    from sklearn.datasets import load_diabetes
-
-    data = load_diabetes()
-    return Given(data.target, data.data, names=tuple(data.feature_names))
+breast_cancer, diabetes = partial(table, "breast_cancer"), partial(table, "diabetes")
 
 
 def wine() -> Given:
     """Return 13 standardized properties of 178 wines, without a fifth of the entries."""
-    from sklearn.datasets import load_wine
-
-    data = load_wine()
-    table = (data.data - data.data.mean(axis=0)) / data.data.std(axis=0)
-    known = np.random.default_rng(SEED).random(table.shape) < 0.8
-    return Given(np.where(known, table, np.nan), names=tuple(data.feature_names))
+    _, X, _, names, *_ = table("wine")
+    known = np.random.default_rng(SEED).random(X.shape) < 0.8
+    return Given(np.where(known, (X - X.mean(axis=0)) / X.std(axis=0), np.nan), names=names)
 
 
 def digit() -> Given:
@@ -92,20 +88,17 @@ def labels() -> Given:
     return Given(Dataset(drawn.X, drawn.Y, label_names=tuple(f"label {k + 1}" for k in range(24))))
 
 
-MATRIX = "inductive-completion"
 CANCER = f"Wolberg, Street, Mangasarian: Breast Cancer Wisconsin (Diagnostic), {UCI}"
-LARS = "Efron, Hastie, Johnstone, Tibshirani (2004), www4.stat.ncsu.edu/~boos/var.select/diabetes.html, as "
+LARS = f"Efron, Hastie, Johnstone, Tibshirani (2004), www4.stat.ncsu.edu/~boos/var.select/diabetes.html, {HERE}"
 DIGIT = f"the image: Alpaydin, Kaynak: Optical Recognition of Handwritten Digits, {UCI}; masks are simulated"
 WINE = f"Forina et al.: Wine recognition; missing entries are simulated, {UCI}"
 UNSTATED = "not stated in scikit-learn's description of it; scikit-learn itself is BSD 3-Clause"
-FORM, CONSTANT = "polynomial-network", {"constant": True}
+FORM, MATRIX = "polynomial-network", "inductive-completion"
 EXAMPLES = {
     "breast-cancer": Example(
         "Breast cancer: benign or malignant by 30 features", "flipped-logistic", CANCER, OPEN, breast_cancer
     ),
-    "diabetes": Example(
-        "Diabetes: progression by 10 features", FORM, f"{LARS}scikit-learn has it", UNSTATED, diabetes, CONSTANT
-    ),
+    "diabetes": Example("Diabetes: progression by 10 features", FORM, LARS, UNSTATED, diabetes, {"constant": True}),
     "drawn-form": Example("A simulated bilinear form", "rank-one-sensing", *SIMULATED, bilinear_form),
     "wine": Example("Wines: 13 properties, a fifth left out", MATRIX, WINE, OPEN, wine),
     "ratings": Example("Ratings of movies", MATRIX, *SIMULATED, ratings, {"biases": True}),

@@ -1,7 +1,7 @@
 """Any solver on your measurements, matrix or labels: `lrlab.recover` on arrays, `lrlab.fit` on a file."""
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.arrays import Vector
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given
 from lrlab.data.dataset import Dataset, Labels
@@ -155,22 +154,6 @@ class Task:
         """Return the default solver."""
         return kind_of(self.model).default_solver(*self.given[1:3])
 
-    def parts(self, trace: Trace) -> Mapping[str, Vector]:
-        """Return pictures of the estimate by title."""
-        pictures: Mapping[str, Vector] = trace.problem.parts(trace)
-        return pictures
-
-    def table(self, trace: Trace) -> pd.DataFrame:
-        """Return the estimate as a table, with the names of the data."""
-        return trace.problem.table(trace, self.given.names, self.given.rows)
-
-    def packed(self, trace: Trace) -> bytes:
-        """Return the estimate as the content of an npz: for labels a model that predicts labels of new samples."""
-        names = {"names": np.array(self.given.names), "rows": np.array(self.given.rows)}
-        arrays = {**({} if self.model == Multilabel.model else names), **trace.problem.saved(trace)}
-        np.savez_compressed(memory := io.BytesIO(), allow_pickle=False, **arrays)
-        return memory.getvalue()
-
 
 def task_of(given: Given, model: str = "") -> Task:
     """Return the task of data, by the given model or by their form."""
@@ -223,8 +206,17 @@ class Fit(NamedTuple):
 
     @property
     def table(self) -> pd.DataFrame:
-        """The estimate as a table."""
-        return self.task.table(self.trace)
+        """The estimate as a table, with the names of the data."""
+        given = self.task.given
+        table: pd.DataFrame = self.trace.problem.table(self.trace, given.names, given.rows)
+        return table
+
+    def packed(self) -> bytes:
+        """Return the estimate as the content of an npz: for labels a model that predicts labels of new samples."""
+        names = {"names": np.array(self.task.given.names), "rows": np.array(self.task.given.rows)}
+        arrays = {**({} if self.task.model == Multilabel.model else names), **self.trace.problem.saved(self.trace)}
+        np.savez_compressed(memory := io.BytesIO(), allow_pickle=False, **arrays)
+        return memory.getvalue()
 
     def save(self, path: File) -> None:
         """Write the estimate: a table as CSV, or all of it as npz."""
@@ -232,7 +224,7 @@ class Fit(NamedTuple):
             rows = self.task.given.rows
             self.table.to_csv(path, index=bool(rows) and len(self.table) == len(rows))
         else:
-            Path(path).write_bytes(self.task.packed(self.trace))
+            Path(path).write_bytes(self.packed())
 
     def summary(self) -> dict[str, Any]:
         """Return the run as plain values."""

@@ -114,13 +114,14 @@ def recovered(fit: Fit) -> None:
     with st.container(horizontal=True):
         tables.download_csv("Estimate (CSV)", table, "recovered", key=f"{PAGE}-csv")
         title = "Model (.npz)" if fit.task.model == "multilabel" else "Estimate (.npz)"
-        tables.download(title, lambda: fit.task.packed(fit.trace), "recovered.npz", key=f"{PAGE}-npz")
+        tables.download(title, fit.packed, "recovered.npz", key=f"{PAGE}-npz")
 
 
 def figure(fit: Fit) -> Figure:
     """Return the picture of an estimate: the link of responses, or matrices and images."""
-    if not isinstance(fit.trace.problem, ResponsesProblem):
-        return picture.measured([Panel(title, values) for title, values in fit.task.parts(fit.trace).items()], HEIGHT)
+    problem: Any = fit.trace.problem
+    if not isinstance(problem, ResponsesProblem):
+        return picture.measured([Panel(*part) for part in problem.parts(fit.trace).items()], HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]
     chart = Figure()
     theme.band(chart, link["index"], link["low"], link["high"], color, "95% band")
