@@ -42,30 +42,23 @@ class Rows(NamedTuple):
         return (0, 0) if self.sizes else tuple(int(table.indices.min(initial=1)) for table in self[:2])
 
 
-def parsed(rows: list[str]) -> tuple[csr_array, csr_array]:
-    """Return features and labels of rows; ValueError or OverflowError for a wrong row."""
+def parsed(rows: list[str]) -> tuple[csr_array, csr_array] | None:
+    """Return features and labels of rows, None if a row is wrong."""
     # Importing scikit-learn takes a second, which other formats do not need.
     from sklearn.datasets import load_svmlight_file
 
     text = "\n".join(rows)
-    X, labels = load_svmlight_file(io.BytesIO(text.encode()), multilabel=True, zero_based=True)
-    flat = np.array([label for row in labels for label in row])
-    if len(labels) != len(rows) or "_" in text or not np.isfinite(X.data).all() or (X.indices >= END).any():
-        raise ValueError("rows or values that cannot be read")
-    if len(flat) and not ((flat >= 0) & (flat < END) & (flat == np.round(flat))).all():
-        raise ValueError("labels that are not whole numbers from 0")
-    X.eliminate_zeros()
-    owners = np.repeat(np.arange(len(rows)), [len(row) for row in labels])
-    places, shape = (owners, flat.astype(np.int64)), (len(rows), int(flat.max(initial=-1)) + 1)
-    return csr_array(X), pattern(csr_array((np.ones(len(flat)), places), shape=shape))
-
-
-def wrong(rows: list[str]) -> bool:
-    """Return whether one of the rows cannot be read."""
     try:
-        return not parsed(rows)
+        X, labels = load_svmlight_file(io.BytesIO(text.encode()), multilabel=True, zero_based=True)
     except (ValueError, OverflowError):
-        return True
+        return None
+    flat, counts = np.array([label for row in labels for label in row]), [len(row) for row in labels]
+    readable = len(labels) == len(rows) and "_" not in text and np.isfinite(X.data).all() and (X.indices < END).all()
+    if not (readable and ((flat >= 0) & (flat < END) & (flat == np.round(flat))).all()):
+        return None
+    X.eliminate_zeros()
+    places, shape = (np.repeat(np.arange(len(rows)), counts), flat.astype(np.int64)), int(flat.max(initial=-1)) + 1
+    return csr_array(X), pattern(csr_array((np.ones(len(flat)), places), shape=(len(rows), shape)))
 
 
 def read_lines(source: Source) -> Rows:
@@ -85,13 +78,12 @@ def read_lines(source: Source) -> Rows:
     rows = [lines[k] or "0:0" for k in numbers]
     if not rows:
         raise source.refuse(1, "at least one row", "", "add the rows")
-    try:
-        return Rows(*parsed(rows), sizes)
-    except (ValueError, OverflowError):
-        bad = bisect_left(range(len(rows) - 1), True, key=lambda k: wrong(rows[: k + 1]))
-        large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
-        need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
-        raise source.refuse(numbers[bad] + 1, need, got, "write labels as whole numbers from 0, then pairs") from None
+    if tables := parsed(rows):
+        return Rows(*tables, sizes)
+    bad = bisect_left(range(len(rows) - 1), True, key=lambda k: parsed(rows[: k + 1]) is None)
+    large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
+    need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
+    raise source.refuse(numbers[bad] + 1, need, got, "write labels as whole numbers from 0, then pairs")
 
 
 def read_svmlight(
