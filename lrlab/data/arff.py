@@ -19,7 +19,9 @@ WORD = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|([^\s,{}'"][^\s,
 """A word in quotes, or without; spaces, commas and braces separate words."""
 ATTRIBUTE = re.compile(rf"@attribute\s++({WORD.pattern})\s*+(\{{.*\}}|[a-z]++)\s*+(%.*)?", re.IGNORECASE)
 MEKA = re.compile(r"-C\s++(-?\d{1,9})\b", re.ASCII)
-KINDS, NUMBERS = ("numeric", "real", "integer", "label"), ([], ["0", "1"])
+KINDS = ("numeric", "real", "integer", "label")
+NUMBERS: tuple[list[str], ...] = ([], ["0", "1"])
+"""Lists of values whose places are the numbers themselves."""
 REMEDY = "correct the value, write all rows in one form, and quote values with spaces, commas or braces"
 
 

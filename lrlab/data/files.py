@@ -7,8 +7,8 @@ import io
 import math
 import re
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from io import BufferedIOBase, BufferedReader
 from os import PathLike
 from pathlib import Path
@@ -48,30 +48,40 @@ class Source(NamedTuple):
     kind: str
     limit_bytes: int = LIMIT_BYTES
 
+    @contextmanager
+    def whole(self, what: str, remedy: str) -> Iterator[None]:
+        """Turn any error into an InputError: a damaged file makes libraries raise a dozen kinds of error."""
+        try:
+            yield
+        except InputError:
+            raise
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            if isinstance(error, OSError) and error.errno is not None:
+                what, reason, remedy = f"readable {self.kind}", str(error.strerror), "check the path"
+            got = f"{printable(self.path.name)} ({' '.join(reason.split())[:200]})"
+            raise InputError("file", what, got, remedy) from None
+
     def size(self) -> int:
         """Return the size of a regular file that fits the limit."""
-        try:
-            regular, size = self.path.is_file(), self.path.stat().st_size
-        except (OSError, ValueError) as error:
-            raise self.unreadable(error) from None
-        if not regular:
-            raise InputError("file", "a regular file", self.path.name, "name the file itself")
+        with self.whole(f"readable {self.kind}", "check the path"):
+            size = self.path.stat().st_size
+            if not self.path.is_file():
+                raise InputError("file", "a regular file", self.path.name, "name the file itself")
         self.require_room(size, "data")
         return size
 
     def content(self) -> bytes:
         """Return a whole text file, unpacked; InputError if it would exceed the limit."""
         size, most = self.size(), self.limit_bytes // GROWTH
-        try:
-            with self.path.open("rb") as file:
-                opener = next((one for mark, one in UNPACKERS.items() if file.peek(8).startswith(mark)), None)
-                most = min(most, max(RATIO_FROM, MAX_RATIO * size)) if opener else most
-                # A read allocates what it asks for.
-                content = opener(file).read(most + 1) if opener else file.read(min(size, most) + 1)
-        except (EOFError, zlib.error, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise self.unreadable(error) from None
-            raise self.damaged(error, "pack it again, or unpack it first", "gzip or bzip2") from None
+        with (
+            self.whole("a whole gzip or bzip2 file", "pack it again, or unpack it first"),
+            self.path.open("rb") as file,
+        ):
+            opener = next((one for mark, one in UNPACKERS.items() if file.peek(8).startswith(mark)), None)
+            most = min(most, max(RATIO_FROM, MAX_RATIO * size)) if opener else most
+            # A read allocates what it asks for.
+            content = opener(file).read(most + 1) if opener else file.read(min(size, most) + 1)
         if kind := next((name for mark, name in OTHERS.items() if content.startswith(mark)), ""):
             got = f"{self.path.name}, a {kind} file"
             raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
@@ -123,16 +133,6 @@ class Source(NamedTuple):
         expected = f"{self.kind} with {need} in line {line} of {self.path.name}"
         return InputError("file", printable(expected), printable(excerpt) or "nothing", printable(remedy))
 
-    def unreadable(self, error: Exception) -> InputError:
-        """Return the error for a file that the system cannot open."""
-        reason = getattr(error, "strerror", None) or str(error)
-        return InputError("file", f"readable {self.kind}", f"{printable(self.path.name)} ({reason})", "check the path")
-
-    def damaged(self, error: Exception, remedy: str, kind: str = "") -> InputError:
-        """Return the error for a file that a library cannot read."""
-        got = f"{printable(self.path.name)} ({' '.join(str(error or type(error).__name__).split())[:200]})"
-        return InputError("file", f"a whole {kind or self.kind} file", got, remedy)
-
 
 def data_suffix(path: Path) -> str:
     """Return the suffix that names the format: .csv for rows.csv.gz."""
@@ -161,8 +161,8 @@ def number(text: str) -> float | None:
 
 def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAIN) -> dict[str, Vector]:
     """Return the wanted arrays of an archive; InputError unless they are plain, of these kinds, and fit memory."""
-    size = source.size()
-    try:
+    size, remedy = source.size(), "write it with numpy.savez, without objects"
+    with source.whole("a whole .npz of plain arrays", remedy):
         with source.path.open("rb") as stream:
             stream.seek(max(0, size - DIRECTORY_BYTES))
             source.require_few(stream.read().count(b"PK\x01\x02"), "arrays", MOST_MEMBERS)
@@ -174,26 +174,18 @@ def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAI
         if len(arrays) < len(infos):
             raise ValueError("an array twice")
         return arrays
-    except InputError:
-        raise
-    except Exception as error:
-        # A damaged archive makes zipfile, its decompressors and numpy's header parser raise a dozen kinds of error.
-        expected, remedy = "a whole .npz of plain arrays", "write it with numpy.savez, without objects"
-        raise InputError("file", expected, f"{source.path.name} ({error or type(error).__name__})", remedy) from None
 
 
 def _formed(content: bytes, kinds: str) -> Vector:
     """Return the array in the content of a file; ValueError unless its header states the size that it has."""
-    stream, version = io.BytesIO(content), np.lib.format.read_magic(io.BytesIO(content))
-    stream.seek(np.lib.format.MAGIC_LEN)
+    stream = io.BytesIO(content)
     readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-    shape, _, dtype = readers[version](stream)
+    shape, fortran, dtype = readers[np.lib.format.read_magic(stream)](stream)
     if dtype.kind not in kinds or min(shape, default=0) < 0:
         raise ValueError(f"{dtype} is not a type of numbers or names")
     if math.prod(shape) * dtype.itemsize != len(content) - stream.tell():
         raise ValueError(f"entries do not fit {len(content)} bytes")
-    stream.seek(0)
-    array: Vector = np.lib.format.read_array(stream, allow_pickle=False)
+    array: Vector = np.ndarray(shape, dtype, content, stream.tell(), order="F" if fortran else "C")
     if dtype.kind == "U":
         # numpy takes any number for a character; UTF-8 does not.
         "".join(array.ravel().tolist()).encode()

@@ -95,10 +95,8 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
         raise source.refuse(1, "at least one row of values", "none", "add the rows")
     marks = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
     marks += [missing] if missing not in ("", "none") else []
-    try:
+    with source.whole("CSV with rows of fields", "check separators and quotes"):
         frame = dialect.parsed(rows, width, decimal=dialect.decimal, na_values=marks, low_memory=False)
-    except (ValueError, pd.errors.ParserError) as error:
-        raise source.refuse(1, "rows of fields", " ".join(str(error).split()), "check separators and quotes") from None
     names = heading or [str(k + 1) for k in range(width)]
     # Separators at the end of all lines make no columns.
     while names and not names[-1] and frame[len(names) - 1].isna().all():
@@ -249,15 +247,9 @@ def _parquet(source: Source) -> pd.DataFrame:
     from pyarrow.parquet import ParquetFile
 
     source.size()
-    try:
-        with ParquetFile(source.path) as file:
-            source.require_room(16 * file.metadata.num_rows * file.metadata.num_columns, "columns")
-            frame = file.read().to_pandas()
-    except InputError:
-        raise
-    except Exception as error:
-        # A damaged file makes pyarrow raise a dozen kinds of error.
-        raise source.damaged(error, "write it again, with plain columns") from None
+    with source.whole("a whole parquet file", "write it again, with plain columns"), ParquetFile(source.path) as file:
+        source.require_room(16 * file.metadata.num_rows * file.metadata.num_columns, "columns")
+        frame = file.read().to_pandas()
     if not len(frame) or len(set(frame.columns)) < len(frame.columns):
         got = "no rows" if not len(frame) else "two columns of one name"
         raise InputError("file", "a parquet table with rows and names that differ", got, "write it again")
