@@ -90,11 +90,8 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Lab
     if str(arrays.get("scaling")) == "rows":
         got = "scaling by rows, which lrlab no longer supports"
         raise InputError("model", "of scaling none or deviations", got, remedy)
-    try:
+    with source.whole("a model of this version that `fit --save` has written", remedy):
         return _restored(source, arrays)
-    except (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError, MemoryError) as error:
-        need, got = "a file of this version that `fit --save` has written", f"{source.path.name} ({error})"
-        raise InputError("model", need, got, remedy) from None
 
 
 def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
@@ -114,9 +111,9 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
             raise ValueError(f"{name} of a shape {part.shape}")
         if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
             raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
-    scaling, units = str(arrays["scaling"]), arrays["units"]
-    if units.shape != {"none": (0,), "deviations": (d,)}.get(scaling) or not (units > 0).all():
-        raise ValueError(f"{units.size} units of scaling {scaling} for {d} features")
+    units = arrays["units"]
+    if units.shape not in ((0,), (d,)) or not (units > 0).all():
+        raise ValueError(f"{units.size} units for {d} features")
     names, label_names = (names_of(arrays, name) for name in LISTS)
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
     columns = Dataset(X, csr_array((0, L)), None, names, label_names, (feature, label))
