@@ -73,7 +73,7 @@ def two_values(values: Vector) -> Vector:
     """Return both values of one-bit responses; InputError for one value or more than two."""
     kinds = np.unique(values)
     if len(kinds) != 2:
-        remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both responses"
+        remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both classes"
         raise InputError("y", "of two values", "one" if len(kinds) == 1 else f"{len(kinds)} values", remedy)
     return kinds
 

@@ -98,8 +98,6 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
             # scikit-learn's checks look for these words.
             raise ValueError(f"Only binary classification is supported. The type of the target is {kind}.")
         self.classes_, places = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError("y", "of two classes", "one class", "give rows of both")
         self.coef_ = self.run(2.0 * places - 1.0, X, model=self.model, scaling=self.scaling)[None]
         return self
 
