@@ -17,11 +17,11 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.live import SEND_SECONDS, IterateSender
 from lrlab.engine.messages import BatchDone, Failed, Failure, Inbox
 from lrlab.engine.results import LocalResults, Together, WorkerResults, collect, compute_requests
+from lrlab.engine.solve import solve
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate
 from lrlab.runs.job import make_job
 from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
-from lrlab.runs.run import solve
 from lrlab.runs.trace import Trace
 from tests.waiting import PATIENCE, until
 

@@ -10,11 +10,12 @@ import pytest
 import lrlab
 from lrlab import catalog
 from lrlab.__main__ import main
+from lrlab.engine.solve import solve
 from lrlab.model_entry import Outcome
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.run import run_job, solve, trial_spec
+from lrlab.runs.run import run_job, trial_spec
 from tests.thorough import a_third
 
 SMALL = {
