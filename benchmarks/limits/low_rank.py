@@ -6,11 +6,10 @@ import numpy as np
 
 from benchmarks.limits.frame import Loop
 from lrlab import catalog
-from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.solvers.low_rank.descent import searched
 from lrlab.solvers.low_rank.starts import started
 from lrlab.solvers.low_rank.tangent import gradient, line, newton_step
+from lrlab.solvers.low_rank.tangent_descent import searched
 
 TITLE = "low-rank matrices"
 RANK = 5
@@ -20,9 +19,9 @@ def iteration(p: int, m: int, single: bool) -> Loop:
     """Return an iteration of tangent-descent on a network."""
     problem = catalog.spec("polynomial-network", p=p, m=m, r=RANK, noise=0.1).build()
     problem.load(everything=True)
-    operator: Operator = problem.operator.first(m) if single else problem.operator
+    operator = problem.operator.in_single() if single else problem.operator
     X, b = operator.vectors[0], problem.b.astype(operator.dtype)
-    at = point(operator, started(operator, b, RANK, np.random.default_rng(0), "moment", settled=0.1), b)
+    at = point(operator, started(operator, b, RANK, np.random.default_rng(0), "moment"), b)
 
     def run() -> None:
         along = line(operator, at, newton_step(operator, at.W, gradient(operator, at)))

@@ -95,13 +95,6 @@ class Operator(ABC):
             lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), lambda: self.right_normal(P)
         )
 
-    def first(self, count: int) -> "Operator | None":
-        """Return the operator of the first measurements in single precision; None if they differ from the others.
-
-        Measurements that are sampled independently of each other agree; entries of a table, which are sorted, do not.
-        """
-        return None
-
     def _watched(self, other: Derived) -> Derived:
         """Return an operator made from this one, with the same checkpoint."""
         other.checkpoint = self.checkpoint

@@ -57,9 +57,9 @@ class RankOne(Operator):
         """Return the blocks Y^T diag(p_a p_b) Y."""
         return products_gram(self.Y, P, self.checkpoint)
 
-    def first(self, count: int) -> Self:
-        """Return the operator of the first measurements, in single precision."""
-        return self._watched(type(self)(*(part[:count].astype(np.float32) for part in self.vectors)))
+    def in_single(self) -> Self:
+        """Return the operator in single precision."""
+        return self._watched(type(self)(*(part.astype(np.float32) for part in self.vectors)))
 
     def subset(self, rows: Indices) -> Self:
         """Return the operator of some of the measurements."""

@@ -23,12 +23,14 @@ from lrlab.operators.tangent import (
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.descent import SLOW, WholeSteps, steps_to_the_end
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import line, moved
-from lrlab.solvers.low_rank.tangent_descent import in_single
+from lrlab.solvers.low_rank.tangent_descent import descent
+from lrlab.solvers.low_rank.whole_steps import SLOW, WholeSteps
 
+FEW, MOST = 2**15, 2**27
+"""Sizes of the data, in numbers, between which steps gain from single precision."""
 PATIENCE = 20
 """Slow steps before the path begins again, or conjugate directions take over."""
 
@@ -111,8 +113,9 @@ def gauss_newton_steps(
 
     tol, limit: accuracy and most steps of the inner problems.
     """
-    leave, weight, residual, slow, late = WholeSteps(A, b, rng).leave, np.inf, 1.0, 0, 0
-    near = in_single(A) if isinstance(A, RankOne) and tol >= 1e-5 else None
+    whole, weight, residual, slow, late = WholeSteps(A, b, rng), np.inf, 1.0, 0, 0
+    single = isinstance(A, RankOne) and tol >= 1e-5 and FEW < A.size * sum(A.shape) <= MOST
+    near = A.in_single() if single and A.dtype == np.float64 else None
     while not solved(at.d, b):
         if penalized:
             residual = stationarity(A, at, b)
@@ -131,7 +134,7 @@ def gauss_newton_steps(
         height = lambda one: one.objective + weight * float(np.abs(one.W.s).sum())  # noqa: B023, E731
         trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
         new = next((one for one in trials if height(one) < height(at)), None)
-        better = leave(new or at, at.objective) or new
+        better = whole.leave(new or at, at.objective) or new
         if better is None and not penalized:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
         if better is None:
@@ -143,6 +146,6 @@ def gauss_newton_steps(
         if patience and slow >= patience:
             return None
         if late >= PATIENCE and not patience:
-            return (yield from steps_to_the_end(A, b, at, True, leave))
+            return (yield from descent(A, b, at, True, whole))
     yield Iterate(at.W, at.objective, 0.0)
     return Stop.CONVERGED

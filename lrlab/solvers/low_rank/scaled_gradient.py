@@ -11,8 +11,8 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import alignment, point
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.descent import WholeSteps
 from lrlab.solvers.low_rank.starts import Directions, Start, started
+from lrlab.solvers.low_rank.whole_steps import WholeSteps
 from lrlab.solvers.methods.newton import quartic_step
 
 

@@ -9,7 +9,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.entries import Entries
-from lrlab.operators.krylov import SETTLED, nearest
+from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Operator
 from lrlab.parameters import choice
 
@@ -26,7 +26,7 @@ Directions = Annotated[
 ]
 
 
-def spectral_start(A: Operator, b: Array, rank: int, rng: Generator, settled: float = SETTLED) -> LowRank:
+def spectral_start(A: Operator, b: Array, rank: int, rng: Generator) -> LowRank:
     r"""Return the nearest matrix of a rank to the moment M = scale A*(b), debiased if symmetric: E[M] = W.
 
     Symmetric operators give the eigenpairs of largest size, of either sign. For entries of X W Y^T, the moment uses
@@ -36,15 +36,15 @@ def spectral_start(A: Operator, b: Array, rank: int, rng: Generator, settled: fl
     """
     if isinstance(A, Entries) and not A.plain:
         white, left, right = A.whitened()
-        W = nearest(white.moment(b), min(rank, *white.shape), rng, settled)
+        W = nearest(white.moment(b), min(rank, *white.shape), rng)
         return lowrank.from_product(left(W.left), right(W.V), rank)
-    return nearest(A.moment(b), rank, rng, settled)
+    return nearest(A.moment(b), rank, rng)
 
 
-def started(A: Operator, b: Array, rank: int, rng: Generator, start: str, settled: float = SETTLED) -> LowRank:
+def started(A: Operator, b: Array, rank: int, rng: Generator, start: str) -> LowRank:
     """Return the initial matrix of a solver, see `Start`; a random one has the norm of W that b lets expect."""
     if start != "random":
-        return spectral_start(A, clipped(b) if start == "clipped" else b, rank, rng, settled)
+        return spectral_start(A, clipped(b) if start == "clipped" else b, rank, rng)
     U, V = (np.linalg.qr(rng.standard_normal((d, rank)))[0].astype(A.dtype) for d in A.shape)
     # E[scale ||A(W)||^2] = ||W||^2, but for the trace of a symmetric W.
     s = np.full(rank, float(np.sqrt(A.scale / rank) * np.linalg.norm(b)), A.dtype)

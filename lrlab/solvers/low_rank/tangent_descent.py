@@ -1,26 +1,25 @@
 """Conjugate directions of Polak and Ribiere in the tangent spaces of matrices of rank k, with exact steps."""
 
-import numpy as np
-from numpy.random import Generator
+from collections.abc import Generator
+from itertools import count
 
-from lrlab.lowrank import LowRank, from_product, from_square
+import numpy as np
+
+from lrlab.arrays import Array
+from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.operators.tangent import point
-from lrlab.protocol import Iterates
+from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, unresolvable
+from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
-from lrlab.solvers.low_rank.descent import WholeSteps, descent, steps_to_the_end
 from lrlab.solvers.low_rank.starts import Directions, Start, started
-
-FEW, MOST = 2**15, 2**27
-"""Sizes of the data, in numbers, between which steps of Gauss-Newton gain from single precision."""
-MUCH = 2**23
-"""Least size of data whose first part refines the initialization."""
+from lrlab.solvers.low_rank.tangent import Line, gradient, inner, line, moved, newton_step, transported
+from lrlab.solvers.low_rank.whole_steps import WholeSteps
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
 def tangent_descent(
-    problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: Generator
+    problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: np.random.Generator
 ) -> Iterates:
     r"""Tangent descent.
 
@@ -38,45 +37,61 @@ def tangent_descent(
                 number of W costs a few such steps
     cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
 
-    CONVERGED says that T = 0 up to the tolerance, with noise too. If independent measurements have eight million
-    numbers, their first part refines the initialization in single precision before the rest is read.
-    Yields an Iterate per step: objective F, residual the cosine between d and A(D). Ends STALLED if no step lowers F.
+    CONVERGED says that T = 0 up to the tolerance, with noise too. Yields an Iterate per step: objective F, residual the
+    cosine between d and A(D). Ends STALLED if no step lowers F.
 
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
     section 1.3, for the bias of the trace.
     """
-    A, b, W = problem.operator, problem.b, None
-    conjugately, leave = directions == "conjugate", WholeSteps(A, b, rng).leave
-    if (part := first_part(A, problem.rank)) is not None:
-        y, before, cosine = b[: part.size].astype(part.dtype), np.inf, 1.0
-        first, whole = started(part, y, problem.rank, rng, start, settled=0.1), float(np.linalg.norm(y))
-        for at, residual in descent(part, y, point(part, first, y), conjugately):
-            size = float(np.linalg.norm(at.d))
-            if size <= 3e-5 * whole or residual < 3e-5 or (size > 0.99 * before and residual > 0.7 * cosine):
-                break
-            before, cosine = size, residual
-        # A first part that is not fitted is noise, or a wrong turn: the moment of all measurements is better.
-        W = orthonormalized(at.W) if size < 0.5 * whole else None
-    W = started(A, b, problem.rank, rng, start) if W is None else W
-    return (yield from steps_to_the_end(A, b, point(A, W, b), conjugately, leave))
+    A, b = problem.operator, problem.b
+    at = point(A, started(A, b, problem.rank, rng, start), b)
+    return (yield from descent(A, b, at, directions == "conjugate", WholeSteps(A, b, rng)))
 
 
-def first_part(A: Operator, rank: int) -> Operator | None:
-    """Return the operator of the first of many measurements, in single precision; None if there are not many.
+def descent(
+    A: Operator, b: Array, at: EvaluatedMatrix, conjugately: bool, whole: WholeSteps
+) -> Generator[Iterate, None, Stop]:
+    """Yield the iterates of the descent from a point; return why they end.
 
-    Three times the degrees of freedom determine a matrix as well as all measurements do, up to noise.
+    The residual of each is the cosine between A(W) - b and the image of the next direction.
     """
-    count = 3 * rank * (sum(A.shape) - rank) // (1 + A.symmetric)
-    return A.first(count) if A.size * sum(A.shape) > MUCH and 2 * count < A.size else None
+    last: tuple[LowRank, Array, Array, Array] | None = None
+    for number in count(1):
+        slope = gradient(A, at)
+        steepest = newton_step(A, at.W, slope)
+        direction = conjugate(*last, at.W, slope, steepest) if last and conjugately else steepest
+        along = line(A, at, direction)
+        cosine = alignment(at.d, along.image, b)
+        yield Iterate(at.W, at.objective, cosine)
+        if unresolvable(cosine, b):
+            return Stop.CONVERGED
+        new = searched(A, at, along, b)
+        if new is None and direction is not steepest:
+            # Conjugate directions can fail; if the gradient's direction fails too, only rounding errors remain.
+            new = searched(A, at, line(A, at, steepest), b)
+        better = whole.leave(new or at, at.objective)
+        if (following := better or new) is None:
+            break
+        last = (at.W, slope, steepest, direction) if better is None else None
+        # Updated images gather rounding errors.
+        at = point(A, following.W, b) if solved(following.d, b) or number % 50 == 0 else following
+    return Stop.STALLED
 
 
-def in_single(A: Operator) -> Operator | None:
-    """Return the operator in single precision; None if it is so, is small or too large, or has no such copy."""
-    return A.first(A.size) if A.dtype == np.float64 and FEW < A.size * sum(A.shape) <= MOST else None
+def conjugate(
+    old: LowRank, old_slope: Array, old_steepest: Array, old_direction: Array, W: LowRank, slope: Array, steepest: Array
+) -> Array:
+    """Return the conjugate direction of Polak & Ribiere; the steepest one if that is no longer conjugate."""
+    change = steepest - transported(old_steepest, old, W)
+    beta = inner(slope, change, W) / inner(old_slope, old_steepest, old)
+    return steepest + beta * transported(old_direction, old, W) if beta > 0 else steepest
 
 
-def orthonormalized(W: LowRank) -> LowRank:
-    """Return W in double precision, with factors that are orthonormal to it."""
-    if W.U is W.V:
-        return from_square(W.U.astype(float), W.s)
-    return from_product(W.left.astype(float), W.V.astype(float), len(W.s))
+def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> EvaluatedMatrix | None:
+    """Return the point at the exact step of the linear model, halved until F falls; None if it never does."""
+    size = float(along.image @ along.image)
+    step = -float(at.d @ along.image) / size if size else 0.0
+    # In single precision the last steps, which are exact, change F by less than its rounding error.
+    before = at.objective * (1.0 + (1e-5 if b.dtype == np.float32 else 0.0))
+    trials = (moved(A, at, along, step * 0.5**halvings, b) for halvings in range(30 if step else 0))
+    return next((new for new in trials if new.objective < before), None)
