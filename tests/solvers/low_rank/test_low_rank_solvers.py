@@ -11,8 +11,8 @@ from lrlab.models.completion import InductiveCompletion, MultilabelRegression
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.protocol import Stop
-from lrlab.solvers.low_rank.als import als
 from lrlab.solvers.low_rank.altmin import altmin
+from lrlab.solvers.low_rank.completion import als
 from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
 from lrlab.solvers.low_rank.soft_impute import soft_impute
 from lrlab.solvers.low_rank.svp import svp
