@@ -22,10 +22,9 @@ from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source, names_of, read_a
 from lrlab.lowrank import LowRank, rows_of
 from lrlab.models.multilabel_problem import Predictor
 from lrlab.parameters import InputError
-from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.compressed_labels import Compressed
-from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.predictors import Affine, KernelRank
 
 VERSION = 2
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)}

@@ -9,8 +9,8 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.multilabel.affine import Design, Spectrum
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
+from lrlab.solvers.multilabel.design import Design, Spectrum
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver
 
 

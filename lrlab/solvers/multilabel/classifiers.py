@@ -10,7 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.multilabel.affine import Design
+from lrlab.solvers.multilabel.design import Design
 from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, Loss
 
 CONSTANT = 10.0

@@ -13,7 +13,7 @@ from lrlab.parameters import InputError, Parameter, number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
 from lrlab.solvers.multilabel import options as shared
-from lrlab.solvers.multilabel.affine import Design, Spectrum, dense
+from lrlab.solvers.multilabel.design import Design, Spectrum, dense
 
 ALL_LABELS = "for this solver, whose closed form needs all labels"
 OTHERS = "take leml or binary-relevance"

@@ -13,8 +13,8 @@ from lrlab.models.protocols import LabelData
 from lrlab.parameters import choice, number
 from lrlab.protocol import Iterates
 from lrlab.solvers.multilabel import options as shared
-from lrlab.solvers.multilabel.kernel_rank import KernelRank, scaled
 from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.multilabel.predictors import KernelRank, scaled
 
 LANDMARKS = 1000
 """Default number of landmarks."""

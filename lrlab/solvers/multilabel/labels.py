@@ -11,7 +11,7 @@ from lrlab.arrays import Array, Matrix
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.operators.entries import DENSE_SHARE
-from lrlab.solvers.multilabel.affine import Design
+from lrlab.solvers.multilabel.design import Design
 from lrlab.solvers.multilabel.label_losses import Loss
 
 BLOCK = 2**20

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
 from lrlab.solvers.methods.newton import Product, conjugate_gradients, newton
-from lrlab.solvers.multilabel.affine import Spectrum, dense
+from lrlab.solvers.multilabel.design import Spectrum, dense
 from lrlab.solvers.multilabel.labels import Labels
 
 NEWTON_STEPS, NEWTON_ACCURACY, ACCURACY = 2, 0.1, 1e-2

@@ -11,7 +11,7 @@ from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solvers.methods.newton import Product
-from lrlab.solvers.multilabel.affine import Design, dense, gram
+from lrlab.solvers.multilabel.design import Design, dense, gram
 
 
 def closed(problem: LabelData, weight: float) -> Iterate:

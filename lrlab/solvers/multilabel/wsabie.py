@@ -11,8 +11,9 @@ from lrlab.arrays import Array, Indices, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.multilabel.affine import Affine, Design
+from lrlab.solvers.multilabel.design import Design
 from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
+from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.warp import Negatives, Watched, narrowed, rank_weights, units_of, violators
 
 TINY, SHORT = 1e-12, 0.3

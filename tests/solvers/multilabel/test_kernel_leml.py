@@ -12,10 +12,10 @@ from sklearn.preprocessing import StandardScaler
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
-from lrlab.solvers.multilabel import kernel_rank
+from lrlab.solvers.multilabel import predictors
 from lrlab.solvers.multilabel.kernel_leml import kernel_leml
-from lrlab.solvers.multilabel.kernel_rank import KernelRank
 from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.multilabel.predictors import KernelRank
 from tests.solvers import driving
 from tests.solvers.driving import dense
 
@@ -29,7 +29,7 @@ run = partial(driving.run, kernel_leml, max_iter=5)
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(kernel_rank, "ROWS", 7)
+    monkeypatch.setattr(predictors, "ROWS", 7)
 
 
 def whole(estimate, X):

@@ -16,7 +16,6 @@ from lrlab.runs.job import make_job
 from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
-from lrlab.solvers.multilabel.affine import Affine
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.cplst import cplst
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
@@ -24,6 +23,7 @@ from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.leml_steps import Risk
+from lrlab.solvers.multilabel.predictors import Affine
 from tests.solvers.driving import SPEC, SPECS, dense, every_spec, observed_of, run
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}

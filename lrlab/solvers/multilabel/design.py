@@ -1,16 +1,16 @@
-"""Rows less their mean, their Gram matrices and closed forms, and predictors with an intercept per label."""
+"""Features less their mean, their Gram matrices and closed forms."""
 
-from collections.abc import Mapping
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator
 
-from lrlab.arrays import Array, Indices, Mask, Matrix, Scores
+from lrlab.arrays import Array, Indices, Mask, Matrix
 from lrlab.linalg import mean_squares
-from lrlab.lowrank import ROUNDING, THRESHOLDS, LowRank, rows_of
+from lrlab.lowrank import LowRank
+from lrlab.solvers.multilabel.predictors import Affine
 
 NOTHING = 1e-12
 """Eigenvalues below this fraction of the largest count as zero."""
@@ -88,40 +88,6 @@ class Spectrum(NamedTuple):
         solvable = self.range[:, None] & (m > NOTHING * m.max()) if weight == 0 else np.full(scale.shape, True)
         C = np.divide(images, scale + weight, out=np.zeros_like(images), where=solvable)
         return self.back(C @ P.T)
-
-
-class Affine(LowRank):
-    """Scores x^T W + offset, W of low rank, offset (L,); a score above `threshold` predicts a positive label."""
-
-    offset: Array | float = 0.0
-    threshold: float = THRESHOLDS["zero-one"]
-
-    @classmethod
-    def at(cls, W: LowRank, offset: Array, threshold: float = THRESHOLDS["zero-one"]) -> Self:
-        """Return W with an offset."""
-        estimate = cls(*W)
-        estimate.offset, estimate.threshold = offset, threshold
-        return estimate
-
-    def scores(self, X: Matrix) -> Scores:
-        """Return X W + offset as a function of a slice of rows."""
-        linear, offset = super().scores(X), np.asarray(self.offset)
-        # Labels without positives tie, as they do in `LowRank.scores`.
-        offset = np.where(np.abs(offset) > ROUNDING * np.abs(offset).max(initial=0.0), offset, 0.0)
-        return lambda rows: rows_of(linear, rows) + offset
-
-    def arrays(self) -> dict[str, Array]:
-        """Return factors, offset and threshold, by name."""
-        return {**super().arrays(), "offset": np.asarray(self.offset), "threshold": np.array(self.threshold)}
-
-    @classmethod
-    def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`; files of earlier versions lack threshold or offset."""
-        parts = {"offset": np.zeros(len(arrays["V"])), "threshold": np.array(cls.threshold), **arrays}
-        Z = LowRank(*(parts[name] for name in LowRank._fields))
-        if parts["offset"].shape != (len(Z.V),):
-            raise ValueError(f"an offset of {parts['offset'].shape} for {len(Z.V)} labels")
-        return cls.at(Z, parts["offset"], float(parts["threshold"]))
 
 
 class Design(NamedTuple):

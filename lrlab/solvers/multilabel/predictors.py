@@ -1,4 +1,4 @@
-"""Low-rank predictors on the values of a Gaussian kernel at landmarks."""
+"""Estimates that predict labels: scores that are affine in a row, or in the values of a kernel at landmarks."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -7,32 +7,57 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array, Matrix, Scores
-from lrlab.lowrank import THRESHOLDS, LowRank
+from lrlab.lowrank import ROUNDING, THRESHOLDS, LowRank, rows_of
 
 ROWS = 1024
 """Rows of kernel values in memory at a time."""
 
 
-class KernelRank(LowRank):
+class Affine(LowRank):
+    """Scores x^T W + offset, W of low rank, offset (L,); a score above `threshold` predicts a positive label."""
+
+    offset: Array | float = 0.0
+    threshold: float = THRESHOLDS["zero-one"]
+
+    @classmethod
+    def at(cls, W: LowRank, offset: Array | float, threshold: float = THRESHOLDS["zero-one"], **parts: object) -> Self:
+        """Return W with an offset, and with the other parts that a subclass has."""
+        estimate = cls(*W)
+        vars(estimate).update(parts, offset=offset, threshold=threshold)
+        return estimate
+
+    def scores(self, X: Matrix) -> Scores:
+        """Return X W + offset as a function of a slice of rows."""
+        linear, offset = super().scores(X), np.asarray(self.offset)
+        # Labels without positives tie, as they do in `LowRank.scores`.
+        offset = np.where(np.abs(offset) > ROUNDING * np.abs(offset).max(initial=0.0), offset, 0.0)
+        return lambda rows: rows_of(linear, rows) + offset
+
+    def arrays(self) -> dict[str, Array]:
+        """Return factors, offset and threshold, by name."""
+        return {**super().arrays(), "offset": np.asarray(self.offset), "threshold": np.array(self.threshold)}
+
+    @classmethod
+    def restored(cls, arrays: Mapping[str, Array]) -> Self:
+        """Return what had these `arrays`; files of earlier versions lack threshold or offset."""
+        parts = {"offset": np.zeros(len(arrays["V"])), "threshold": np.array(cls.threshold), **arrays}
+        Z = LowRank(*(parts[name] for name in LowRank._fields))
+        if parts["offset"].shape not in ((), (len(Z.V),)):
+            raise ValueError(f"an offset of {parts['offset'].shape} for {len(Z.V)} labels")
+        return cls.at(Z, parts["offset"], float(parts["threshold"]))
+
+
+class KernelRank(Affine):
     """Scores f(x) = offset + sum over t of exp(-||x - z_t||^2) (U diag(s) V^T)_t of landmarks z_t, (m, d).
 
     U (m, k), s (k,), V (L, k). A row x is first centered and divided by `units`, both (d,); landmarks are so already.
     The columns of V are orthonormal, and so are the columns of U in the inner product of the kernel: s are the singular
-    values of the predictor. A score above `threshold` predicts a positive label.
+    values of the predictor.
     """
 
     landmarks: Matrix
     centre: Array
     units: Array
-    offset: Array | float = 0.0
-    threshold: float = THRESHOLDS["zero-one"]
-
-    @classmethod
-    def at(cls, Z: LowRank, **parts: object) -> Self:
-        """Return such a predictor with its landmarks and other parts."""
-        estimate = cls(*Z)
-        vars(estimate).update(parts)
-        return estimate
 
     def scores(self, X: Matrix) -> Scores:
         """Return f(x_i), (n, L), as a function of a slice of rows."""
@@ -51,8 +76,7 @@ class KernelRank(LowRank):
         Z, rows = self.landmarks, {"landmarks": self.landmarks}
         if issparse(Z):
             rows = {"values": Z.data, "columns": Z.indices, "pointer": Z.indptr, "size": np.array(Z.shape)}
-        others = {name: np.asarray(getattr(self, name)) for name in ("centre", "units", "offset", "threshold")}
-        return {**super().arrays(), **rows, **others}
+        return {**super().arrays(), **rows, "centre": self.centre, "units": self.units}
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
@@ -66,9 +90,9 @@ class KernelRank(LowRank):
             rows.check_format(full_check=True)
         if not (arrays["units"] > 0).all():
             raise ValueError("units that are not above 0")
-        others = {name: arrays[name] for name in ("centre", "units", "offset")}
-        Z = LowRank(*(arrays[part] for part in LowRank._fields))
-        return cls.at(Z, landmarks=rows, threshold=float(arrays["threshold"]), **others)
+        estimate = super().restored(arrays)
+        vars(estimate).update(landmarks=rows, centre=arrays["centre"], units=arrays["units"])
+        return estimate
 
 
 def scaled(X: Matrix, centre: Array, units: Array) -> Matrix:
