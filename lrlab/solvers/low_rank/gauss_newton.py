@@ -114,8 +114,8 @@ def gauss_newton_steps(
     tol, limit: accuracy and most steps of the inner problems.
     """
     whole, weight, residual, slow, late = WholeSteps(A, b, rng), np.inf, 1.0, 0, 0
-    single = isinstance(A, RankOne) and tol >= 1e-5 and FEW < A.size * sum(A.shape) <= MOST
-    near = A.in_single() if single and A.dtype == np.float64 else None
+    gains = tol >= 1e-5 and A.dtype == np.float64 and FEW < A.size * sum(A.shape) <= MOST
+    near = A.in_single() if gains and isinstance(A, RankOne) else None
     while not solved(at.d, b):
         if penalized:
             residual = stationarity(A, at, b)
