@@ -25,7 +25,7 @@ def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():
         page.heading("Run")
-        run_controls.pin_button(results_view.pinnable)
+        results_view.pin_button()
         run_controls.buttons(link, settings.jobs)
         room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
         with st.popover("Metric and axes"):

@@ -104,7 +104,7 @@ class Room:
                 self.round.computed.cancel()
             self.over = True
             self.stage += 1
-        close(self)
+        _rooms.pop(self.code, None)
 
     def refresh(self) -> None:
         """Read what the workers have computed."""
@@ -175,12 +175,6 @@ def find(code: str) -> Room | None:
     """Return the class of a code, None if there is none."""
     with _lock:
         return _rooms.get(code.strip().upper())
-
-
-def close(room: Room) -> None:
-    """Forget a class."""
-    with _lock:
-        _rooms.pop(room.code, None)
 
 
 def offer(title: str, polls: Callable[[], Sequence[Poll]], *, disabled: bool = False) -> None:

@@ -1,13 +1,14 @@
 """Shows a run of solvers: equation, verdict, measurements, estimates, error; tabs with the rest."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from lrlab.catalog import family
+from lrlab.catalog import family, model_entry
 from lrlab.engine.live import LiveRun
 from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure
@@ -18,7 +19,7 @@ from lrlab.parameters import InputError, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
-from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.converge.run_controls import PINNED, CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import live, progress
@@ -105,10 +106,23 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
-def pinnable() -> Sequence[Recovery]:
-    """Return the curves of the run that is followed."""
-    runs = live.current("converge").runs
-    return recoveries(runs[0].job.spec, runs)
+def pin_button() -> None:
+    """Show the button that keeps the curves of a run under the next ones, or forgets them."""
+    following = live.current("converge")
+    if st.session_state.get(PINNED):
+        st.button("Unpin", key="converge-unpin", on_click=st.session_state.pop, args=(PINNED,))
+    elif following is not None and not following.alive and any(run.trace.rows for run in following.runs):
+        words = "Pale curves of this run stay under the next runs."
+        st.button("Pin this run", key="converge-pin", help=words, on_click=_pin, args=(following.runs,))
+
+
+def _pin(runs: Sequence[LiveRun]) -> None:
+    spec = runs[0].job.spec
+    kept = [
+        replace(run, title=f"{run.title}, pinned", color=theme.pale(run.color), predictions={})
+        for run in recoveries(spec, runs)
+    ]
+    st.session_state[PINNED] = model_entry(spec.model).family.name, tuple(kept)
 
 
 def changes(jobs: Sequence[Job]) -> Parts:

@@ -1,14 +1,12 @@
 """Controls above the figures of the page *Run*: the buttons of a run; measure, time and scales of the curves."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import streamlit as st
 
 from lrlab.catalog import model_entry
 from lrlab.engine.engine import get_engine
-from lrlab.figures import theme
 from lrlab.figures.recovery import Recovery
 from lrlab.model_entry import Measure
 from lrlab.parameters import display_name
@@ -20,7 +18,6 @@ from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
 ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
-RACE = "; Play uses the same clock"
 
 
 class CurveSettings(NamedTuple):
@@ -75,32 +72,12 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
         "which axes are logarithmic; fractions, and an objective that is not positive, stay linear",
         "axes",
     )
-    time, pinned = choose_time(link, RACE), st.session_state.get(PINNED, ("", ()))
+    times = {"iteration": "iteration", "seconds": "seconds"}
+    meaning = "iterations, or the time of the solver without scoring; Play uses the same clock"
+    time = controls.choose(link, "against", times, "iteration", meaning, "against")
+    pinned = st.session_state.get(PINNED, ("", ()))
     kept = pinned[1] if pinned[0] == model_entry(model).family.name else ()
     return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"), kept)
-
-
-def pin_button(draw: Callable[[], Sequence[Recovery]]) -> None:
-    """Show the button that keeps the curves of a run under the next ones, or forgets them."""
-    following = live.current("converge")
-    if st.session_state.get(PINNED):
-        st.button("Unpin", key="converge-unpin", on_click=st.session_state.pop, args=(PINNED,))
-    elif following is not None and not following.alive and any(run.trace.rows for run in following.runs):
-        words = "Pale curves of this run stay under the next runs."
-        st.button("Pin this run", key="converge-pin", help=words, on_click=_pin, args=(draw,))
-
-
-def _pin(draw: Callable[[], Sequence[Recovery]]) -> None:
-    spec = live.current("converge").runs[0].job.spec
-    kept = [replace(run, title=f"{run.title}, pinned", color=theme.pale(run.color), predictions={}) for run in draw()]
-    st.session_state[PINNED] = model_entry(spec.model).family.name, tuple(kept)
-
-
-def choose_time(link: Permalink, more: str = "") -> str:
-    """Show the choice between iterations and time, and return "iteration" or "seconds"; more: what else it decides."""
-    times = {"iteration": "iteration", "seconds": "seconds"}
-    meaning = f"iterations, or the time of the solver without scoring{more}"
-    return controls.choose(link, "against", times, "iteration", meaning, "against")
 
 
 def absent_measures(model: str, spec: object) -> set[str]:

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from html import escape, unescape
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -54,9 +54,8 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
             last = k == len(lesson.steps)
             title = "Summary" if last else f"{k + 1}"
             words = "What to take away" if last else lesson.steps[k].title
-            st.button(
-                title, key=f"learn-step-{k}", type=_look(k == at.step), help=words, on_click=place.go, args=(link, k)
-            )
+            step = partial(st.button, title, key=f"learn-step-{k}", help=words, on_click=place.go, args=(link, k))
+            step(type="primary" if k == at.step else "secondary")
         st.space("stretch")
         st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
         words = "Leave the projector view" if at.teaching else "Projector"
@@ -64,10 +63,6 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
         if at.step < len(lesson.steps):
             room.offer(lesson.title, lambda: polls.of_lesson(lesson.name, at.step))
-
-
-def _look(chosen: bool) -> Literal["primary", "secondary"]:
-    return "primary" if chosen else "secondary"
 
 
 def _step(link: Permalink, lesson: Lesson, at: Place) -> None:

@@ -6,11 +6,10 @@ LRLAB_EMBED names the sites, separated by spaces, that may show pages in a frame
 import os
 import re
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import urlsplit
 
 import streamlit as st
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -61,7 +60,7 @@ class AddHeaders:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        key = "" if KEY.fullmatch(_cookie(Headers(scope=scope).get("cookie", ""))) else secrets.token_hex(16)
+        key = "" if KEY.fullmatch(HTTPConnection(scope).cookies.get(COOKIE, "")) else secrets.token_hex(16)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -86,11 +85,3 @@ def same_origin(connection: HTTPConnection) -> bool:
     """Return whether a request comes from a page of this server; programs other than browsers name no origin."""
     origin = connection.headers.get("origin", "")
     return not origin or urlsplit(origin).netloc == connection.headers.get("host", "")
-
-
-def _cookie(header: str) -> str:
-    try:
-        morsel = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel else ""

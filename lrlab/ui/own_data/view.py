@@ -22,7 +22,7 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.source import Shown
-from lrlab.ui.shared import live, page, progress, solver_controls
+from lrlab.ui.shared import code, live, page, progress, solver_controls
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, with_code
@@ -131,11 +131,8 @@ def figure(fit: Fit) -> Figure:
 
 
 def said(shown: Shown, job: Job) -> dict[str, Any]:
-    """Return the options of a job that are not its defaults, as `fit` takes them."""
-    own = {name: value for name, value in job.options if value != job.entry.options[name].default}
-    usual = job.entry.settle({}).limits
-    limits = {name: value for name, value in job.limits._asdict().items() if value != getattr(usual, name)}
-    return {**shown.options, **own, **limits}
+    """Return the settings of the data and of a job that are not their defaults, as `fit` takes them."""
+    return {**shown.options, **code.settings(job)}
 
 
 def python(shown: Shown, jobs: Sequence[Job]) -> str:

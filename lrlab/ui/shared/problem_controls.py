@@ -16,7 +16,7 @@ from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
-from lrlab.ui.widgets import controls, plot, slider
+from lrlab.ui.widgets import controls, slider
 from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -109,10 +109,7 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
 
     def rest(position: int) -> None:
         st.session_state[key] = options[position]
-        if options[position] == now:
-            # The figures show positions in between: they are sent again, of the run that is stored.
-            plot.send_again()
-        else:
+        if options[position] != now:
             live.request(link.page)
 
     # Beside its number, which has the label, unless the page is in a frame that shows only sliders.

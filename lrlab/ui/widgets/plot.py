@@ -62,11 +62,6 @@ def send(
     _component(name)(key=key, data={**data, "sent": sent}, height=height, **events)
 
 
-def send_again() -> None:
-    """Let everything that this session has sent count as new: a slider may rest at the place where its drag began."""
-    st.session_state.pop("sent", None)
-
-
 def words(html: str, *, key: str, small: bool = False) -> None:
     """Show words that follow their live part; users' texts in them are escaped. small: as a caption."""
     look = "lrlab-words lrlab-small" if small else "lrlab-words"
