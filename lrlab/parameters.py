@@ -171,7 +171,7 @@ def bound(value: float) -> str:
 
 def nearest(word: str, words: Mapping[str, object] | tuple[str, ...]) -> str:
     """Return `did you mean "..."?` for the closest known word, or nothing."""
-    close = difflib.get_close_matches(word, list(words), n=1)
+    close = difflib.get_close_matches(str(word), list(words), n=1)
     return f'did you mean "{close[0]}"?' if close else ""
 
 

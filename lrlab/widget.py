@@ -27,9 +27,9 @@ def live(spec: Spec, solvers: Sequence[AnySolver], measure: str = "", **settings
     ends the runs, `wait()` returns when they are over; `traces` are their records so far, `errors` the
     sentences of failed runs. It needs the extra `notebook`: InputError, with the command, without it.
     """
-    entries = [make_job(spec, solver).entry for solver in solvers]
+    entries = [] if isinstance(solvers, str) else [make_job(spec, solver).entry for solver in solvers]
     if not entries:
-        raise InputError("solvers", "some solvers", "none", "name one that `models` lists")
+        raise InputError("solvers", "some solvers", solvers or "none", "give a list of names that `models` lists")
     measures = family(spec.model).measures
     measure = METRICS.get(measure, measure) or next(iter(measures))
     require_known(measure, measures, what="metric")

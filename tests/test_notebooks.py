@@ -64,6 +64,8 @@ def test_traces_are_compared_and_those_of_one_solver_have_different_names(trace)
     assert "," not in names[2] and isinstance(lrlab.compare([trace, *others]), Figure)
     with pytest.raises(InputError, match="traces must be some, all of one model, got none"):
         lrlab.compare([])
+    with pytest.raises(InputError, match="traces must be some, all of one model, got <Trace of .*: give a list"):
+        lrlab.compare(trace)
     with pytest.raises(InputError, match="traces must be some, all of one model, got one-bit-sensing, phase-retr"):
         lrlab.compare([trace, lrlab.solve(lrlab.spec("phase-retrieval", m=60, p=6), "wirtinger-flow")])
 

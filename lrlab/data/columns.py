@@ -67,15 +67,17 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
     if roles := triple_columns(whole, hints):
         given = _triples(whole, roles, hints)
     else:
-        frame, rows = without_row_names(whole, hints)
+        # Numbers count the columns of the file, also a column that names its rows.
+        y, Z = chosen("y", hints.y, whole.columns, 1), chosen("Z", hints.Z, whole.columns)
+        frame, rows = without_row_names(whole, (*y, *Z))
         target = next((name for name in frame.columns if plain(name) in TARGETS), "")
-        said = hints.kind or hints.y or hints.Z or hints.model or target
+        said = hints.kind or y or Z or hints.model or target
         gaps = frame.isna().to_numpy().any() and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
-        modeled = hints.model == COMPLETION and not (hints.y or hints.Z or hints.kind)
+        modeled = hints.model == COMPLETION and not (y or Z or hints.kind)
         if hints.kind == MATRIX or modeled or (gaps and not said):
             given = _matrix(frame, rows, hints)
         else:
-            given = _responses(frame, hints.y or target or frame.columns[-1], hints)
+            given = _responses(frame, y[0] if y else target or frame.columns[-1], Z, hints)
         if rows:
             title = whole.columns[0]
             given = given._replace(words=f"{given.words}, row names {quoted(title) if title else ''}".rstrip())
@@ -83,11 +85,14 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
 
 
 def without_row_names(
-    frame: pd.DataFrame, hints: Hints = NOTHING, *, words: bool = True
+    frame: pd.DataFrame, used: Sequence[str] = (), *, words: bool = True
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Return a table without the column that names its rows, and the names: different whole numbers or words."""
+    """Return a table without the column that names its rows, and the names: different whole numbers or words.
+
+    used: columns that hold data. words: words may be names.
+    """
     title, first = frame.columns[0], frame.iloc[:, 0]
-    if len(frame.columns) < 3 or (title and title in f"{hints.y},{hints.Z}".split(",")):
+    if len(frame.columns) < 3 or title in used:
         return frame, ()
     numbered = pd.api.types.is_integer_dtype(first) and plain(str(title)) in IDENTIFIERS
     worded = words and not pd.api.types.is_numeric_dtype(first) and len(first) > 2
@@ -131,11 +136,10 @@ def _are_triples(frame: pd.DataFrame) -> bool:
     return bool(whole and len(frame) >= 20 and pairs.duplicated().mean() < 0.1)
 
 
-def _responses(frame: pd.DataFrame, target: str, hints: Hints) -> Given:
-    """Return the target column as responses and the others as features."""
+def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: Hints) -> Given:
+    """Return the target column as responses, second vectors, and the other columns as features."""
     names = list(frame.columns)
-    [at] = chosen("y", target, names, 1)
-    right = chosen("Z", hints.Z, names) if hints.Z else []
+    at, right = names.index(target), list(map(names.index, second))
     response = frame.iloc[:, at]
     if response.isna().any():
         got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
@@ -158,8 +162,8 @@ def _responses(frame: pd.DataFrame, target: str, hints: Hints) -> Given:
         form = f"binary {kinds[0]:g}/{kinds[1]:g}"
     else:
         form, model = "real", model or ("rank-one-sensing" if right else "polynomial-network")
-    second = f", second vectors {span([names[place] for place in right])}" if right else ""
-    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}{second}"
+    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}"
+    words += f", second vectors {span(second)}" if second else ""
     words += f", response {quoted(names[at])} ({form})" + "".join(f". {note.rstrip('.')}" for note in notes)
     # A form has a constant and linear terms unless you name the model.
     options = {"constant": True} if model != hints.model else {}
@@ -289,23 +293,22 @@ def span(names: Sequence[str]) -> str:
     return f"{printable(names[0])}..{printable(names[-1])}" if len(names) > 1 else "".join(names)
 
 
-def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[int]:
-    """Return the places of the columns in a text, at most `most` of them (0: any number)."""
-    places: list[int] = []
-    titles = list(titles)
-    for part in (text,) if text in titles else text.split(","):
+def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[str]:
+    """Return the columns that a text names or numbers, at most `most` of them (0: any number)."""
+    titles, names = list(titles), list[str]()
+    for part in (text,) if text and text in titles else filter(None, text.split(",")):
         ends = re.fullmatch(r"\s*(\d{1,7})(?:-(\d{1,7}))?\s*", part)
         if part.strip() in titles:
-            places.append(titles.index(part.strip()))
+            names.append(part.strip())
         elif ends and 1 <= int(ends[1]) <= int(ends[2] or ends[1]) <= len(titles):
-            places.extend(range(int(ends[1]) - 1, int(ends[2] or ends[1])))
+            names.extend(titles[int(ends[1]) - 1 : int(ends[2] or ends[1])])
         else:
             expected = f"columns by name, or in 1..{len(titles)} ({', '.join(titles)})"
             remedy = nearest(part, tuple(titles)) or "name columns of the file"
             raise InputError(what, printable(expected)[:200], part, remedy)
-    if (most and len(places) > most) or len(set(places)) < len(places):
+    if (most and len(names) > most) or len(set(names)) < len(names):
         raise InputError(what, f"{most or 'each'} column once", text, "name each column once")
-    return places
+    return names
 
 
 def side_features(frame: pd.DataFrame, members: Sequence[str], what: str) -> Array:

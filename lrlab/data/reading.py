@@ -62,7 +62,8 @@ def read_given(
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
     else:
-        given = understood(*read_frame(source, hints.missing), hints)
+        form = (read_arff(source)[0], "") if source.kind == "ARFF" else read_frame(source, hints.missing)
+        given = understood(*form, hints)
     for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
         if file is None:
             continue
@@ -138,7 +139,7 @@ def read(
 def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | None, unlabelled: bool) -> Dataset:
     """Return the rows of a table with labels 1 or 0 (true, false); an empty one is unknown."""
     if choice is None and not unlabelled:
-        raise InputError("labels", FORMS, "nothing", "say which columns are labels")
+        raise InputError("labels", FORMS, "nothing", "say which columns are labels, or name one response by y")
     choice = choice or LabelChoice()
     if str(frame.columns[0]) not in choice.names:
         frame = without_row_names(frame, words=False)[0]

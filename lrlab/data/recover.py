@@ -178,8 +178,12 @@ def read_task(
     test: rows to score labels on, instead of held-out samples. labels, base: see `read`. rows, columns: files with
     features of the rows and columns of a matrix.
     """
+    if hints.model:
+        kind_of(hints.model)
     of_labels = labels is not None or test or hints.model == Multilabel.model or hints.kind == "labels"
-    if not of_labels and opened(path, limit_bytes).kind not in ("ARFF", "svmlight"):
+    # ARFF may state its labels.
+    of_form = ("svmlight",) if hints.y or hints.kind else ("svmlight", "ARFF")
+    if not of_labels and opened(path, limit_bytes).kind not in of_form:
         if base is not None:
             raise InputError("base", "left out unless rows have labels", base, "name the label columns")
         return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
@@ -234,11 +238,14 @@ class Fit(NamedTuple):
 
 
 def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
-    """Read a file, recognize its contents, and run a solver. options: of `read_task`, the solver and its spec.
+    """Read a file, recognize its contents, and run a solver.
+
+    options: fields of `Hints`, such as y="price"; options of `read_task`, the solver and its spec.
 
     The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
     """
     names = ("test", "labels", "rows", "columns", "base", "limit_bytes")
-    task = read_task(path, hints, **{name: options.pop(name) for name in names if name in options})
+    stated = {name: str(options.pop(name)) for name in declared(Hints) if name in options}
+    task = read_task(path, replace(hints, **stated), **{name: options.pop(name) for name in names if name in options})
     [job] = task.plan([solver], **options)
     return Fit(task, in_units(solve.run(job)))

@@ -83,7 +83,7 @@ def read_lines(source: Source) -> Rows:
     bad = bisect_left(range(len(rows) - 1), True, key=lambda k: parsed(rows[: k + 1]) is None)
     large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
     need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
-    raise source.refuse(numbers[bad] + 1, need, got, "write labels as whole numbers from 0, then pairs")
+    raise source.refuse(numbers[bad] + 1, need, got, "write labels as whole numbers from 0, or responses as CSV")
 
 
 def read_svmlight(

@@ -138,9 +138,10 @@ def compare(
     measure: one of the model's, by default its first. time: "iteration" or "seconds". Titles of traces of one solver
     name their different settings. InputError if models differ, or have no such metric.
     """
-    models = dict.fromkeys(trace.job.spec.model for trace in traces)
+    models = dict.fromkeys(trace.job.spec.model for trace in traces) if isinstance(traces, Sequence) else {}
     if len(models) != 1:
-        raise InputError("traces", "some, all of one model", ", ".join(models) or "none", "compare traces of one model")
+        got = ", ".join(models) or ("none" if isinstance(traces, Sequence) else traces)
+        raise InputError("traces", "some, all of one model", got, "give a list of traces of one model")
     measures = measures_of(traces[0].job.spec)
     measure = METRICS.get(measure, measure) or next(iter(measures))
     require_known(measure, measures, what="metric")

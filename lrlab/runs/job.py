@@ -45,6 +45,12 @@ class Job:
         return replace(self, spec=spec)
 
 
+def require_spec(spec: Spec) -> None:
+    """Raise InputError for anything else, such as the name of a model."""
+    if not isinstance(spec, Spec):
+        raise InputError("spec", "one of a model", spec, 'make it by lrlab.spec("phase-retrieval"), for example')
+
+
 def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
     """Return the job, or raise InputError with the reason why it cannot be run.
 
@@ -56,6 +62,7 @@ def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
 
 def job_maker(spec: Spec, solver: AnySolver, **settings: object) -> Callable[[Spec], Job]:
     """Return `make_job` for one solver with its settings, which are checked once for many specs of one model."""
+    require_spec(spec)
     entry = catalog.compatible(spec, solver if isinstance(solver, str) else catalog.named(solver, spec.model))
     options, limits = entry.settle(settings)
     given, limit = dict(options), memory_limit()

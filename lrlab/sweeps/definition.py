@@ -18,7 +18,7 @@ from lrlab.models.axes import ZERO_ALLOWED, axes, derived, is_whole, place, plac
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
-from lrlab.runs.job import Job, job_maker, memory_limit
+from lrlab.runs.job import Job, job_maker, memory_limit, require_spec
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
 LARGEST = 1e100
@@ -115,8 +115,11 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Bring everything into its form and check it."""
+        require_spec(self.spec)
         # Pairs may name an axis twice, which a dictionary would hide.
-        pairs = self.axes.items() if isinstance(self.axes, Mapping) else self.axes
+        pairs = tuple(self.axes.items() if isinstance(self.axes, Mapping) else self.axes or ())
+        if not all(isinstance(pair, Sequence) and len(pair) == 2 for pair in pairs):
+            raise InputError("axes", "names with their values", self.axes, 'write for example {"n": [100, 200]}')
         object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in pairs))
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(dict(self.settings).items())))

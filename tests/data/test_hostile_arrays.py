@@ -86,6 +86,7 @@ CASES = {
     **{f"second vectors, {name}": ("rank-one-sensing", y1, X1, value) for name, value in TABLES.items()},
     **{f"matrix, {name}": (TABLE, *given) for name, given in MATRICES.items()},
     "one column": ("flipped-logistic", y1, X1[:, :1]),
+    "lists of label names": ("multilabel", [["a"], ["b", "c"]] * 30, X1),
     "magnitudes, negative": ("phase-retrieval", -yA, A),
     "magnitudes, complex inf": ("phase-retrieval", yA, changed(A, (2, 1), -np.inf, A.dtype)),
     "patterns, other masks": ("phase-retrieval", patterns, masks[:, :5]),

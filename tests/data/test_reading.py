@@ -215,6 +215,17 @@ def test_stated_columns_contradict_the_model_of_a_matrix(said, tmp_path):
         lrlab.fit(tmp_path / "t.csv", Hints(model="inductive-completion", **said))
 
 
+@pytest.mark.parametrize(("said", "name"), [("1", "id"), ("2", "a"), ("4", "c"), ("c", "c")])
+def test_the_number_of_a_column_counts_row_names(said, name, tmp_path):
+    (tmp_path / "t.csv").write_text("id,a,b,c\n" + "".join(f"{k},{k % 2},{k % 3},{k % 2}\n" for k in range(9)))
+    assert f"response `{name}`" in lrlab.fit(tmp_path / "t.csv", y=said, model="polynomial-network").task.given.words
+
+
+def test_an_unknown_model_is_named_before_the_file_is_read(tmp_path):
+    with pytest.raises(lrlab.InputError, match="model must be one of one-bit-sensing"):
+        lrlab.fit(tmp_path / "none.csv", model="one-bit-sensng")
+
+
 def ratings(**columns):
     """Return 60 ratings of 8 items by 12 users as a table with other columns in their order."""
     pairs = [(u, i) for u in range(1, 13) for i in range(101, 109)][:60]

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import issparse
 
 import lrlab
+from lrlab.data.hints import Hints
 from lrlab.data.reading import read
 from lrlab.data.recover import read_task
 from lrlab.presets.published import located
@@ -111,6 +112,14 @@ def test_listed_values_are_columns_and_two_of_them_one(attributes, rows, names, 
     (tmp_path / "f.arff").write_text(arff(attributes, rows))
     data = read(tmp_path / "f.arff", 1)
     assert data.feature_names == names and np.array_equal(dense(data.X), values)
+
+
+def test_one_attribute_is_the_response_if_you_name_it(tmp_path):
+    (tmp_path / "f.arff").write_text(arff(["a real", "b {x,y}", "class {no,yes}"], ["1,x,yes", "2,y,no", "3,x,no"]))
+    with pytest.raises(lrlab.InputError, match="or name one response by y"):
+        lrlab.fit(tmp_path / "f.arff")
+    task = read_task(tmp_path / "f.arff", Hints(y="class"))
+    assert task.given.names == ("a", "b=y") and task.model == "flipped-logistic"
 
 
 def test_an_attribute_that_names_the_rows_is_left_out_with_a_note(tmp_path):

@@ -163,6 +163,25 @@ def test_a_mistake_is_one_sentence_with_the_path_of_its_key(text, sentence):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: lrlab.spec(None), "model must be one of"),
+        (
+            lambda: lrlab.solve("phase-retrieval", "wirtinger-flow"),
+            "spec must be one of a model, got phase-retrieval: ",
+        ),
+        (lambda: lrlab.sweep("phase-retrieval", {"m": [9]}, ["wirtinger-flow"]), "spec must be one of a model"),
+        (lambda: lrlab.sweep(spec("phase-retrieval"), ["m"], ["wirtinger-flow"]), "axes must be names with their val"),
+        (lambda: lrlab.sweep(spec("phase-retrieval"), None, ["wirtinger-flow"]), "axes must be one or two axes"),
+        (lambda: lrlab.live(spec("phase-retrieval"), "wirtinger-flow"), "solvers must be some solvers, got wirtinger"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused_in_a_sentence(call, sentence):
+    with pytest.raises(InputError, match=sentence):
+        call()
+
+
 HUGE = "m = { from = 1, to = 20000, steps = 10000 }"
 
 
