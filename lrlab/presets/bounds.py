@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from lrlab.arrays import Array
 from lrlab.theory import spiked
@@ -56,24 +55,11 @@ def frequent_label(spec: Any, largest: float) -> float:
     return math.sqrt(largest + rest / spec.d / (1.0 - rest / (rows * largest)))
 
 
-def gap_bound(spec: Any) -> float:
-    """Return what bounds |phi| from below (Yi et al. 2015, Lemma 3.4), with constants 1."""
-    if spec.model == "flipped-logistic":
-        return float((1.0 - 2.0 * spec.flip) ** 2)
-    if spec.model == "one-bit-sensing":
-        variance = spec.noise**2
-        small = ((1.0 - variance) / (1.0 + variance)) ** 2
-        return small if variance < 0.5 else variance**2 / (1.0 + variance**1.5) ** 2
-    median = float(ndtri(0.75))
-    return float(spec.threshold * abs(spec.threshold - median) * math.exp(-(spec.threshold**2)))
-
-
 FUNCTIONS: dict[str, Callable[[Any, float], float]] = {
     # The eigengap of E[M/4], its smaller eigenvalue and its larger one (Yi et al. 2015, eq. 3.1 and 3.2).
     "phi": lambda spec, x: spec.link_function.moments.phi,
     "width": lambda spec, x: 1.0 - spec.link_function.moments.mu0**2,
     "scale": lambda spec, x: FUNCTIONS["phi"](spec, x) + FUNCTIONS["width"](spec, x),
-    "gap_bound": lambda spec, x: gap_bound(spec),
     "pairwise_limit": lambda spec, x: pairwise_limit(spec),
     "frequent_label": frequent_label,
 }

@@ -32,7 +32,8 @@ FORMULAS = {"claimed": "processor", "memory": "megabytes"}
 MEMORY = "memory of the data and of the method"
 TABLES = {
     "figure": "kind metric metric_title log_x log_y statement against against_title steps level",
-    "series": "label solver settings model spec axes full_rank quantity part below fewest paper why claimed memory",
+    "series": "label solver settings model spec axes full_rank quantity part below fewest against paper why claimed"
+    " memory",
     "panels": "title metric metric_title against_title log_x log_y model spec axes axis rows only trials quantity"
     " ratio judged paper scale complement",
     "columns": "label spec settings",

@@ -153,6 +153,7 @@ def placed_in(preset: Preset) -> list[Placed]:
         if series["label"] not in panel.get("only", panel.get("ratio", [series["label"]])):
             continue
         look, spec = {**preset.content["figure"], **panel}, preset.spec(panel, series)
+        look |= {"against": series["against"]} if "against" in series else {}
         axis, values = (STEPS, [0.0]) if iterates(preset) else axis_of(preset, series if "axes" in series else panel)
         placed.append(Placed(look, series, axis, values, spec, settings_of(preset, panel, series)))
     return placed

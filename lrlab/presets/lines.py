@@ -263,8 +263,9 @@ def _bound(formula: str, own: Sequence[Placed], x: Array) -> tuple[Array, Array]
     if not one.varies_spec:
         return x, evaluated(formula, [one.spec] * len(x), x)
     if "against" in one.panel:
-        specs = [one.at(value) for one in own for value in one.values]
-        return evaluated(one.panel["against"], specs), evaluated(formula, specs)
+        parts = [(one.panel["against"], [one.at(value) for value in one.values]) for one in own]
+        x = np.concatenate([evaluated(*part) for part in parts])
+        return x, evaluated(formula, [spec for _, specs in parts for spec in specs], x)
     specs = [one.at(value) for value in x]
     x = np.array([spec.values().get(one.axis, value) for spec, value in zip(specs, x, strict=True)], float)
     return x, evaluated(formula, specs)

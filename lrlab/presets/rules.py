@@ -3,8 +3,7 @@
 | statistic | rule: region |
 |---|---|
 | paired ratio of series | `each`, `sooner`: above `by` (1), or at `level` within a factor; `similar`: near 1 |
-| value | `about`: `level` within a factor; `settles`: at most `level` at the points of the claim, above it far away |
-| | `constant`: the same at all points within a factor; `threshold`: below `level` most trials of another succeed |
+| value | `about`: `level` within a factor; `constant`: the same at all points within a factor |
 | order over the points | `rising`, `falling` |
 | point of 50% success | `transition`: `lower` has it before `higher` |
 | slope of logarithms | `slope`: `level` plus or minus `within`; `decays`: at most `level`; `proportional`: 1 for all |
@@ -93,7 +92,7 @@ def number(value: float) -> str:
 def shown(samples: Samples, series: Sequence[str], place: Place) -> str:
     """Return the numbers of series at a place, with intervals, as text."""
     ends = {name: samples.interval(name, place) for name in series}
-    known = {name: f" ({number(low)} to {number(high)})" for name, (low, high) in ends.items() if high < math.inf}
+    known = {name: f" ({number(low)} to {number(high)})" for name, (low, high) in ends.items() if low < high < math.inf}
     return ", ".join(f"{name}: {number(samples.center(name, place))}{known.get(name, '')}" for name in series)
 
 
@@ -170,33 +169,14 @@ def _similar(rule: Table, samples: Samples) -> Judged:
     return concluded(statements, f"within a factor of {rule['within']:g}: {places_words(statements)}")
 
 
-def _valued(samples: Samples, series: str, place: Place, among: int, *regions: Region) -> Statement:
-    """Return whether the number of a series lies in a region, and in the region of the effect."""
-    return Statement(place, *(side(partial(samples.interval, series, place), among, region) for region in regions))
-
-
 def _about(rule: Table, samples: Samples) -> Judged:
     regions = [(rule["level"] / room, rule["level"] * room) for room in (rule["within"], NEAR)]
-    places = {name: samples.places([name], rule) for name in rule["series"]}
-    among = sum(map(len, places.values()))
-    statements = [_valued(samples, name, place, among, *regions) for name, own in places.items() for place in own]
+    points = [(name, place) for name in rule["series"] for place in samples.places([name], rule)]
+    statements = [
+        Statement(place, *(side(partial(samples.interval, name, place), len(points), region) for region in regions))
+        for name, place in points
+    ]
     return concluded(statements, ranges(rule, samples))
-
-
-def _settles(rule: Table, samples: Samples) -> Judged:
-    statements, words, level = list[Statement](), [], rule["level"]
-    for name in rule["series"]:
-        inside = samples.places([name], rule)
-        outside = [place for place in samples.places([name], {}) if place not in inside]
-        if not inside or not outside:
-            return NEITHER
-        far, among = outside[0] if "from" in rule else outside[-1], len(inside) * len(rule["series"])
-        statements += [_valued(samples, name, place, among, (-math.inf, level)) for place in inside]
-        above = _valued(samples, name, far, 1, (level, math.inf))
-        statements.append(above._replace(holds=above.holds or None))
-        near = max(inside, key=lambda place: samples.center(name, place))
-        words.append(f"{shown(samples, [name], near)} {where(near)}, {number(samples.center(name, far))} {where(far)}")
-    return concluded(statements, "; ".join(words))
 
 
 def _constant(rule: Table, samples: Samples) -> Judged:
@@ -258,33 +238,11 @@ def _transition(rule: Table, samples: Samples) -> Judged:
 def half(samples: Samples, series: str) -> Interval:
     """Return the interval that contains the point of 50% success, by 95% Wilson intervals."""
     places = [place for place in samples.values[series] if not isinstance(place, str)]
-    sides = [_most(values) for values in samples.values[series].values()]
-    before = next((k for k, one in enumerate(sides) if one is not False), len(sides))
-    after = next((k for k in range(len(sides), 0, -1) if sides[k - 1] is not True), 0)
+    ends = [wilson_bounds(np.sum(values > 0.5), len(values)) for values in samples.values[series].values()]
+    # The first point at which most trials may succeed, and the one after the last at which most may fail.
+    before = next((k for k, (_, high) in enumerate(ends) if high >= 0.5), len(ends))
+    after = next((k for k in range(len(ends), 0, -1) if ends[k - 1][0] < 0.5), 0)
     return Interval(places[before - 1] if before else -math.inf, places[after] if after < len(places) else math.inf)
-
-
-def _threshold(rule: Table, samples: Samples) -> Judged:
-    """Judge whether most trials of `higher` succeed if `lower` is below the level, and fail if it is well above."""
-    statements, words, level = list[Statement](), [], rule["level"]
-    for low, high in product(rule["lower"], rule["higher"]):
-        ends = {place: samples.interval(low, place) for place in samples.places([low, high], rule)}
-        below = [place for place, own in ends.items() if own.high < level]
-        above = [place for place, own in ends.items() if own.low > level * rule["within"]]
-        for word, end, places in (("below", level, below), ("above", level * rule["within"], above)):
-            sides = [_most(samples.values[high][place]) for place in places] or [None]
-            # The condition is sufficient: success without it contradicts nothing, but shows nothing either.
-            statements += [Statement(high, one if word == "below" else one is False or None) for one in sides]
-            rates = [samples.mean(high, place) for place in places]
-            rate = f"{number(min(rates))} to {number(max(rates))} at {len(rates)} points" if rates else "nowhere"
-            words.append(f"{high} where {low} is {word} {end:g}: {rate}")
-    return concluded(statements, "; ".join(words))
-
-
-def _most(values: np.ndarray) -> bool | None:
-    """Return whether most trials succeed, None if they are too few to decide."""
-    low, high = wilson_bounds(np.sum(values > 0.5), len(values))
-    return True if low >= 0.5 else False if high < 0.5 else None
 
 
 def _slope(rule: Table, samples: Samples) -> Judged:
@@ -332,9 +290,7 @@ RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("each", "sooner"), _each),
     "similar": _similar,
     "about": _about,
-    "settles": _settles,
     "constant": _constant,
-    "threshold": _threshold,
     **dict.fromkeys(("rising", "falling"), _trend),
     "transition": _transition,
     **dict.fromkeys(("slope", "decays", "proportional", "exponent"), _slope),

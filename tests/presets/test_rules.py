@@ -45,11 +45,6 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "rising", "series": ["flat"]}, None),
         ({"rule": "rising", "series": ["up", "down"]}, False),
         ({"rule": "rising", "series": ["up"], "to": 2}, None),
-        ({"rule": "settles", "series": ["late"], "from": 3, "level": 1e-6}, True),
-        ({"rule": "settles", "series": ["late"], "from": 2, "level": 1e-6}, False),
-        ({"rule": "settles", "series": ["late"], "from": 4, "level": 1e-6}, True),
-        ({"rule": "settles", "series": ["a"], "from": 3, "level": 5}, None),
-        ({"rule": "settles", "series": ["up"], "to": 2, "level": 3}, True),
         ({"rule": "about", "series": ["a"], "level": 1, "within": 1.1}, True),
         ({"rule": "about", "series": ["b"], "level": 1, "within": 1.1}, False),
         ({"rule": "each", "lower": ["flat"], "higher": ["down", "up"], "any": True, "by": 0.9}, True),
@@ -82,14 +77,6 @@ def test_a_transition_is_decided_by_intervals_of_shares(trials, holds):
     reverse = claims.judge({"rule": "transition", "lower": ["late"], "higher": ["early"]}, found)
     assert reverse.holds is (None if holds is None else False)
     assert claims.judge({"rule": "transition", "lower": ["early"], "higher": ["same"]}, found).holds is None
-
-
-@pytest.mark.parametrize(("success", "holds"), [([0, 0, 1, 1, 1], True), ([1, 1, 0, 0, 0], False), ([1] * 5, None)])
-def test_a_threshold_needs_success_below_the_level_and_failure_above(success, holds):
-    shares = {x: np.full(20, float(one)) for x, one in zip(X, success, strict=True)}
-    rule = {"rule": "threshold", "lower": ["down"], "higher": ["works"], "level": 5, "within": 1.2}
-    found = held(20)
-    assert claims.judge(rule, found._replace(values={**found.values, "works": shares})).holds is holds
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 6, 9, 20, 51])

@@ -26,7 +26,7 @@ FIRST, ALL = 25, 400
 MOST = 0.05
 SUBJECTS = dict.fromkeys(("each", "sooner", "numbers", "ranking"), "series")
 SUBJECTS |= dict.fromkeys(("similar", "about", "constant"), "neither")
-SUBJECTS |= dict.fromkeys(("threshold", "transition"), "series and places")
+SUBJECTS["transition"] = "series and places"
 """What a rule is about: the other ones judge places."""
 THEOREMS = [name for name in presets.names() if presets.load(name).is_theorem]
 
