@@ -45,7 +45,7 @@ soak: $(VENV)/.test chromium
 	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_promises.py
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m tests.attempts --write
-	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_kills.py
+	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_other_processes.py
 	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.soaked
 

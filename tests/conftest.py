@@ -53,11 +53,8 @@ TOGETHER = (
     # They show the same runs, which one process computes once.
     ("lessons/test_lessons.py", "ui/test_learn_page.py"),
     # Loading the app for the first time takes ten seconds per server and browser.
-    (
-        "ui/test_accessibility.py", "ui/test_first_screen_browser.py", "ui/test_foreign_text.py",
-        "live/test_frames.py", "ui/test_class_load.py",
-    ),
-)  # fmt: skip
+    ("ui/test_accessibility.py", "ui/test_foreign_text.py", "live/test_frames.py", "ui/test_class_load.py"),
+)
 """Files that one process runs."""
 
 

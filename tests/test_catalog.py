@@ -1,4 +1,4 @@
-"""Every solver on every model it claims: the promises that all entries make."""
+"""Every solver on every model it claims: the promises of all entries, and that CONVERGED is one."""
 
 import re
 from dataclasses import replace
@@ -15,7 +15,7 @@ from lrlab.runs import run
 from lrlab.runs.job import make_job
 from lrlab.runs.run import opened, run_job
 from tests.sizes import sizes
-from tests.solvers.test_stops import stop_is_true
+from tests.thorough import a_third
 
 SINGLE_INDEX = {"n": 600, "p": 12, "sparsity": 3}
 SIZES = {
@@ -261,3 +261,67 @@ def test_large_problems_stream_and_others_are_refused(monkeypatch):
 def test_titles_of_solvers_fit_into_select_boxes():
     titles = {entry.title for model in catalog.MODELS for entry in catalog.solvers_for(model)}
     assert max(map(len, titles)) <= 42, max(titles, key=len)
+
+
+HARD = {
+    "one-bit-sensing": {"n": 16, "noise": 1.0},
+    "flipped-logistic": {"n": 16, "flip": 0.2},
+    "one-bit-phase-retrieval": {"n": 24, "noise": 1.0},
+    "custom-link": {"n": 24, "flip": 0.2},
+    "rank-one-sensing": {"m": 20, "noise": 0.1},
+    "inductive-completion": {"observed": 0.02},
+    "multilabel-regression": {"observed": 0.05},
+    "polynomial-network": {"m": 10, "noise": 0.1},
+    "phase-retrieval": {"m": 12, "noise": 0.1},
+    "multilabel": {"n": 10, "observed": 0.4},
+    "one-bit-multilabel": {"m": 60, "flip": 0.2},
+}
+"""Fewer measurements than unknowns, or answers that are mostly noise."""
+ENDS_OPTIMAL = {
+    "one-bit-power": "the estimate agrees with every sign",
+    "glm": "a Newton step changes the objective by rounding",
+    "unbiased-logistic": "a Newton step changes the objective by rounding",
+    "shift-logistic": "a Newton step changes the objective by rounding",
+    "gauss-newton": "the cosine is within rounding of the objective",
+    "tangent-descent": "the cosine is within rounding of the objective",
+}
+"""Solvers that claim to have converged when they end by themselves, and what they have tested."""
+
+
+def stop_is_true(trace):
+    """Ask that a run said to have converged has a residual of at most tol, or has tested what its solver says."""
+    assert trace.stop is not None
+    residual, name = trace.metrics["residual"] if trace.rows else np.nan, trace.job.solver
+    if trace.stop is Stop.CONVERGED and not residual <= trace.job.limits.tol:
+        assert name in ENDS_OPTIMAL
+        newton = name in ("glm", "unbiased-logistic", "shift-logistic")
+        assert np.isnan(residual) or residual**2 <= (1e-10 if newton else 64 * np.finfo(float).eps)
+    elif trace.stop in (Stop.STALLED, Stop.FINISHED):
+        assert not residual <= trace.job.limits.tol
+
+
+@pytest.mark.parametrize(("model", "name"), a_third(CLAIMS))
+def test_converged_is_said_of_small_residuals_only(model, name):
+    """On hopeless problems; of those that can be solved, `test_a_run_of_any_solver_keeps_all_promises` asks it."""
+    spec = catalog.spec(model, seed=1001, **sizes(model, SIZES) | sizes(model, HARD))
+    try:
+        trace = lrlab.solve(spec, name, max_iter=40, max_seconds=20)
+    except InputError as refusal:
+        pytest.skip(f"refused: {refusal}")
+    stop_is_true(trace)
+
+
+@pytest.mark.parametrize("iterations", [3, pytest.param(200, marks=pytest.mark.slow)])
+def test_gauss_newton_does_not_converge_where_its_linear_problems_cannot_be_solved(iterations):
+    """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off.
+
+    Of 200 iterations it depends on the processor's rounding whether they lead to the truth in the end.
+    """
+    spec = lrlab.spec("rank-one-sensing", m=480, seed=2)
+    trace = lrlab.solve(spec, "gauss-newton", max_iter=iterations, max_seconds=600)
+    if iterations > 3 and trace.stop is Stop.CONVERGED:
+        assert trace.metrics["error"] < 1e-8
+    else:
+        assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 1
+    far = trace.table["error"] > 1
+    assert trace.table["residual"][far].min() > 1e-6

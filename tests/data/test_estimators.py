@@ -1,14 +1,28 @@
-"""Solvers on own measurements as estimators of scikit-learn: its own checks, pipelines, searches, pickles."""
+"""Estimators and fits to labels: scikit-learn's own checks, pipelines, tuning, held-out rows, models as files."""
+
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
+from sklearn.datasets import dump_svmlight_file, load_iris
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lrlab
+from lrlab.__main__ import main
+from lrlab.data.dataset import Dataset, dataset_of
+from lrlab.data.reading import read
+from lrlab.data.tuning import metric_of
 from tests.data import cases
+from tests.data.cases import save_npz
+from tests.thorough import a_third
 
 SEED = 20_032
 ESTIMATORS = [
@@ -118,3 +132,122 @@ def test_a_column_without_numbers_stays_unknown_and_is_named():
     filled = imputer.transform(table)
     assert np.isnan(filled[:, 2]).all() and np.isfinite(np.delete(filled, 2, axis=1)).all()
     assert imputer.note_ == "Columns 3 have no number: they stay nan."
+
+
+LOW = lrlab.spec("multilabel", n=240, d=12, labels=10, rank=2, per_row=3, noise=0.3, seed=4).build()
+rng = np.random.default_rng(6)
+
+
+def data(drawn=LOW):
+    """Return rows to learn from and to test on."""
+    return Dataset(drawn.X, drawn.Y), Dataset(drawn.X_test[:200], drawn.Y_test[:200])
+
+
+@pytest.mark.parametrize("kind", ["low rank", "full rank", "unlike scales"])
+def test_the_default_is_not_behind_logistic_regression(kind):
+    X, W = rng.standard_normal((500, 8)), rng.standard_normal((8, 6))
+    W = W if kind != "low rank" else W[:, :1] @ np.ones((1, 6)) + 0.3 * W
+    Y = (X @ W + rng.logistic(size=(500, 6)) > 0.5).astype(int)
+    X = X * 10.0 ** rng.uniform(-4, 4, 8) if kind == "unlike scales" else X
+    fitted = lrlab.LabelEstimator().fit(X[:300], Y[:300])
+    rival = make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression())).fit(X[:300], Y[:300])
+    ours = roc_auc_score(Y[300:], fitted.decision_function(X[300:]), average="macro")
+    theirs = roc_auc_score(Y[300:], rival.decision_function(X[300:]), average="macro")
+    assert ours > theirs - 0.015
+    assert "on held-out samples chose" in fitted.trace_.summary()["message"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", a_third(["macro_auc", "precision@3", "hamming"]))
+def test_tuning_tunes_what_is_compared(metric):
+    given, fresh = data()
+    plain = lrlab.recover((given, fresh), solver="leml-squared", max_iter=5)
+    tuned = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
+    score = {
+        name: metric_of(metric, trace.estimate.scores(fresh.X), fresh.Y, None, trace.estimate.threshold)
+        for name, trace in (("plain", plain), ("tuned", tuned))
+    }
+    assert score["tuned"] > score["plain"] - 0.02
+    again = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
+    assert again.job == tuned.job and f"{metric} " in tuned.summary()["message"]
+
+
+def test_held_out_labels_are_not_given():
+    given, _ = data()
+    trace = lrlab.recover(given, solver="binary-relevance")
+    out = trace.job.spec.held
+    spoiled = given.Y.toarray()
+    spoiled[out] = 1 - spoiled[out]
+    again = lrlab.recover(Dataset(given.X, csr_array(spoiled)), solver="binary-relevance")
+    assert np.array_equal(again.estimate.scores(given.X), trace.estimate.scores(given.X))
+    assert again.rows[-1]["auc"] < 0.5 < trace.rows[-1]["auc"]
+
+
+def test_unknown_labels_and_names_are_kept():
+    Y = LOW.Y.toarray().astype(float)
+    Y[rng.random(Y.shape) < 0.3] = np.nan
+    trace = lrlab.recover(Y, LOW.X, model="multilabel", solver="leml-squared", rank=2)
+    assert trace.job.spec.values()["observed"] == pytest.approx(0.7, abs=0.05) and trace.rows[-1]["auc"] > 0.6
+
+
+def test_classes_are_predicted():
+    X, y = load_iris(return_X_y=True)
+    assert cross_val_score(make_pipeline(StandardScaler(), lrlab.LabelEstimator()), X, y).mean() > 0.8
+    words = np.array(["setosa", "versicolor", "virginica"])[y]
+    assert set(lrlab.LabelEstimator().fit(X, words).predict(X)) == set(words)
+
+
+@pytest.mark.parametrize("solver", ["leml-squared", "kernel-leml", "bcs"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_is_saved_and_predicts_the_same(solver, sparse, tmp_path, capsys):
+    given, fresh = data()
+    suffix = "svm" if sparse else "npz"
+    paths = [tmp_path / name for name in (f"train.{suffix}", f"test.{suffix}", "model.npz")]
+    for path, one in zip(paths, (given, fresh), strict=False):
+        if sparse:
+            dump_svmlight_file(one.X, one.Y, str(path), multilabel=True)
+        else:
+            save_npz(path, one)
+    given = read(paths[0])
+    fresh = read(paths[1], like=given)
+    command = ["fit", *map(str, paths[:1]), "--test", str(paths[1]), "--labels", "10", "--solver", solver]
+    assert main([*command, "--iterations", "3", "--save", str(paths[2]), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["understood"].startswith("240 rows, 12 features, 10 labels, 200 rows to test on")
+    assert {"score", "within", "baseline"} <= set(document["held_out"])
+    trace = lrlab.recover((given, fresh), solver=solver, max_iter=3)
+    model = lrlab.load_model(paths[2])
+    assert np.allclose(model.scores(fresh.X), trace.estimate.scores(fresh.X))
+    assert main(["predict", str(paths[2]), str(paths[1]), "--top", "2", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["predictions"]
+    assert len(rows) == 400 and rows[0]["place"] == 1 and rows[0]["score"] >= rows[1]["score"]
+
+
+def test_columns_of_other_rows_are_matched_by_name(tmp_path, capsys):
+    table = pd.DataFrame(np.hstack([LOW.X, LOW.Y.toarray()]), columns=list("abcdefghijklmnopqrstuv"))
+    train, straight, permuted, model = (str(tmp_path / name) for name in ("a.csv", "b.csv", "c.csv", "model.npz"))
+    table[:200].to_csv(train, index=False)
+    table[200:].to_csv(straight, index=False)
+    table[200:].iloc[:, ::-1].to_csv(permuted, index=False)
+    command = ["fit", train, "--labels", "last:10", "--solver", "binary-relevance", "--save", model, "--json", "--test"]
+    scores, predictions = list[object](), list[object]()
+    for rows in (straight, permuted):
+        assert main([*command, rows]) == 0
+        scores.append(json.loads(capsys.readouterr().out)["held_out"])
+        assert main(["predict", model, rows, "--json"]) == 0
+        predictions.append(json.loads(capsys.readouterr().out))
+    assert scores[0] == scores[1] and predictions[0] == predictions[1]
+
+
+def test_columns_of_an_npz_are_matched_by_name(tmp_path):
+    given = dataset_of(np.eye(3), np.array([[1, 0], [np.nan, 1], [0, 1]]), ("a", "b", "c"), ("l", "m"))
+    permuted = given.X[:, [2, 0, 1]], given.Y[:, [1, 0]], given.observed[:, [1, 0]]
+    save_npz(tmp_path / "test.npz", Dataset(*permuted, ("c", "a", "b"), ("m", "l")))
+    fresh = read(tmp_path / "test.npz", like=given)
+    assert np.array_equal(fresh.X, given.X) and (fresh.Y != given.Y).nnz == (fresh.observed != given.observed).nnz == 0
+    assert fresh.feature_names == given.feature_names and fresh.label_names == given.label_names
+
+
+def test_removed_names_say_what_replaces_them():
+    with pytest.raises(AttributeError, match=r"was removed in 0.3: use lrlab.fit"):
+        _ = lrlab.fit_ratings

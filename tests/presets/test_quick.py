@@ -1,26 +1,30 @@
-"""Quick forms of presets, figures of a part of the trials, facts of the papers, and the report of all experiments."""
+"""Reduced runs, the report of all experiments, resumed results, facts of the papers."""
 
 import re
+from pathlib import Path
 from zlib import crc32
 
+import numpy as np
 import pandas as pd
 import pytest
 
+import lrlab
 from benchmarks import ship
-from lrlab import InputError, presets
+from lrlab import InputError, Iterate, presets
 from lrlab.catalog import family
-from lrlab.engine.results import LocalResults
-from lrlab.presets import report, result, shipped
-from lrlab.presets.definition import quick, read
+from lrlab.engine.results import LocalResults, collect
+from lrlab.presets import page, report, result, shipped
+from lrlab.presets.definition import Preset, quick, read
+from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
+from lrlab.presets.resumed import Resumed, key
 from lrlab.runs.run import TrialResult
 from lrlab.spectra import pairwise
-from tests.presets.test_preset_definitions import CURVES
+from lrlab.store.store import Store
+from tests.presets.test_rules import CURVES, SPECTRUM, TRACES
 
 VALUE = 0.5
 SCORES = {"precision@1": 50.0, "precision@3": 50.0, "precision@5": 50.0, "hamming": 0.05, "auc": 0.7, "seconds": 1.0}
-
-
 PARTS = {
     one["part"] for name in presets.names() for one in presets.load(name).content.get("series", ()) if "part" in one
 }
@@ -51,7 +55,6 @@ PRINTED = {
     },
 }  # fmt: skip
 """Every figure and table with results of each paper; Figure 1 of Soltani & Hegde is a drawing."""
-
 PUBLISHED = [name for name in presets.names() if paper_of(name)]
 
 
@@ -145,3 +148,163 @@ def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, 
     monkeypatch.setattr(report.presets, "names", lambda: ["yu2014-fig2bc", "yu2014-table5"])
     text = report.write_report(tmp_path, quick=True, start=start, data=tmp_path)[0].read_text("utf-8")
     assert len(started) == len(set(started)) == 2 and "Not computed" not in text
+
+
+SMALL_SPECTRUM = SPECTRUM.replace("n = 3000", "n = 300").replace("trials = 10", "trials = 2")
+
+
+def one_at_a_time(function, items):
+    """Take one result with each look."""
+    return LocalResults(function, items, batch_seconds=0.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [CURVES, TRACES, SMALL_SPECTRUM], ids=["trials", "traces", "spectra"])
+def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
+    plan = presets.plan(read("t", text))
+
+    def opened():
+        return Store(tmp_path / "trials.sqlite")
+
+    first = Resumed(plan.function, plan.items, opened, one_at_a_time)
+    first.refresh()
+    first.refresh()
+    assert first.done == 2 and first.alive
+    assert first.seconds_left > 0.0
+    figure = plan.finish([first.values.get(k) for k in range(len(plan.items))])
+    assert figure.panels, "points are there before the last trial"
+    first.cancel()
+    again = Resumed(plan.function, plan.items, opened, one_at_a_time)
+    known = again.take()
+    assert len(known) == 2 and known[0].value == first.values[0]
+    second = again
+    while second.alive:
+        second.refresh()
+    assert second.values.keys() | {0, 1} == set(range(len(plan.items))) and not second.error
+    last = Resumed(plan.function, plan.items, opened, one_at_a_time)
+    assert len(last.take()) == len(plan.items) and not last.alive
+
+
+def test_keys_tell_items_apart_by_their_values_and_their_code():
+    trials, draws = presets.plan(read("t", TRACES)), presets.plan(read("t", SMALL_SPECTRUM))
+    keys = {key(plan.function, item) for plan in (trials, draws) for item in plan.items}
+    assert len(keys) == len(trials.items) + len(draws.items)
+    assert key(np.mean, trials.items[0]) not in keys
+
+
+def test_a_plugin_changes_no_key_of_a_quantity():
+    def mine(problem, *, rng):
+        yield Iterate(problem.truth)
+
+    plan = presets.plan(presets.load("jain2013-theorem1", quick=True))
+    drawing = next(item for item in plan.items if isinstance(item, Drawing))
+    before = key(plan.function, drawing)
+    lrlab.register(mine, models=[drawing.spec.model])
+    assert key(plan.function, drawing) == before
+
+
+@pytest.mark.slow
+def test_a_theorem_is_resumed_with_the_same_numbers(tmp_path):
+    preset, store = presets.load("jain2013-theorem1", quick=True), tmp_path / "store.sqlite"
+    first, second = (presets.compute(preset, start=LocalResults, store=store).table for _ in range(2))
+    pd.testing.assert_frame_equal(first, second)
+
+
+TEXTS = {
+    path: " ".join(path.read_text("utf-8").split())
+    for folder in (Path(lrlab.__file__).parent, Path(lrlab.__file__).parents[1] / "pages")
+    for path in folder.rglob("*")
+    if path.suffix in (".py", ".toml", ".md")
+}
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.key)
+def test_citations_name_the_authors_of_the_paper(paper):
+    first, *others = (name.split()[-1] for name in paper.authors)
+    # After a comma it is an author of another paper, but not the first one.
+    cited = re.compile(rf"(?<!, )\b{first}\b((?:,? (?:&|and|et al\.|[A-Z]\w+),?)*) \(?{paper.year}\b")
+    accepted = {("et", "al"), tuple(others)}
+    found = [(path.name, match[0]) for path, text in TEXTS.items() for match in cited.finditer(text)]
+    assert found
+    wrong = [
+        (name, words)
+        for name, words in found
+        if tuple(w for w in re.findall(r"\w+", words)[1:-1] if w != "and") not in accepted
+    ]
+    assert not wrong
+
+
+FIGURES = {name: presets.load(name) for name in presets.names()}
+
+
+@pytest.fixture(scope="module")
+def first_figure():
+    plan = presets.plan(FIGURES["yi2015-fig1"])
+    return plan.finish(collect(LocalResults(plan.function, plan.items)))
+
+
+@pytest.mark.slow
+def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
+    for panel in first_figure.panels:
+        bands = [trace for trace in panel.figure.data if trace.fill == "toself"]
+        assert [trace.name.partition(",")[0] for trace in bands] == ["largest", "second"]
+    logistic, sensing, phase = first_figure.panels
+    assert all("samples at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
+    assert "dashed curves" not in sensing.caption, "they do not meet for variances up to 2"
+
+
+@pytest.mark.slow
+def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its_trials(first_figure):
+    table, trials = first_figure.table, first_figure.trials
+    phase = table[(table["level"] == "point") & (table["model"] == "one-bit-phase-retrieval")]
+    assert (phase["moment"] == np.where(phase["at"] < 0.6745, "M'", "M")).all()
+    row = phase[phase["at"] == 1.0].iloc[0]
+    own = trials[(trials["panel"] == row["panel"]) & (trials["at"] == 1.0) & (trials["moment"] == "M")]
+    assert own[own["rank"] == 1]["value"].mean() == pytest.approx(row["mean_top"])
+    seed = int(own["seed"].iloc[0])
+    trace = lrlab.solve(lrlab.spec("one-bit-phase-retrieval", threshold=1.0, seed=seed), "pairwise-moment",
+                        moment="M", eigensolver="lanczos")  # fmt: skip
+    assert -trace.metrics["objective"] == pytest.approx(own["value"].iloc[0])
+
+
+def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
+    steps = []
+    paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalResults, trials=2)
+    assert [p.name for p in paths] == ["yi2015-fig1.html", "yi2015-fig1.csv", "yi2015-fig1-trials.csv"]
+    text = paths[0].read_text(encoding="utf-8")
+    assert text.count('<div id="panel-') == 3 and "(c) One-bit phase retrieval" in text
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=", text), "nothing is loaded from elsewhere"
+    table, trials = (pd.read_csv(path) for path in paths[1:])
+    assert (table["level"] == "panel").sum() == 3 and set(trials["trial"]) == {0, 1}
+    assert table["trials"].dropna().min() == 2
+    assert steps[-1] == (82, 82)
+
+
+def test_titles_of_a_page_are_text():
+    preset = Preset("x", "<b>A</b>", "lines", "R & S", "E", {})
+    text = page.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
+    assert "<b>A</b>" not in text and "&lt;b&gt;A&lt;/b&gt;" in text and "R &amp; S" in text
+
+
+def test_wrong_names_places_and_numbers_are_refused(tmp_path):
+    with pytest.raises(lrlab.InputError, match=r'preset must be one of .* yi2015-fig1, .* did you mean "yi2015-fig1"'):
+        presets.load("yi2015-fig11")
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(lrlab.InputError, match="out must be a directory that can be written to, got .*: name another"):
+        presets.run("yi2015-fig1", file)
+    with pytest.raises(lrlab.InputError, match="trials must be a whole number of 2 or more, got 1"):
+        presets.plan(FIGURES["yi2015-fig1"], trials=1)
+
+
+@pytest.mark.slow
+def test_verdicts_stand_in_captions_and_tables(first_figure, tmp_path):
+    table = first_figure.table
+    judged = table[table["verdict"].notna()]
+    words = ["agrees in direction", "reproduced", "not decided"]
+    assert judged["verdict"].tolist()[:3] == words, "close to 1, at 1.28, and constant; few trials for the gap"
+    assert all("Verdict: " in panel.caption for panel in first_figure.panels)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    sentences = [line.sentence for line in result.lines(pd.read_csv(tmp_path / "table.csv"))]
+    assert len(sentences) == 7 and all("Verdict: " in s and "Measured: " in s for s in sentences)

@@ -1,4 +1,4 @@
-"""Runs: their memory, and how they end in a trace or in one sentence."""
+"""Runs: their memory, how they end, and that only a run beaten by the truth is called a local minimum."""
 
 import time
 from dataclasses import replace
@@ -6,11 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import lrlab
 from lrlab import InputError, catalog
 from lrlab.engine.messages import Failure
+from lrlab.engine.solve import solve
 from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs.job import make_job, memory_limit, memory_words
-from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial
+from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial, trial_spec
 from lrlab.runs.trace import Trace
 from lrlab.shell import solve as shell_solve
 
@@ -126,3 +128,102 @@ def test_a_refusal_under_a_small_limit_names_it(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.01")
     with pytest.raises(InputError, match="within 10 MiB of memory, got 100000, which needs .* MiB"):
         make_job(catalog.spec("one-bit-sensing", n=100_000, p=50), "probit")
+
+
+CELLS = [
+    ("rank-one-sensing", {"m": 50, "d1": 30, "d2": 15, "rank": 1}, "gauss-newton"),
+    ("polynomial-network", {"m": 60, "p": 20, "r": 2, "condition": 30, "signs": "positive"}, "scaled-gradient"),
+    ("phase-retrieval", {"m": 50, "p": 20, "field": "real"}, "alternating-projections"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "parameters", "solver"), CELLS)
+def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, parameters, solver):
+    traces = [solve(lrlab.spec(model, **parameters, seed=seed), solver) for seed in range(7000, 7006)]
+    for trace in traces:
+        assert trace.stop is not lrlab.Stop.CONVERGED or trace.metrics["error"] < 1e-6
+        assert trace.stop is not lrlab.Stop.LOCAL_MINIMUM or trace.metrics["error"] > 1e-3
+    beaten = [trace for trace in traces if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert beaten
+    assert "the ground truth fits the data better" in beaten[0].summary()["message"]
+
+
+@pytest.mark.slow
+def test_a_network_without_its_weakest_unit_is_not_called_converged():
+    spec = lrlab.spec("polynomial-network", p=40, r=3, condition=1e4, m=234, seed=31000)
+    solvers = ["gauss-newton", "scaled-gradient", "tangent-descent"]
+    traces = {solver: [solve(trial_spec(spec, trial), solver) for trial in range(10)] for solver in solvers}
+    # The rounding of the processor's products decides which trial of a solver misses the unit.
+    beaten = [trace for own in traces.values() for trace in own if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert len(beaten) >= 4 and all(trace.metrics["weakest_error"] > 0.1 for trace in beaten)
+    for own in traces.values():
+        converged = [trace for trace in own if trace.stop is lrlab.Stop.CONVERGED]
+        assert len(converged) >= 6 and all(trace.metrics["weakest_error"] < 1e-6 for trace in converged)
+
+
+@pytest.mark.parametrize("solver", ["gauss-newton", "alternating-projections"])
+def test_phases_from_few_noisy_answers_are_local_minima_and_from_many_are_not(solver):
+    settings = {"p": 30, "field": "real", "noise": 0.1}
+    few, many = (
+        [solve(lrlab.spec("phase-retrieval", m=m, **settings, seed=seed), solver) for seed in range(8100, 8108)]
+        for m in (45, 600)
+    )
+    beaten = [trace for trace in few if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
+    assert beaten and all(trace.metrics["error"] > 0.3 for trace in beaten)
+    # Of so few answers the fit of x itself is .1; other points fit as well, and no one could tell.
+    assert all(trace.metrics["misfit"] < 0.15 for trace in few if trace.stop is lrlab.Stop.CONVERGED)
+    assert all(trace.stop is lrlab.Stop.CONVERGED and trace.metrics["error"] < 0.1 for trace in many)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@pytest.mark.parametrize("solver", ["gauss-newton", "scaled-gradient", "nuclear-norm"])
+def test_a_minimum_that_fits_as_well_as_the_truth_is_converged(solver, noise):
+    spec = lrlab.spec("rank-one-sensing", m=400, d1=15, d2=12, rank=2, noise=noise, seed=7001)
+    trace = solve(spec, solver, max_iter=2000)
+    assert trace.stop is lrlab.Stop.CONVERGED
+    assert trace.metrics["error"] < 2 * noise + 0.01
+
+
+def test_a_rank_below_the_true_one_is_no_local_minimum():
+    spec = lrlab.spec("rank-one-sensing", m=400, d1=15, d2=12, rank=2, assumed_rank=1, seed=7001)
+    assert solve(spec, "gauss-newton").stop is lrlab.Stop.CONVERGED
+
+
+def test_another_table_with_the_same_entries_is_not_called_converged():
+    """1.5 times the degrees of freedom: some rows have hardly more entries than unknowns."""
+    table = {"features": "canonical", "n1": 25, "n2": 25, "rank": 2, "observed": 0.23}
+    traces = [solve(lrlab.spec("inductive-completion", **table, seed=seed), "r2rils") for seed in range(3000, 3006)]
+    others = [trace for trace in traces if trace.stop is lrlab.Stop.NOT_UNIQUE]
+    assert others and all(trace.metrics["error"] > 1e-3 and trace.metrics["misfit"] < 1e-10 for trace in others)
+    assert all(trace.metrics["error"] < 1e-6 for trace in traces if trace.stop is lrlab.Stop.CONVERGED)
+    assert "take more data, or for matrices a smaller rank" in others[0].summary()["message"]
+    noisy = solve(lrlab.spec("inductive-completion", **table, noise=0.1, seed=others[0].job.spec.seed), "gauss-newton")
+    assert noisy.stop is not lrlab.Stop.NOT_UNIQUE
+
+
+TOO_FEW = [
+    ("phase-retrieval", {"m": 36, "p": 24}),
+    ("phase-retrieval", {"m": 36, "p": 24, "noise": 0.05}),
+    ("phase-retrieval", {"m": 22, "p": 24, "field": "real", "data": "intensity"}),
+    ("coded-diffraction", {"masks": 1, "side": 12}),
+    ("coded-diffraction", {"masks": 1, "side": 12, "photons": 1000.0}),
+    ("rank-one-sensing", {"m": 90, "d1": 20, "d2": 20, "rank": 3, "noise": 0.05}),
+    ("polynomial-network", {"m": 60, "p": 25, "r": 3, "noise": 0.05}),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "parameters"), TOO_FEW)
+def test_fewer_measurements_than_unknowns_are_never_said_to_give_the_answer(model, parameters):
+    specs = [lrlab.spec(model, **parameters, seed=seed) for seed in range(7000, 7003)]
+    traces = [solve(spec, "gauss-newton", max_iter=1000) for spec in specs]
+    assert all(trace.stop not in (lrlab.Stop.CONVERGED, lrlab.Stop.FINISHED) for trace in traces)
+    [one, *_] = [trace for trace in traces if trace.stop is lrlab.Stop.NOT_UNIQUE]
+    assert one.metrics["error"] > 0.1 and "degrees of freedom" in one.job.spec.remark
+
+
+def test_enough_exact_magnitudes_are_not_called_ambiguous():
+    for solver in ("gauss-newton", "wirtinger-flow", "reweighted-amplitude-flow"):
+        trace = solve(lrlab.spec("phase-retrieval", m=96, p=24, seed=7000), solver, max_iter=2000)
+        assert trace.stop is lrlab.Stop.CONVERGED and not trace.job.spec.remark

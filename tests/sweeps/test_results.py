@@ -1,25 +1,35 @@
-"""Results of a sweep: statistics of its cells while it runs, and where half of the trials succeed."""
+"""Results of a sweep: statistics of its cells, midpoints, the time that is left, figures and their colors."""
 
 import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
-from lrlab import spec
+from lrlab import InputError, spec
+from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
+from lrlab.figures import sweeps as drawn
+from lrlab.figures import theme
+from lrlab.figures.runs import styles
+from lrlab.figures.sweeps import RATE, SweepData, View, first_shown, metrics
 from lrlab.model_entry import Success
+from lrlab.runs.job import memory_needed, memory_words
 from lrlab.runs.run import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
-from lrlab.sweeps.definition import Sweep
+from lrlab.sweeps import pace
+from lrlab.sweeps.definition import Span, Sweep
+from lrlab.sweeps.pace import Pace, require_time, size_words
 from lrlab.sweeps.results import COLUMNS, SweepResults
 from lrlab.sweeps.run import run
 from lrlab.sweeps.statistics import FLATTEST, midpoint
-from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints
+from lrlab.sweeps.tables import cell_rows, described, midpoint_words, midpoints
+from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -143,3 +153,179 @@ def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
     assert fitted([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
     for nothing in ([0] * 4, [5] * 4):
         assert fitted([1, 2, 3, 4], nothing, [5] * 4) is None
+
+
+PACED = Sweep(
+    spec=spec("one-bit-sensing", p=10),
+    axes={"noise": [0.1, 0.5, 1.0], "ratio": Span(5, 50, 4)},
+    solvers=["pairwise-moment", "marginal-mean"],
+    trials=6,
+)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_the_time_that_is_left_follows_from_the_trials_of_this_run(clock):
+    results = SweepResults(PACED)
+    results.reused, left = 40, Pace(results)
+    for clock[0], done in ((10.0, 40), (50.0, 44)):
+        left(done, 100)
+        assert left.seconds_left is None, "stored trials took no time, and workers may need long to start"
+    clock[0] = 60.0
+    left(54, 100)
+    assert left.seconds_left == pytest.approx(46.0)
+
+
+def test_a_sweep_has_a_size():
+    most = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in PACED.jobs)
+    assert size_words(PACED) == f"up to {PACED.total} trials, {memory_words(most)} per worker"
+    adaptive = replace(PACED, adaptive=True, trials=50)
+    assert size_words(adaptive).startswith(f"up to {adaptive.most} trials")
+
+
+def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "2")
+    require_time(PACED, 7200.0)
+    with pytest.raises(InputError, match="trials must be at most 4 within 2 hours, got 6, which take about 3: lower"):
+        require_time(PACED, 3 * 3600.0)
+    with pytest.raises(InputError, match="budget must be at most 50 within 2 hours, got 100, which take about 4"):
+        require_time(replace(PACED, adaptive=True, budget=100), 4 * 3600.0)
+    with pytest.raises(
+        InputError, match="grid points must be at most 2 within 2 hours, got 24; one trial for each takes longer"
+    ):
+        require_time(PACED, 24 * 6 * 3600.0)
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
+    monkeypatch.setattr(pace, "FIRST_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("hasty", "engine")
+def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, capsys):
+    file, store_file = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
+    file.write_text(to_toml(PACED))
+    assert main(["sweep", str(file), "--json", "--store", str(store_file)]) == 2
+    captured = capsys.readouterr()
+    assert (
+        captured.out == ""
+        and captured.err.startswith("grid points must be at most 0 within 1e-12 hours")
+        and captured.err.count("\n") == 1
+    )
+    with Store(store_file) as store:
+        assert any(store.results(job, PACED.trials) for job in PACED.jobs)
+
+
+def test_a_sweep_may_be_too_slow_a_minute_after_its_first_results(clock, monkeypatch):
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1")
+    left = Pace(SweepResults(PACED))
+    for clock[0], done in ((1000.0, 1), (1059.0, 2)):
+        left(done, 100)
+    clock[0] = 1061.0
+    with pytest.raises(InputError, match="within 1 hours"):
+        left(2, 100)
+
+
+SOLVERS = ["gamp", "marginal-mean"]
+
+
+def sweep(axes):
+    return Sweep(spec=spec("one-bit-sensing", p=5), axes=axes, solvers=SOLVERS, trials=1)
+
+
+def test_maps_of_scores_have_other_colours_than_maps_of_successes():
+    plane = sweep((("noise", [0.1, 0.5]), ("n", [100, 200])))
+    assert drawn.map_metric(plane, RATE).colors != drawn.map_metric(plane, "overlap").colors
+
+
+def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
+    one = sweep((("noise", [0.1, 0.5]),))
+    expected = styles("one-bit-sensing", SOLVERS)
+    lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True)).figure
+    wanted = {look.title: look.color for look in expected.values()}
+    assert {trace.name: trace.line.color for trace in lines.data if trace.name in wanted} == wanted
+
+
+def test_lines_say_how_each_series_begins_and_ends():
+    points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
+    assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
+    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(RATE, False, True))
+    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
+
+
+def finished(scores):
+    """Return a sweep over m of which every trial has these scores, but for a factor of at most 2."""
+    one = Sweep(spec=spec("rank-one-sensing", d1=6, d2=6, rank=1), axes={"m": [50, 99]}, solvers=["altmin"], trials=2)
+    results = SweepResults(one)
+    for k, job in enumerate(one.jobs):
+        own = {name: value * (1 + k) for name, value in scores.items()}
+        results.add({Trial(job, number): TrialResult(number, "CONVERGED", 7 + k, 0.25, own) for number in (0, 1)})
+    return SweepData(results)
+
+
+TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15}
+
+
+@pytest.mark.parametrize(
+    ("show", "scale"),
+    [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (RATE, "linear")],
+)
+def test_errors_have_logarithmic_axes_and_the_effort_of_trials_is_shown(show, scale):
+    shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False))
+    assert show in {RATE, *metrics(finished({}).sweep)} and len(shown.points) == 2
+    assert shown.figure.layout.yaxis.type == scale, show
+    titles = {"iterations": "median iterations", "seconds": "median solver time (s)"}
+    assert shown.title == titles.get(show, shown.title)
+
+
+def test_a_table_names_its_metric_and_what_is_held_fixed():
+    data = finished(TINY_ERRORS)
+    table = described(data.sweep, data.table("error"), "error")
+    assert {*table["metric"]} == {"error"} and list(table["mean"]) == [5e-14, 1e-13]
+    assert table[["model", "d1", "rank", "sweep_seed"]].drop_duplicates().to_numpy().tolist() == [
+        ["rank-one-sensing", 6, 1, 0]
+    ]
+    assert list(table["m"]) == [50, 99] and list(table["seed"]) != [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (1e-9, "Alternating minimization: all trials succeed at every m."),
+        (0.9, "Alternating minimization: no trial succeeds at any m."),
+    ],
+)
+def test_a_rate_that_is_the_same_everywhere_is_said_in_words(error, words):
+    data = finished({"error": error, "weakest_error": error})
+    said = drawn.lines(data, View(RATE, False, False)).said
+    assert said.replace(data.sweep.titles["altmin"], "Alternating minimization") == words
+
+
+def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():
+    for numbers in (theme.AXIS, theme.TEMPLATE["layout"]["coloraxis"]["colorbar"]):
+        assert numbers["exponentformat"] == "power" and numbers["minexponent"] == 5
+
+
+def test_a_map_has_the_trials_that_arrived_while_it_was_drawn(monkeypatch):
+    axes, solvers = {"variance": [0.1, 1.0], "ratio": [20, 80]}, ["pairwise-moment"]
+    plane = Sweep(spec=spec("one-bit-sensing", p=6), axes=axes, solvers=solvers, trials=2, adaptive=True)
+    results = SweepResults(plane)
+    data, waiting = SweepData(results), [*plane.jobs]
+    table, show = data.table, first_shown(plane)
+
+    def late(name):
+        known = table(name)
+        while waiting:
+            scores = {"error": 0.1, "overlap": 0.9, "misfit": 0.1}
+            results.add({Trial(waiting.pop(), 0): TrialResult(0, "CONVERGED", 5, 0.01, scores)})
+        return known
+
+    monkeypatch.setattr(data, "table", late)
+    assert show != RATE and data.cells(show)["value"].isna().all()
+    assert data.cells(show)["value"].notna().all()

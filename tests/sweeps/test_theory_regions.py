@@ -1,4 +1,4 @@
-"""Regions of a plane in which no method, or no known fast one, reaches the contour's level."""
+"""Theory over a plane or an axis: regions in which no method reaches a level, contours at the cells' sizes, limits."""
 
 import itertools
 import math
@@ -8,12 +8,17 @@ import pytest
 
 import lrlab
 from lrlab import catalog
+from lrlab.engine.results import LocalResults
 from lrlab.model_entry import Success
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
+from lrlab.shell.sweep import show
+from lrlab.store.store import Store
 from lrlab.sweeps.definition import Span, Sweep, spec_at
-from lrlab.sweeps.theory import limits, lines, regions
+from lrlab.sweeps.run import run
+from lrlab.sweeps.tables import cell_rows
+from lrlab.sweeps.theory import contours, limits, lines, regions
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
 from tests.thorough import a_third
 
@@ -172,3 +177,110 @@ def test_compressed_sensing_has_the_limit_of_gamp_and_no_impossible_region():
     drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))
     assert [region.name for region in drawn.regions] == ["possible"]
     assert set(drawn.lines) == {"asymptotic error = 0.1"}
+
+
+NOISES, RATIOS = (0.2, 0.5, 1.0, 2.0), (2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_remembered(monkeypatch):
+    monkeypatch.setattr(theory, "_exact", {})
+
+
+def sweep(solvers=("marginal-mean",), above=0.7):
+    spec, success = lrlab.spec("one-bit-sensing", p=20), Success("overlap", above=above)
+    return Sweep(spec=spec, axes={"noise": NOISES, "ratio": RATIOS}, solvers=solvers, success=success)
+
+
+def refine(one, but=()):
+    for job in theory.missing_draws(one.jobs):
+        if (job.spec.noise, job.spec.n / job.spec.p) not in but:
+            theory.cache(job, theory.exact(job))
+
+
+@pytest.mark.slow
+def test_on_the_contour_draws_have_the_level():
+    one = sweep(above=0.7)
+    assert contours(one).empty and len(theory.missing_draws(one.jobs)) == len(NOISES) * len(RATIOS)
+    refine(one)
+    assert theory.missing_draws(one.jobs) == []
+    for half, name in ((False, "predicted_overlap"), (True, "predicted_overlap_median")):
+        line = contours(one, half=half).dropna()
+        assert line["x"].nunique() > 3 and line["line"].nunique() == 1
+        for noise, ratio in zip(line["x"], line["y"], strict=True):
+            job = lrlab.runs.job.make_job(one.spec.replace(noise=noise, n=round(20 * ratio)), "marginal-mean")
+            assert theory.exact(job)[name] == pytest.approx(0.7, abs=0.04)
+
+
+def test_it_is_another_line_than_that_of_large_problems():
+    one = sweep(above=0.5)
+    refine(one)
+    here, large = contours(one).dropna(), lines(one).dropna()
+    assert set(large["line"]) == {"asymptotic overlap = 0.5"} and set(here["line"]) == {"predicted: overlap = 0.5"}
+    asymptotic = np.exp(np.interp(here["x"], large["x"], np.log(large["y"])))
+    apart = np.abs(np.log(here["y"] / asymptotic))
+    assert 0.005 < apart.max() < 0.4
+
+
+def test_lines_end_where_nothing_is_known():
+    one = sweep(above=0.7)
+    refine(one, but={(0.5, ratio) for ratio in RATIOS})
+    points = contours(one)
+    finite = points.dropna()
+    # Between 0.2 and 1.0 predictions of 0.5 are needed, and there are none.
+    assert not finite["x"].between(0.2001, 0.9999).any() and finite["x"].max() > 1.0
+
+
+@pytest.mark.slow
+def test_solvers_have_lines_of_their_own_and_what_is_never_drawn_has_none():
+    two = sweep(("marginal-mean", "sir", "biht"), above=0.6)
+    refine(two)
+    names = {f"predicted: overlap = 0.6, {two.titles[solver]}" for solver in ("marginal-mean", "sir")}
+    assert set(contours(two)["line"]) == names
+    assert not any(job.solver == "biht" for job in theory.missing_draws(two.jobs))
+    single = Sweep(spec=two.spec, axes={"ratio": RATIOS}, solvers=["sir"])
+    assert contours(single).empty
+
+
+def test_limits_along_an_axis_are_those_of_state_evolution():
+    spec = lrlab.spec("one-bit-phase-retrieval", p=1000, sparsity=50)
+    points = limits(Sweep(spec=spec, axes={"ratio": Span(0.2, 5.0, 5, "log")}, solvers=["gamp"]))
+    assert len(points) > 40
+    for x, numbers in points[::7].to_dict("index").items():
+        exact = best_overlap(spec.replace(n=round(1000 * x)))
+        assert numbers == {"limit_best_overlap": exact.best, "limit_best_fast_overlap": exact.fast}
+    assert (points["limit_best_overlap"] >= points["limit_best_fast_overlap"]).all()
+
+
+def test_limits_of_links_of_their_own_are_at_the_points_of_the_sweep_and_single_where_no_region_is_hard():
+    spec = lrlab.spec("one-bit-sensing", n=300, p=100)
+    points = limits(Sweep(spec=spec, axes={"noise": [0.1, 0.4, 1.0]}, solvers=["sir"]))
+    assert list(points.index) == [0.1, 0.4, 1.0] and list(points) == ["limit_best_overlap"]
+
+
+def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell(capsys):
+    spec, axes = lrlab.spec("one-bit-sensing", p=20), {"ratio": [5, 20]}
+    plain = lrlab.sweep(spec, axes, ["sir"], trials=1, start=LocalResults)
+    assert "fraction_of_best" not in plain, "bounds take seconds: only those who ask for them get them"
+    for ratio, bound in ((5, 0.9), (20, 0.99)):
+        theory.cache(spec.replace(n=20 * ratio), {"best_overlap": bound})
+    rows = lrlab.sweep(spec, axes, ["marginal-mean", "sir"], trials=2, start=LocalResults)
+    assert rows["fraction_of_best"].to_numpy() == pytest.approx((rows["overlap"] / rows["best_overlap"]).to_numpy())
+    rule = Success("fraction_of_best", above=0.8)
+    sweep = Sweep(spec=spec, axes=axes, solvers=["marginal-mean"], trials=2, success=rule)
+    with Store(None) as store:
+        results = run(sweep, store, LocalResults)
+    own = rows[rows["solver"] == "marginal-mean"].groupby("ratio")["fraction_of_best"]
+    assert results.table("fraction_of_best")["mean"].to_numpy() == pytest.approx(own.mean().to_numpy())
+    assert list(results.table("error")["successes"]) == list(own.apply(lambda shares: (shares > 0.8).sum()))
+    cells = cell_rows(results)
+    assert cells[0]["metrics"]["fraction_of_best"][1] == pytest.approx(own.median().iloc[0])
+    show(cells, "error", ["fraction_of_best"])
+    assert "median fraction_of_best" in capsys.readouterr().out.splitlines()[0]
+
+
+def test_where_nothing_is_possible_there_is_no_share():
+    spec = lrlab.spec("one-bit-phase-retrieval", n=40, p=100)
+    assert best_overlap(spec).best == 0.0 and theory.fractions(spec) == {}
+    rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalResults)
+    assert "fraction_of_best" not in rows and np.isfinite(rows["overlap"]).all()

@@ -1,23 +1,30 @@
-"""Controls of the page Run: sliders, new data, runs on change, recommended solvers."""
+"""The page Run: its controls, exported code, limits on runs, faults that users saw."""
 
 import base64
+import io
 import json
+import subprocess
+import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from lrlab import catalog
+from lrlab import catalog, solve, spec
 from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
-from tests.ui.driving import accepted, errors, figure, finished, place, words
-from tests.waiting import until
+from lrlab.runs import theory
+from lrlab.ui.shared import code
+from tests.thorough import a_third
+from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, place, words
+from tests.waiting import PATIENCE, until
 
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
 
 
-def opened(**address):
+def opened_run(**address):
     return accepted("converge", **{"n": "400", "p": "8", "solvers": "pairwise-moment", **address})
 
 
@@ -39,7 +46,7 @@ def test_a_slider_has_round_values_and_stands_first_inside_its_range_or_at_a_bou
 
 
 def test_a_slider_stands_at_its_number_which_may_be_any():
-    at = opened()
+    at = opened_run()
     number = at.number_input(key="converge.one-bit-sensing.n")
     assert place(at, "slider of n") == str(number.value)
     number.set_value(4321).run()
@@ -47,7 +54,7 @@ def test_a_slider_stands_at_its_number_which_may_be_any():
 
 
 def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():
-    at = opened(solvers="pairwise-moment,sir")
+    at = opened_run(solvers="pairwise-moment,sir")
     own = {}
     for model in ("flipped-logistic", "rank-one-sensing", "one-bit-sensing"):
         at.selectbox(key="converge.model").set_value(model).run()
@@ -60,7 +67,7 @@ def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_
 
 
 def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
-    at = finished(opened(), "converge")
+    at = finished(opened_run(), "converge")
     first = at.session_state["converge:run"]
     assert not words(at, "converge.changed")
     at.number_input(key="converge.one-bit-sensing.noise").set_value(0.3).run()
@@ -77,7 +84,7 @@ def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
 
 
 def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line():
-    at = opened(model="one-bit-phase-retrieval")
+    at = opened_run(model="one-bit-phase-retrieval")
     titles = [box.label for box in at.checkbox]
     assert titles[:2] == ["Pairwise moment", "Link-free refinement"]
     [line] = [caption for caption in at.caption if caption.value.startswith("Not for this problem")]
@@ -87,7 +94,7 @@ def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line
 
 def test_an_update_of_a_run_sends_its_numbers_and_little_else():
     # Scripts, styles and the common template come once with the page, not with every figure.
-    at = finished(opened(p="50", n="4000"), "converge")
+    at = finished(opened_run(p="50", n="4000"), "converge")
     sent = {json.loads(one.proto.json).get("name"): one.proto for one in at.get("bidi_component")}
     assert {"converge-measured", "converge-estimate", "converge-curves"} <= set(sent)
     for name in ("converge-measured", "converge-estimate", "converge-curves"):
@@ -99,7 +106,7 @@ def test_an_update_of_a_run_sends_its_numbers_and_little_else():
 
 
 def test_few_marks_follow_a_dragged_slider_and_all_return_at_rest():
-    at = finished(opened(p="1000", sparsity="10", solvers="marginal-mean"), "converge")
+    at = finished(opened_run(p="1000", sparsity="10", solvers="marginal-mean"), "converge")
     assert count_of(at) == 1000
     previews = at.session_state["live:tab"].previews
     preview = next(preview for key, preview in previews.items() if key.endswith(".n"))
@@ -111,3 +118,155 @@ def count_of(at):
     """Return the number of marks of the last estimate that a page shows."""
     x = figure(at, "converge-estimate")["data"][-1]["x"]
     return len(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"]))
+
+
+LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "10000", "x-to": "20000", "x-points": "4"}
+LONG |= {"trials": "1000"}
+
+
+def pressed(at, key):
+    return drawn(at.button(key=key).click().run())
+
+
+@pytest.mark.slow
+def test_sweeps_count_towards_the_runs_that_a_browser_may_have(monkeypatch):
+    monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
+    at = pressed(opened("sweep", "a" * 32, **LONG, seed="2003"), "transition-run")
+    first = at.session_state["transition:run"]
+    assert first.alive
+    for page in ("converge", "transition"):
+        other = pressed(opened(page, "a" * 32), f"{page}-run")
+        assert any("runs must be fewer than 1 in this browser, got 1" in error for error in errors(other))
+        assert f"{page}:run" not in other.session_state
+    first.cancel()
+    assert first.wait(PATIENCE)
+
+
+def test_a_paused_sweep_is_not_resumed_beside_another(monkeypatch):
+    at = pressed(opened("sweep", "b" * 32, **LONG, seed="2004"), "transition-run")
+    first = at.session_state["transition:run"]
+    pressed(at, "transition-pause")
+    assert first.wait(PATIENCE) and first.state == "paused"
+    monkeypatch.setenv("LRLAB_BROWSER_RUNS", "1")
+    second = pressed(opened("sweep", "b" * 32, **LONG, seed="2005"), "transition-run").session_state["transition:run"]
+    at = pressed(drawn(at.run()), "transition-resume")
+    assert any("cancel one, or close its tab" in error for error in errors(at)) and not first.alive
+    second.cancel()
+    assert second.wait(PATIENCE)
+    pressed(drawn(at.run()), "transition-resume")
+    assert first.alive
+    first.cancel()
+    assert first.wait(PATIENCE)
+
+
+def exported(page, given):
+    """Return a page whose run is over, its name today, its code as Python, and the code of its notebook's cells."""
+    page, given = current(page, given)
+    at = finished(opened(page, **given), page)
+    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
+    at.run()
+    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
+    names = [button.proto.label for button in at.get("download_button")]
+    assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
+    run = at.session_state[f"{page}:run"]
+    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "transition": lambda: "lrlab.map(table)"}
+    return at, page, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
+
+
+def cells(notebook):
+    """Return the code of a notebook's cells as one script."""
+    book = json.loads(notebook)
+    assert book["nbformat"] == 4 and book["cells"][0]["cell_type"] == "markdown"
+    return "\n".join(cell["source"] for cell in book["cells"] if cell["cell_type"] == "code")
+
+
+def printed(script, folder):
+    """Run a script away from the folder of this repository, and return its output."""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, check=True)
+    return done.stdout
+
+
+def compare(at, page, text):
+    """Check that a script printed the numbers of the page, to 1e-9."""
+    run = at.session_state[f"{page}:run"]
+    if page == "converge":
+        for line, one in zip(text.strip().splitlines(), run.runs, strict=True):
+            stop, _, scores = line.partition("{")
+            result = eval("{" + scores, {"nan": float("nan"), "inf": float("inf"), "np": np})
+            assert stop.strip() == one.trace.stop.value
+            for name, value in one.trace.metrics.items():
+                assert result[name] == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
+        return
+    table = pd.read_csv(io.StringIO(text))
+    if page == "spectrum":
+        shown = pd.DataFrame([row for number in sorted(run.values) for row in run.values[number]])
+        keys = [name for name in shown if name in table and shown[name].dtype.kind == "f"]
+        assert keys
+        for name in keys:
+            assert np.sort(table[name]) == pytest.approx(np.sort(shown[name]), rel=1e-9, abs=1e-9, nan_ok=True), name
+        return
+    sweep = run.sweep
+    metric, by = sweep.contour.metric, [*sweep.grid, "solver"]
+    shown = run.results.table(metric).set_index(by)["mean"].dropna().sort_index()
+    each = table[np.isfinite(table[metric])].groupby(by)[metric].mean().sort_index()
+    assert list(each.index) == list(shown.index)
+    assert each.to_numpy() == pytest.approx(shown.to_numpy(), rel=1e-9, abs=1e-9)
+
+
+SMALL_SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "points": "2", "trials": "2"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "given"),
+    a_third(
+        [
+            ("converge", {"n": "400", "p": "8", "noise": "0.3", "solvers": "pairwise-moment,sir", "seed": "1003"}),
+            ("sweep", {"n": "400", "p": "8", "x-points": "2", "trials": "2", "solvers": "marginal-mean"}),
+            ("spectrum", SMALL_SPECTRUM),
+        ]
+    ),
+    ids=["notebook of a run", "sweep", "spectrum"],
+)
+def test_exported_code_prints_the_numbers_of_the_page(page, given, tmp_path):
+    at, page, python, notebook = exported(page, given)
+    compare(at, page, printed(notebook if page == "converge" else python, tmp_path))
+
+
+def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():
+    at = opened("converge", model="phase-retrieval", p="40", m="300", solvers="gauss-newton")
+    titles = [figure["layout"]["xaxis"].get("title", {}).get("text", "") for figure in figures(at)]
+    assert "true entry  xⱼ" in titles
+    [words] = [caption.value for caption in at.caption if caption.value.startswith("A mark: ")]
+    assert "real or the imaginary part of an entry" in words and "phase" in words
+    short = opened("converge", model="phase-retrieval", p="10", m="100", solvers="gauss-newton")
+    assert any("The real parts of all entries come first" in caption.value for caption in short.caption)
+
+
+def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
+    below = solve(spec("one-bit-sensing", n=100, p=40, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
+    above = solve(spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
+    assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
+    assert "do not help at this n/p" in below.ending
+
+
+def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
+    trace = solve(spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
+    expected = theory.exact_predictions(trace.job)["predicted_overlap"]
+    expected_words = f"tends to 0 asymptotically; at this n and p it is {expected:.2g} on average"
+    assert expected > 0.3 and expected_words in trace.ending
+
+
+def test_excess_risk_is_offered_where_it_exists():
+    for model in ("multilabel", "one-bit-multilabel"):
+        at = opened("sweep", model=model)
+        [show] = [box for box in at.selectbox if box.label == "Show"]
+        assert ("excess risk" in show.options) == bool(getattr(spec(model), "best_known", False))
+
+
+def test_from_to_and_points_are_off_where_values_are_listed():
+    at = opened("sweep", p="8", solvers="marginal-mean", **{"x-values": "20, 40"})
+    ends = [box for box in at.number_input if box.label in ("from", "to", "points")]
+    assert len(ends) >= 3 and all(box.disabled for box in ends[:3])
+    free = opened("sweep", p="8", solvers="marginal-mean")
+    assert not any(box.disabled for box in free.number_input if box.label in ("from", "to", "points"))

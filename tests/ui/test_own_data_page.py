@@ -1,5 +1,7 @@
 """The page Your data on the real engine: examples, files of each kind, results, code, hostile uploads."""
 
+import os
+import time
 from functools import partial
 
 import numpy as np
@@ -8,9 +10,11 @@ import pytest
 import lrlab
 from lrlab.__main__ import main
 from lrlab.data.examples import EXAMPLES
+from lrlab.data.hints import Hints
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import view
-from lrlab.ui.own_data.source import TILES, roles
+from lrlab.ui.own_data.source import TILES, Reading, carry_out, roles, short_name
+from lrlab.ui.shared import live
 from tests.data import cases
 from tests.data.hostile_files import KINDS as HOSTILE
 from tests.data.hostile_files import npz
@@ -20,7 +24,6 @@ from tests.ui.driving import drawn, errors
 
 opened = partial(driving.opened, "own_data")
 finished = partial(driving.finished, page="own_data")
-
 # Pages find the engine of the session, warm.
 pytestmark = pytest.mark.usefixtures("engine")
 
@@ -139,3 +142,46 @@ def test_the_default_solvers_are_those_that_run(example, solvers):
     at = opened(measurements=example)
     assert len([box for box in at.sidebar.checkbox if box.value]) == solvers
     assert len(at.sidebar.checkbox) + len(at.sidebar.number_input) + len(at.sidebar.selectbox) < 6
+
+
+@pytest.mark.slow
+def test_a_worker_reads_and_errors_come_back():
+    assert live.on_worker(pid, 0) != os.getpid()
+    with pytest.raises(InputError, match="x must be small"):
+        live.on_worker(refuse, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.attempt(
+    "an upload that takes too long or too much memory to read",
+    "one sentence, the worker is ended alone",
+)
+def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence():
+    with pytest.raises(InputError, match="file must be one that a worker reads within 0.1 s"):
+        live.on_worker(time.sleep, 30.0, seconds=0.1)
+    with pytest.raises(InputError, match="The job needed more memory"):
+        live.on_worker(np.ones, 2**50)
+
+
+def pid(_: int) -> int:
+    """Return the process."""
+    return os.getpid()
+
+
+def refuse(x: int) -> None:
+    """Refuse a number."""
+    raise InputError("x", "small", x, "lower it")
+
+
+@pytest.mark.attempt("an upload whose name has 300 bytes (76 emoji)", "cut by its bytes")
+@pytest.mark.parametrize("name", ["\N{GRINNING FACE}" * 76 + ".csv", "é" * 200 + ".csv", "a" * 300 + ".csv"])
+def test_a_long_name_is_cut_by_its_bytes(name, tmp_path):
+    path = tmp_path / short_name(name)
+    path.write_bytes(b"1,2")
+    assert path.suffix == ".csv" and path.name[0] == name[0] and len(path.name.encode()) <= 80
+
+
+def test_files_travel_to_the_worker():
+    csv = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (k, k * k % 7, k % 2) for k in range(20))
+    task = live.on_worker(carry_out, Reading({"x.csv": csv}, {"file": "x.csv"}, Hints(), "last:1"))
+    assert task.source().startswith("20 rows, 2 features, 1 labels")

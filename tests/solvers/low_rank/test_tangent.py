@@ -1,14 +1,25 @@
-"""Moves on the manifold of matrices of rank k, tangent descent and Gauss-Newton on every operator."""
+"""Least squares on matrices of rank k: tangent descent and Gauss-Newton, rank one, trimmed, and the convex solver."""
+
+from functools import partial
 
 import numpy as np
 import pytest
 
 import lrlab
 from lrlab import lowrank
+from lrlab.engine.solve import solve
+from lrlab.models.low_rank_problem import OUTLIER
+from lrlab.models.network import PolynomialNetwork
+from lrlab.models.rank_one_sensing import RankOneSensing
+from lrlab.operators.entries import Entries
 from lrlab.operators.rank_one import RankOne
 from lrlab.operators.tangent import gauss_newton_step, jacobian, point
 from lrlab.protocol import Stop
+from lrlab.runs.run import trial_spec
 from lrlab.solvers.low_rank import gauss_newton
+from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm
+from lrlab.solvers.low_rank.trimmed import within
+from tests.solvers import driving
 
 SPECS = {
     "gaussian": lrlab.spec("rank-one-sensing", m=400, d1=14, d2=11, rank=3),
@@ -109,3 +120,144 @@ def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
     assert {trace.stop for trace in (single, double)} == {Stop.CONVERGED}
     assert lowrank.errors(single.estimate, double.estimate)["error"] < 1e-7
     assert single.estimate.U.dtype == np.float64
+
+
+@pytest.mark.parametrize("p", [40, 100])
+def test_networks_of_one_unit_are_recovered_from_twice_the_degrees_of_freedom(p):
+    """Of ten: 5 and 4 from the moment, without weights."""
+    spec = lrlab.spec("polynomial-network", p=p, r=1, m=2 * p, seed=31000)
+    traces = [solve(trial_spec(spec, trial), "gauss-newton") for trial in range(10)]
+    assert all(trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-8 for trace in traces)
+
+
+def test_rank_one_sensing_is_recovered_from_one_and_a_half_times_the_degrees_of_freedom():
+    """Of ten: 7 without weights."""
+    spec = lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=1, m=88, seed=31000)
+    assert sum(solve(trial_spec(spec, trial), "gauss-newton").metrics["error"] < 1e-8 for trial in range(10)) >= 9
+
+
+def test_noise_leaves_the_least_squares_minimum():
+    for spec in (
+        lrlab.spec("polynomial-network", p=20, r=1, m=300, noise=0.3, seed=31000),
+        lrlab.spec("rank-one-sensing", d1=12, d2=10, rank=1, m=300, noise=0.3, seed=31000),
+    ):
+        here, there = (solve(spec, solver, tol=1e-9) for solver in ("gauss-newton", "tangent-descent"))
+        assert here.stop is Stop.CONVERGED
+        np.testing.assert_allclose(here.estimate.dense(), there.estimate.dense(), atol=1e-6)
+
+
+def test_a_network_of_zeros_is_zero():
+    problem = lrlab.spec("polynomial-network", p=20, r=1, m=60).build()
+    problem.b = np.zeros_like(problem.b)
+    run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
+    assert not next(run(problem, rng=np.random.default_rng(0))).estimate.dense().any()
+
+
+@pytest.mark.parametrize("d2", [1, 4])
+def test_a_gradient_of_rounding_error_is_an_optimum(d2):
+    for seed in range(6):
+        rng = np.random.default_rng(31_007 + seed)
+        x, z = rng.standard_normal((200, 1)), rng.standard_normal((200, d2))
+        y = 0.1 * x[:, 0] * z[:, 0] + rng.standard_normal(200)
+        trace = lrlab.recover(y, x, z, held_out=0.0, rank=1)
+        assert trace.stop is lrlab.Stop.CONVERGED and trace.rows[-1]["residual"] < 1e-8
+        assert np.allclose(trace.recovered.dense()[0], np.linalg.lstsq(x * z, y, rcond=None)[0])
+
+
+SPOILED = [
+    lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=2, m=500),
+    lrlab.spec("polynomial-network", p=40, r=2, m=400),
+    lrlab.spec("inductive-completion", features="canonical", n1=60, n2=60, rank=2, observed=0.35),
+    lrlab.spec("multilabel-regression", n=120, d=15, labels=40, rank=2, observed=0.3),
+]
+SPOILED_IDS = [spec.model for spec in SPOILED]
+
+
+@pytest.mark.parametrize("spec", SPOILED, ids=SPOILED_IDS)
+def test_so_many_measurements_are_wrong_by_so_much(spec):
+    clean, wrong = spec.build().b, spec.replace(outliers=0.1).build().b
+    apart = np.abs(wrong - clean)
+    hit = apart > 1e-9
+    assert hit.sum() == round(0.1 * len(clean)) and (wrong[~hit] == clean[~hit]).all()
+    assert apart[hit] == pytest.approx(OUTLIER * np.sqrt(np.mean(clean**2)))
+
+
+@pytest.mark.parametrize("spec", SPOILED, ids=SPOILED_IDS)
+def test_it_recovers_with_a_fifth_of_the_measurements_wrong(spec):
+    for seed in (32000, 32001):
+        wrong = spec.replace(outliers=0.2, seed=seed)
+        trimmed = lrlab.solve(wrong, "trimmed-gauss-newton")
+        assert trimmed.stop is Stop.SETTLED and trimmed.metrics["weakest_error"] < 1e-8
+        assert f"{round(0.2 * wrong.measurements)} of {wrong.measurements} measurements excluded" in trimmed.note
+        squares = lrlab.solve(wrong, "gauss-newton", max_iter=30)
+        assert squares.metrics["weakest_error"] > 0.5 and trimmed.metrics["misfit"] > 0.9 * squares.metrics["misfit"]
+
+
+def test_under_noise_the_objective_is_that_of_what_fits():
+    trace = lrlab.solve(SPOILED[0].replace(noise=0.05, outliers=0.1), "trimmed-gauss-newton")
+    problem = trace.problem
+    rest = problem.operator(trace.estimate) - problem.b
+    fits = within(rest, 3.0, 0.0)
+    assert trace.stop is Stop.SETTLED and 0.9 * 500 >= fits.sum() > 0.85 * 500
+    assert trace.metrics["objective"] == pytest.approx(float(rest[fits] @ rest[fits]) / 2)
+    assert trace.metrics["weakest_error"] < 0.05
+
+
+def test_without_gross_errors_it_ends_where_gauss_newton_does():
+    trimmed, squares = (lrlab.solve(SPOILED[0], name) for name in ("trimmed-gauss-newton", "gauss-newton"))
+    assert trimmed.estimate.dense() == pytest.approx(squares.estimate.dense(), abs=1e-9)
+
+
+def test_the_sentence_on_a_misfit_counts_gross_errors():
+    spec = SPOILED[0].replace(outliers=0.2, assumed_rank=2)
+    assert spec.judgement({"misfit": 0.97}) == ""
+    assert "is larger than noise leaves" in spec.replace(outliers=0.0).judgement({"misfit": 0.97})
+
+
+SMALL = {
+    "network": PolynomialNetwork(m=60, p=8, r=2, noise=0.1, seed=1),
+    "rank-one": RankOneSensing(m=60, d1=7, d2=5, rank=2, noise=0.1, seed=1),
+    "dense": RankOneSensing(m=60, d1=5, d2=7, rank=2, noise=0.1, operator="dense", seed=1),
+}
+run = partial(driving.run, nuclear_norm, max_iter=3000, tol=1e-9)
+
+
+class Table:
+    """Observed entries of X W Y^T: a problem with features, built by hand."""
+
+    def __init__(self):
+        """Draw features, places and noisy answers."""
+        rng = np.random.default_rng(2)
+        X, Y = rng.standard_normal((20, 6)), rng.standard_normal((15, 5))
+        rows, columns = np.divmod(np.sort(rng.choice(300, 120, replace=False)), 15)
+        self.operator = Entries(X, Y, (20, 15), rows, columns, 300 / 120)
+        W = np.outer(rng.standard_normal(6), rng.standard_normal(5))
+        self.b = (X @ W @ Y.T)[rows, columns] + 0.1 * rng.standard_normal(120)
+
+
+def gap(problem, W, mu):
+    """Return primal minus dual objective, relative: the dual is <b, v> - ||v||^2 / 2 over ||A*(v)|| <= mu."""
+    d = problem.operator(W) - problem.b
+    primal = d @ d / 2 + mu * np.abs(W.s).sum()
+    v = -d * min(1.0, mu / np.linalg.norm(problem.operator.adjoint(d), 2))
+    return (primal - (problem.b @ v - v @ v / 2)) / primal, primal
+
+
+@pytest.mark.parametrize("mu_share", [0.3, 0.01])
+@pytest.mark.parametrize("name", [*SMALL, "table"])
+def test_the_minimum_is_proved_by_duality(name, mu_share):
+    problem = Table() if name == "table" else SMALL[name].build()
+    stop, trace = run(problem, mu_share=mu_share)
+    mu = mu_share * np.linalg.norm(problem.operator.adjoint(problem.b), 2)
+    relative, primal = gap(problem, trace[-1].estimate, mu)
+    assert stop is Stop.CONVERGED and abs(relative) < 1e-7
+    assert trace[-1].objective == pytest.approx(primal, rel=1e-10)
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_little_weight_recovers_from_exact_answers(precision):
+    spec = PolynomialNetwork(m=600, p=20, r=2, precision=precision)
+    stop, trace = run(spec.build(), mu_share=1e-4, tol=1e-8, max_iter=400)
+    W = trace[-1].estimate
+    assert stop is Stop.CONVERGED and spec.build().score(W)["error"] < 2e-3
+    assert W.U is W.V and W.s.dtype == spec.build().operator.dtype and np.count_nonzero(W.s) == 2

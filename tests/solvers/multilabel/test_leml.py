@@ -1,4 +1,4 @@
-"""LEML and its losses: derivatives, optima, invariants, and agreement with independent implementations."""
+"""LEML and the nuclear norm: derivatives, optima, invariants, units, and agreement with independent implementations."""
 
 from functools import partial
 
@@ -8,11 +8,15 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 import lrlab
+from lrlab import catalog
+from lrlab.data.dataset import Dataset
+from lrlab.data.label_task import LabelProblem
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
+from lrlab.runs.run import drive
 from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
@@ -24,6 +28,8 @@ from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.leml_steps import Risk
 from lrlab.solvers.multilabel.predictors import Affine
+from lrlab.solvers.multilabel.trace_norm import trace_norm
+from tests.solvers import driving
 from tests.solvers.driving import SPEC, SPECS, dense, every_spec, observed_of, run
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
@@ -202,3 +208,119 @@ def test_blocks_of_rows_of_a_pattern_give_the_same(monkeypatch, name, observed):
     monkeypatch.setattr("lrlab.solvers.multilabel.labels.BLOCK", 100)
     parts = lrlab.solve(spec, name, max_iter=3)
     np.testing.assert_allclose(parts.estimate.dense(), whole.estimate.dense(), atol=1e-9)
+
+
+TRACE_NORMS = {loss: partial(trace_norm, loss=loss) for loss in ("squared", "logistic")}
+CONVEX = driving.SPECS | {"wide": driving.SPEC.replace(d=5, labels=12)}
+every_loss = pytest.mark.parametrize("name", list(TRACE_NORMS))
+every_convex = pytest.mark.parametrize("spec", CONVEX.values(), ids=CONVEX)
+
+
+def converged(name, problem, **options):
+    return driving.run(TRACE_NORMS[name], problem, max_iter=3000, **options)
+
+
+def smooth(problem, name, W):
+    """Return the loss and its gradient by their definitions, from dense tables."""
+    X, observed = driving.dense(problem.X), driving.observed_of(problem)
+    a, b = LOSSES[name].coded(problem.Y.toarray()), X @ W
+    if name == "squared":
+        return (observed * (a - b) ** 2).sum() / 2, X.T @ (observed * (b - a))
+    return (observed * np.log1p(np.exp(-a * b))).sum(), X.T @ (observed * -a / (1 + np.exp(a * b)))
+
+
+@pytest.mark.slow
+@every_loss
+@every_convex
+def test_the_residual_bounds_the_nearest_subgradient_down_to_the_optimum_and_objectives_never_rise(spec, name):
+    problem, weight = spec.build(), 2.0
+    scale = np.linalg.norm(smooth(problem, name, np.zeros(spec.size))[1])
+    stop, iterates = converged(name, problem, regularization=weight)
+    assert stop is Stop.CONVERGED
+    for iterate in [*iterates[:100], iterates[-1]]:
+        U, s, V = iterate.estimate
+        value, g = smooth(problem, name, iterate.estimate.dense())
+        assert iterate.objective == pytest.approx(value + weight * s.sum(), rel=1e-9)
+        # The nearest subgradient: U V^T on the support of W, and the rest of -g / weight elsewhere, clipped at 1.
+        on = s > 0
+        P, Q = U[:, on] @ U[:, on].T, V[:, on] @ V[:, on].T
+        rest = (np.eye(len(P)) - P) @ g @ (np.eye(len(Q)) - Q)
+        gap = np.hypot(
+            np.linalg.norm(g - rest + weight * U[:, on] @ V[:, on].T),
+            np.linalg.norm(np.maximum(np.linalg.svd(rest, compute_uv=False) - weight, 0)),
+        )
+        assert gap <= iterate.residual * scale * (1 + 1e-9) + 1e-9 * scale
+    values = np.array([iterate.objective for iterate in iterates])
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+
+
+@every_loss
+def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
+    problem = CONVEX["sparse-missing"].build()
+    largest = np.linalg.norm(smooth(problem, name, np.zeros((30, 7)))[1], 2)
+    stop, (only,) = converged(name, problem, regularization=1.001 * largest)
+    assert stop is Stop.CONVERGED and not only.estimate.dense().any()
+    assert converged(name, problem, regularization=0.98 * largest)[1][-1].estimate.s[0] > 0
+
+
+def test_no_positive_labels_and_rows_of_zeros_are_handled():
+    X, Y = np.zeros((5, 3)), np.zeros((5, 4))
+    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
+    for name in TRACE_NORMS:
+        stop, iterates = converged(name, problem)
+        assert stop is Stop.CONVERGED and not iterates[-1].estimate.dense().any()
+
+
+def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
+    problem = CONVEX["dense-missing"].build()
+    convex = converged("squared", problem, regularization=4.0)[1][-1]
+    rank = int((convex.estimate.s > 1e-9).sum())
+    assert 1 < rank < 7
+    for k, most in ((1, 30), (rank + 1, 600)):
+        _, iterates = driving.run(leml, problem, most, tol=1e-6, regularization=4.0, fitted_rank=k, steps=50)
+        assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
+    assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
+
+
+DRAWN = np.random.default_rng(7100)
+ROWS = DRAWN.standard_normal((60, 8)) + 0.3
+LABELS = csr_array((ROWS @ DRAWN.standard_normal((8, 4)) + DRAWN.standard_normal((60, 4)) > 0).astype(float))
+RUNS = [
+    ("leml-squared", {"regularization": 1e-3}),
+    ("leml-squared", {"regularization": 1e-3, "inner": "exact"}),
+    ("leml-logistic", {}),
+    ("leml-squared-hinge", {}),
+    ("trace-norm-squared", {"regularization": 1e-3}),
+    ("trace-norm-logistic", {}),
+    ("binary-relevance", {"regularization": 1e-3}),
+    ("binary-relevance", {"loss": "logistic"}),
+    ("binary-relevance", {"loss": "squared-hinge"}),
+]
+
+
+def ended(solver, options, size, most=60, observed=None):
+    """Return the stop of a run on rows half of whose features are `size` times as large, and its last objective."""
+    X = ROWS * np.where(np.arange(8) < 4, 1.0, size)
+    data, last = Dataset(X, LABELS, observed=observed), []
+    problem = LabelProblem.between(data, data.rows(slice(0, 0)), 4, scaling="none")
+    entry = catalog.solver(solver, "multilabel")
+    iterates = entry.run(problem, **dict(entry.settle(options).options), rng=np.random.default_rng(0))
+    stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), max_iter=most)
+    return stop, last[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("solver", "options"), RUNS)
+def test_a_claim_of_an_optimum_holds_in_any_units(solver, options):
+    best = ended(solver, options, 1.0, 400)[1]
+    for size in (1e4, 1e8):
+        stop, value = ended(solver, options, size)
+        # A penalty is next to nothing on weights of larger features.
+        assert stop not in (Stop.CONVERGED, Stop.FINISHED) or value < 1.01 * best
+
+
+def test_ridge_regression_is_exact_in_any_units():
+    sizes = (1.0, 1e4, 1e6, 1e8)
+    ends = [ended("binary-relevance", {"regularization": 1e-3}, size) for size in sizes]
+    assert all(stop is Stop.CONVERGED for stop, _ in ends)
+    assert [value for _, value in ends] == pytest.approx([ends[0][1]] * len(sizes), rel=1e-4)

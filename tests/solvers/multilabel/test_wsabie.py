@@ -1,12 +1,27 @@
-"""WSABIE: its sampling, steps and loss against loops that follow the definitions, and labels in any units."""
+"""WSABIE, kernel LEML and Bayesian compressed sensing: steps, losses and predictors by their definitions."""
+
+import pickle
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.stats import multivariate_normal
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.preprocessing import StandardScaler
 
+from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.solvers.multilabel import warp, wsabie
+from lrlab.protocol import Stop
+from lrlab.solvers.multilabel import compressed_labels, predictors, warp, wsabie
+from lrlab.solvers.multilabel.bcs import bcs
+from lrlab.solvers.multilabel.compressed_labels import Compressed
+from lrlab.solvers.multilabel.kernel_leml import kernel_leml
+from lrlab.solvers.multilabel.leml import leml
+from lrlab.solvers.multilabel.predictors import KernelRank
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
+from tests.solvers import driving
 from tests.solvers.driving import dense, every_spec, observed_of
 
 
@@ -108,3 +123,135 @@ def test_labels_are_learned_in_any_units(spec):
     )
     other = run(MultilabelProblem(X, problem.Y, problem.mask, X_test, problem.Y_test, 2), 2, rate=0.2)[-1].estimate
     assert other.dense() * units[:, None] == pytest.approx(iterates[1].estimate.dense(), abs=1e-6)
+
+
+CURVED = Multilabel(n=60, d=5, labels=6, rank=2, per_row=2, noise=0.2)
+CURVED_SPECS = {"dense": CURVED, "sparse": CURVED.replace(d=25, density=0.3), "missing": CURVED.replace(observed=0.5)}
+every_curved = pytest.mark.parametrize("spec", CURVED_SPECS.values(), ids=CURVED_SPECS)
+run_kernel = partial(driving.run, kernel_leml, max_iter=5)
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch):
+    monkeypatch.setattr(predictors, "ROWS", 7)
+
+
+def whole(estimate, X):
+    return estimate.scores(X)(slice(None))
+
+
+@pytest.mark.parametrize("name", ["dense", "sparse"])
+def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
+    problem = CURVED_SPECS[name].build()
+    options = {"bandwidth": 3.0, "penalty": "frobenius", "regularization": 0.5, "fitted_rank": 6}
+    stop, iterates = run_kernel(problem, max_iter=500, steps=200, tol=1e-10, **options)
+    assert stop is Stop.CONVERGED
+    units = StandardScaler().fit(dense(problem.X))
+    X, X_test = units.transform(dense(problem.X)), units.transform(dense(problem.X_test))
+    ridge = KernelRidge(alpha=0.5, kernel="rbf", gamma=1 / 18).fit(X, problem.Y.toarray())
+    assert whole(iterates[-1].estimate, problem.X_test) == pytest.approx(ridge.predict(X_test), abs=1e-6)
+
+
+@pytest.mark.slow
+@every_curved
+@pytest.mark.parametrize("landmarks", [0, 25])
+def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
+    problem = spec.build()
+    _, iterates = run_kernel(problem, max_iter=3, landmarks=landmarks)
+    values = [iterate.objective for iterate in iterates]
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    estimate = iterates[-1].estimate
+    K = rbf_kernel(estimate.landmarks, estimate.landmarks, gamma=1.0)
+    assert estimate.U.T @ K @ estimate.U == pytest.approx(np.eye(2), abs=1e-6)
+    arrays = estimate.arrays()
+    assert all(isinstance(part, np.ndarray) and np.issubdtype(part.dtype, np.number) for part in arrays.values())
+    for copy in (KernelRank.restored(arrays), pickle.loads(pickle.dumps(estimate))):
+        assert (whole(copy, problem.X_test) == whole(estimate, problem.X_test)).all()
+    assert iterates[-1].note.endswith(f"; {landmarks or 60} landmarks")
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"landmarks": 60}])
+def test_labels_that_no_hyperplane_separates_are_learned(options):
+    rng = np.random.default_rng(7)
+    X, X_test = rng.standard_normal((2, 400, 4))
+
+    def labels(X):
+        product, radius = X[:, 0] * X[:, 1], (X[:, 2:] ** 2).sum(axis=1)
+        return np.stack([product > 0, product <= 0, radius > 1.4, radius <= 1.4], axis=1).astype(float)
+
+    problem = MultilabelProblem.of(X, labels(X), None, X_test, labels(X_test), 4)
+    linear = next(leml(problem, rng=rng)).estimate
+    result = run_kernel(problem, **options)[1][-1].estimate
+    assert problem.score(linear)["auc"] < 0.65 and problem.score(result)["auc"] > 0.85
+    assert problem.score(result)["hamming"] < 0.25
+
+
+SMALL = Multilabel(n=40, d=6, labels=7, rank=2, per_row=2)
+SMALL_SPECS = {
+    "dense-missing": SMALL.replace(observed=0.5),
+    "sparse-missing": SMALL.replace(d=60, density=0.2, observed=0.5),
+    "few-seen": SMALL.replace(observed=0.1),
+}
+every_small = pytest.mark.parametrize("spec", SMALL_SPECS.values(), ids=SMALL_SPECS)
+run_bcs = partial(driving.run, bcs, max_iter=30)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(compressed_labels, "BLOCK", 200)
+
+
+@pytest.mark.parametrize("spec", [SMALL, SMALL.replace(d=60, density=0.2), SMALL.replace(d=60)])
+def test_with_all_labels_the_objective_is_the_evidence_and_w_the_ridge_regression(spec):
+    problem = spec.build()
+    stop, (only,) = run_bcs(problem, regularization=2.0, variance=0.3, ratio=0.5)
+    X, T = dense(problem.X), problem.Y.toarray() @ only.estimate.Phi.T
+    covariance = 0.3 * (np.eye(40) + X @ X.T / 2.0)
+    evidence = sum(multivariate_normal.logpdf(t, np.zeros(40), covariance) for t in T.T)
+    ridge = np.linalg.solve(X.T @ X + 2.0 * np.eye(X.shape[1]), X.T @ T)
+    assert stop is Stop.FINISHED and -only.objective == pytest.approx(evidence, rel=1e-9)
+    assert only.estimate.W == pytest.approx(ridge, abs=1e-9) and only.estimate.Phi.shape == (4, 7)
+
+
+@every_small
+@pytest.mark.parametrize("shape", [0.1, 1.0, 20.0])
+def test_the_bound_never_falls(spec, shape):
+    problem = spec.build()
+    _, iterates = run_bcs(problem, max_iter=60, ratio=0.6, variance=0.05, shape=shape)
+    values = np.array([-iterate.objective for iterate in iterates])
+    assert (np.diff(values) >= -1e-9 * np.abs(values[0])).all()
+    assert iterates[-1].residual < iterates[0].residual
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_predictions_are_the_posterior_means_of_labels(rounds):
+    rng = np.random.default_rng(3)
+    W, Phi, X = rng.standard_normal((6, 4)), rng.standard_normal((4, 7)), rng.standard_normal((30, 6))
+    estimate = Compressed(W, Phi, np.array([1.5, 0.3, 0.2, rounds]))
+    v, S = np.full((30, 7), 0.2), np.empty((30, 7, 7))
+    for _ in range(rounds):
+        S = np.linalg.inv(np.einsum("ij,jl->ijl", 1 / v, np.eye(7)) + Phi.T @ Phi / 0.2)
+        mean = np.einsum("ijl,il->ij", S, X @ W @ Phi) / 0.2
+        v = (0.3 + (mean**2 + np.einsum("ijj->ij", S)) / 2) / 2.0
+    scores = estimate.scores(X)
+    assert scores(slice(None)) == pytest.approx(mean) and scores(slice(4, 9)) == pytest.approx(mean[4:9])
+    assert estimate.s[:4] == pytest.approx(np.linalg.svd(W @ Phi, compute_uv=False)[:4])
+    again = Compressed.restored(estimate.arrays())
+    assert (again.scores(X)(slice(None)) == scores(slice(None))).all()
+    for place, wrong in ((0, 0.0), (2, -1.0), (3, 1e9)):
+        settings = estimate.settings.copy()
+        settings[place] = wrong
+        with pytest.raises(ValueError, match="settings .* of no such estimate"):
+            Compressed.restored({**estimate.arrays(), "settings": settings})
+
+
+def test_no_observed_and_no_positive_labels_are_no_error():
+    problem = SMALL.replace(observed=1e-4).build()
+    assert problem.mask.nnz == 0
+    _, iterates = run_bcs(problem, max_iter=3)
+    assert np.isfinite(iterates[-1].objective) and iterates[-1].residual == 0
+
+
+def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():
+    problem = SMALL.build()
+    assert [len(run_bcs(problem, ratio=ratio)[1][0].estimate.Phi) for ratio in (0.0, 0.01, 0.5, 1.0)] == [2, 1, 4, 7]

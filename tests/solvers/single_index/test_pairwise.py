@@ -1,15 +1,21 @@
-"""Algorithm 1: the moments by definition, its iterations, its choice between M and M', its refusals."""
+"""Pairwise moments: by definition, their choice, refusals, sparse signals by the Fantope, and starts that see."""
 
 import itertools
+from itertools import combinations, islice
+from types import SimpleNamespace
 
+import clarabel
 import numpy as np
 import pytest
+from scipy import sparse
 
 import lrlab
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.solvers.single_index.class_moments import pair_moments
+from lrlab.solvers.single_index import fantope
+from lrlab.solvers.single_index.class_moments import choose, class_moments, pair_moments
+from lrlab.solvers.single_index.sparse_pairwise import sparse_choice, sparse_pairwise_moment
 
 
 def by_definition(X, y, pairs):
@@ -79,3 +85,202 @@ def test_all_pairs_are_better_than_consecutive_ones():
 def test_what_cannot_work_is_refused_beforehand(spec, sentence):
     with pytest.raises(InputError, match=sentence):
         lrlab.solve(spec, "pairwise-moment")
+
+
+NAME = "sparse-pairwise-moment"
+SPEC = lrlab.spec("one-bit-sensing", n=4000, p=60, sparsity=4, noise=0.3, seed=3)
+MODELS = (
+    SPEC,
+    lrlab.spec("flipped-logistic", n=60_000, p=60, sparsity=4, flip=0.1, seed=3),
+    lrlab.spec("one-bit-phase-retrieval", n=8000, p=60, sparsity=4, threshold=1.0, seed=3),
+    lrlab.spec("one-bit-phase-retrieval", n=20_000, p=60, sparsity=4, threshold=0.35, seed=3),
+)
+
+
+def moment(p=24, s=3, n=600, seed=0, strength=0.6):
+    """Return a sample covariance with a sparse spike: what the Fantope problem is made for."""
+    rng = np.random.default_rng(seed)
+    b = np.zeros(p)
+    b[:s] = s**-0.5
+    X = rng.standard_normal((n, p)) + np.sqrt(strength) * np.outer(rng.standard_normal(n), b)
+    return X.T @ X / n
+
+
+def iterates(spec, number=80, **options):
+    rng = np.random.default_rng(0)
+    trace = []
+    for iterate in islice(sparse_pairwise_moment(spec.build(), **options, rng=rng), number):
+        trace.append(iterate)
+        if iterate.residual is not None and iterate.residual <= 1e-10:
+            break
+    return trace
+
+
+# The Fantope
+
+
+def clarabel_optimum(M, rho):
+    """Solve max <M, P> - rho <1, T>, -T <= P <= T, tr P = 1, P >= 0 by an interior-point method."""
+    p = len(M)
+    # svec: the upper triangle by columns, off-diagonal entries times sqrt 2. P <= I follows from tr P = 1, P >= 0.
+    columns, rows = np.tril_indices(p)
+    root = np.where(rows == columns, 1.0, np.sqrt(2.0))
+    size = len(rows)
+    one = sparse.identity(size, format="csc")
+    trace = sparse.csc_matrix(np.where(rows == columns, 1.0, 0.0)[None])
+    none = sparse.csc_matrix((1, size))
+    empty = sparse.csc_matrix((size, size))
+    A = sparse.vstack(
+        [sparse.hstack(pair) for pair in ((trace, none), (one, -one), (-one, -one), (-one, empty))], format="csc"
+    )
+    right = np.zeros(1 + 3 * size)
+    right[0] = 1.0
+    cost = np.concatenate([-root * M[rows, columns], rho * root])
+    cones = [clarabel.ZeroConeT(1), clarabel.NonnegativeConeT(2 * size), clarabel.PSDTriangleConeT(p)]
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    quadratic = sparse.csc_matrix((2 * size, 2 * size))
+    solution = clarabel.DefaultSolver(quadratic, cost, A, right, cones, settings).solve()
+    P = np.zeros((p, p))
+    P[rows, columns] = P[columns, rows] = np.array(solution.x)[:size] / root
+    return P, -solution.obj_val
+
+
+@pytest.mark.parametrize(("p", "rho"), [(12, 0.0), (12, 0.05), (20, 0.15), (30, 0.1), (16, 2.0)])
+def test_admm_agrees_with_an_interior_point_solver(p, rho):
+    M = moment(p)
+    P, optimum = clarabel_optimum(M, rho)
+    state = next(s for s in islice(fantope.fantope_admm(M, rho), 3000) if s.gap <= 1e-6)
+    solution = (state.vectors * state.weights) @ state.vectors.T
+    assert np.vdot(M, solution) - rho * np.abs(solution).sum() == pytest.approx(optimum, abs=2e-6)
+    np.testing.assert_allclose(solution, P, atol=2e-3)
+
+
+# Algorithm 2
+
+
+@pytest.mark.parametrize("spec", MODELS, ids=lambda spec: f"{spec.model}-{spec.seed}-{spec.n}")
+def test_it_recovers_a_sparse_signal_where_the_dense_method_does_worse(spec):
+    trace = lrlab.solve(spec, NAME)
+    dense = lrlab.solve(
+        spec, "pairwise-moment", eigensolver="lanczos", moment="M" if "M chosen" in trace.note else "M'"
+    )
+    assert ("M' chosen" if spec.link_function.moments.phi < 0 else "M chosen") in trace.note
+    assert trace.metrics["support"] >= 0.75
+    assert trace.metrics["error"] < 0.4
+    assert trace.metrics["error"] < 0.6 * dense.metrics["error"]
+
+
+def test_the_best_support_is_recovered_on_a_small_problem():
+    spec = SPEC.replace(p=12, sparsity=3, n=3000)
+    last = iterates(spec, number=300, moment="M")[-1]
+    problem = spec.build()
+    dx = problem.X[1::2] - problem.X[::2]
+    dx = dx[problem.y[1::2] != problem.y[::2]]
+    M = dx.T @ dx / (spec.n // 2)
+    best = max(np.linalg.eigvalsh(M[np.ix_(chosen, chosen)])[-1] for chosen in combinations(range(12), 3))
+    assert last.objective == pytest.approx(-best, rel=1e-9)
+
+
+@pytest.mark.slow
+def test_entries_that_do_not_stand_out_are_left_out():
+    errors = [
+        [
+            lrlab.solve(SPEC.replace(noise=0.0, sparsity=10, seed=seed), NAME, kept=kept).metrics["error"]
+            for kept in (0, 10)
+        ]
+        for seed in range(1001, 1013)
+    ]
+    chosen, all_of_them = np.mean(errors, axis=0)
+    assert chosen < 0.95 * all_of_them
+    dense = lrlab.solve(SPEC.replace(sparsity=0, n=2000), NAME, max_iter=60)
+    assert "with 60 of 60 entries" in dense.note, "a signal that is not sparse has all of them"
+
+
+def choices(spec, seeds):
+    return [choose(class_moments(spec.replace(seed=seed).build())) for seed in seeds]
+
+
+def wrong_choices(spec, seeds):
+    right = "M" if spec.link_function.moments.phi > 0 else "M'"
+    return float(np.mean([choice.moment != right for choice in choices(spec, seeds)]))
+
+
+@pytest.mark.parametrize("p", [2, 5])
+@pytest.mark.parametrize(
+    ("spec", "most"),
+    [
+        (OneBitSensing(noise=0.1), 0.06),
+        (OneBitSensing(noise=1.0), 0.06),
+        (FlippedLogistic(), 0.2),
+        (OneBitPhaseRetrieval(threshold=0.3), 0.2),
+        (OneBitPhaseRetrieval(threshold=1.0), 0.1),
+        (OneBitPhaseRetrieval(threshold=2.0), 0.12),
+    ],
+    ids=("sign", "noisy sign", "logistic", "t=.3", "t=1", "t=2"),
+)
+def test_the_right_moment_is_chosen_of_few_unknowns(spec, most, p):
+    """The larger top eigenvalue of M and M' alone chose wrongly in half of these at p = 2, and in .4 at p = 5."""
+    assert wrong_choices(spec.replace(n=10 * p, p=p), range(20_000, 20_100)) <= most
+    assert wrong_choices(spec.replace(n=100 * p, p=p), range(20_000, 20_020)) == 0.0
+
+
+def test_a_doubtful_choice_is_called_uncertain_and_a_clear_one_is_right():
+    spec, wrong = FlippedLogistic(n=60, p=3), {True: [], False: []}
+    for choice in choices(spec, range(3000, 3300)):
+        wrong["uncertain" in choice.note].append(choice.moment != "M")
+    assert min(map(len, wrong.values())) > 30
+    assert np.mean(wrong[False]) <= 0.02 < np.mean(wrong[True])
+
+
+def noise_moments(n, p, rate, seeds):
+    """Yield class moments of responses that do not depend on x, a fraction `rate` of them 1."""
+    for seed in range(seeds):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((n, p)), np.where(rng.random(n) < rate, 1.0, -1.0)
+        yield class_moments(SimpleNamespace(shape=(n, p), blocks=lambda X=X, y=y: [(X, y)]))
+
+
+@pytest.mark.parametrize(("n", "p", "rate"), [(200, 200, 0.3), (200, 200, 0.8), (400, 20, 0.3)])
+def test_the_dense_choice_is_uncertain_for_responses_without_a_signal(n, p, rate):
+    """At n = p and a rate of .3, noise stood out in M by 5 standard deviations, in 20 of 24 cases as a sure choice."""
+    chosen = [choose(moments) for moments in noise_moments(n, p, rate, 24)]
+    for heights in ([one.differ for one in chosen], [one.agree for one in chosen]):
+        assert abs(np.mean(heights)) < 0.8
+    assert sum("uncertain" in one.note for one in chosen) >= 20
+
+
+@pytest.mark.parametrize("spec", [OneBitSensing(noise=0.5), OneBitPhaseRetrieval(threshold=0.3)])
+def test_the_sparse_choice_is_right(spec):
+    spec = spec.replace(n=600, p=60, sparsity=3)
+    sparse = [sparse_choice(class_moments(spec.replace(seed=seed).build()), 3) for seed in range(20)]
+    assert {choice.moment for choice in sparse} == {"M" if spec.link_function.moments.phi > 0 else "M'"}
+    assert not any("uncertain" in choice.note for choice in sparse)
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "s", "rate"), [(1000, 100, 5, 0.5), (1000, 100, 90, 0.3), (1000, 100, 50, 0.3), (200, 200, 5, 0.3)]
+)
+def test_the_sparse_choice_is_uncertain_for_responses_without_a_signal(n, p, s, rate):
+    """It called 16 of 20 sure, "30 standard deviations above pure noise"."""
+    notes = [sparse_choice(moments, s).note for moments in noise_moments(n, p, rate, 20)]
+    assert sum("uncertain" in note for note in notes) >= 14
+    assert all("standard deviations of such an entry" in note and "above pure noise" not in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [OneBitPhaseRetrieval(n=20_000, p=5, threshold=0.1, seed=1), OneBitPhaseRetrieval(threshold=0.1, seed=5020)],
+    ids=("n=20000", "seed 5020"),
+)
+def test_nearly_separable_answers_are_fitted(spec):
+    trace = lrlab.solve(spec, "link-free-refinement", max_iter=30)
+    assert trace.metrics["overlap"] > 0.999
+
+
+@pytest.mark.slow
+def test_a_narrow_band_is_found_with_and_without_its_link():
+    spec = OneBitPhaseRetrieval(n=800, p=100, threshold=0.3)
+    for solver, least in (("gamp", 8), ("link-free-refinement", 6)):
+        overlaps = [lrlab.solve(spec.replace(seed=seed), solver).metrics["overlap"] for seed in range(8)]
+        assert sum(overlap >= 0.98 for overlap in overlaps) >= least, (solver, overlaps)
