@@ -18,8 +18,6 @@ from lrlab.aliases import METRICS, removed
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
 
-EXACT = 2.0**53
-"""Whole numbers below it are floats, too."""
 KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
@@ -105,16 +103,10 @@ class Parameter:
 
         Raises InputError when it is not of that kind, not finite, out of bounds or not a choice.
         """
-        # A spec checks its values again at every change: most are numbers of the right kind within bounds.
-        if isinstance(value, int | float) and type(value) is self.kind and not self.choices:
-            if self.low <= value <= self.high and -EXACT < value < EXACT:
-                return value
         parsed = self._parse(value)
         if parsed is None:
             raise InputError(self.name, self.expected, value, self._remedy())
-        if self.choices and parsed not in self.choices:
-            parsed = METRICS.get(str(parsed), parsed)
-        if self.choices and parsed not in self.choices:
+        if self.choices and parsed not in self.choices and (parsed := METRICS.get(str(parsed))) not in self.choices:
             raise InputError(self.name, self.expected, value, nearest(str(value), self.choices) or self._remedy())
         if self.kind in (int, float) and not self.low <= float(parsed) <= self.high:
             raise InputError(self.name, self.expected, value, self._remedy(float(parsed)))

@@ -12,7 +12,7 @@ from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
-from lrlab.parameters import Parameter, Value, declared, display_name, require_known, settle
+from lrlab.parameters import Parameter, Value, declared, display_name, settle
 from lrlab.protocol import Limits, Solver
 
 Options = Mapping[str, Value]
@@ -167,10 +167,6 @@ class SolverEntry:
     def settings(self) -> Mapping[str, Parameter]:
         """The declared options and the limits of a run, by name."""
         return {**self.options, **declared(Limits)}
-
-    def require_setting(self, name: str) -> None:
-        """Raise InputError unless `name` is an option of the solver or a limit of its run."""
-        require_known(name, self.settings, what=f"setting of {self.name}")
 
     def settle(self, settings: Mapping[str, object]) -> Settings:
         """Return all settings, checked: the given values, or texts, and defaults for the others.

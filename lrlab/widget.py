@@ -35,7 +35,8 @@ def live(spec: Spec, solvers: Sequence[AnySolver], measure: str = "", **settings
     require_known(measure, measures, what="metric")
     for name in settings:
         if not any(name in entry.settings for entry in entries):
-            entries[0].require_setting(name)
+            # InputError: it is none of its settings.
+            entries[0].settle({name: settings[name]})
     known = [{k: v for k, v in settings.items() if k in entry.settings} for entry in entries]
     jobs = [make_job(spec, entry.name, **own) for entry, own in zip(entries, known, strict=True)]
     return _widget()(get_engine().follow(jobs), measure)

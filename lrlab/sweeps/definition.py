@@ -208,9 +208,10 @@ class Sweep:
 
     def _check_settings(self) -> None:
         entries = [catalog.compatible(self.spec, name) for name in self.solvers]
-        for name, _ in self.settings:
+        for name, value in self.settings:
             if not any(name in self.settings_of(entry.name) for entry in entries):
-                entries[0].require_setting(name)
+                # InputError: it is none of its settings.
+                entries[0].settle({name: value})
         for entry in entries:
             entry.settle(self.settings_of(entry.name))
 
