@@ -19,14 +19,13 @@ Range = tuple[float, float, str]
 class Measure(NamedTuple):
     """A metric for users: its axis title and its meaning.
 
-    common: whether all models of the family have it. constant: whether it belongs to the problem instead of an iterate.
+    constant: whether it belongs to the problem instead of an iterate.
     quotient: the metric and the bound on all methods (`Family.best`) whose quotient it is; empty for others. rising:
     whether larger values are better.
     """
 
     title: str
     meaning: str
-    common: bool = True
     constant: bool = False
     quotient: tuple[str, str] = ("", "")
     rising: bool = False
@@ -214,7 +213,6 @@ class ModelEntry:
     main: parameters that *Run* shows first, with a slider each.
     plane: horizontal and vertical axis of its first map. along: axis of its first spectrum, if it has one; along_range:
     the range of that axis, if it differs from `models.axes.first_range`.
-    measures: metrics of its family that only some models have.
     ranges: initial ranges of axes and sliders that differ from the family's ranges.
     held: values on the first map that are not defaults.
     non_monotone: axes along which success may rise and fall, although the family declares one direction.
@@ -227,7 +225,6 @@ class ModelEntry:
     plane: tuple[str, str]
     along: str = ""
     along_range: Range | None = None
-    measures: tuple[str, ...] = ()
     ranges: Mapping[str, Range] = field(default_factory=dict)
     held: Mapping[str, Value] = field(default_factory=dict)
     non_monotone: tuple[str, ...] = ()

@@ -224,15 +224,13 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
             elif owner is spec:
                 remedy = f"write {name}: {ANNOTATED}, in a frozen dataclass"
                 _require(name in declared(spec), f"{spec.__name__}.{name} is not declared: {remedy}")
-    # TypeError for a class without one of the methods.
-    spec()
     made = {one.name for one in solvers if spec.model in served(one, models)}
     _require(made, f"no solver is made for {spec.model}: name it in `models` of a solver")
     horizontal, vertical = entry.plane
     named: dict[str, tuple[Iterable[str], Mapping[str, object]]] = {
         "axis": ((horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
         "parameter": ((*entry.main, *entry.held), declared(spec)),
-        "metric": ((*entry.measures, family.goal.metric), family.measures),
+        "metric": ((*spec().absent_metrics, family.goal.metric), family.measures),
         "solver": ((*family.solvers, *entry.first), {one.name: one for one in solvers}),
     }
     for what, (names, options) in named.items():

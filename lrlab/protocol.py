@@ -109,6 +109,9 @@ class Spec(ABC):
     equation: ClassVar[str]
     watched: ClassVar[bool] = True
 
+    synthetic: ClassVar[bool] = True
+    """Whether data are simulated from a known truth, as theory requires."""
+
     data_metrics: ClassVar[Mapping[str, Any]] = {}
     """Metrics of your data, by name, which replace the metrics of the family; empty for simulated data."""
 
@@ -183,11 +186,6 @@ class Spec(ABC):
         """Return the seed streams for truth, data, noise and solver."""
         return Streams(*SeedSequence(self.seed).spawn(4))
 
-    @property
-    def synthetic(self) -> bool:
-        """Whether data are simulated from a known truth, as theory requires."""
-        return True
-
     def ending(self, stop: Any) -> str:
         """Return a sentence about the end of a run that replaces the general one, or nothing."""
         return ""
@@ -200,6 +198,11 @@ class Spec(ABC):
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return a sentence that interprets the last metrics of a run, or nothing."""
         return ""
+
+    @property
+    def absent_metrics(self) -> tuple[str, ...]:
+        """Metrics of the family that this problem does not have."""
+        return ()
 
     @property
     def withheld(self) -> tuple[str, ...]:

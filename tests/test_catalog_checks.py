@@ -132,7 +132,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
         (replace(MODEL, plane=("n",)), "toy.py: a part of the entry is wrong .*: correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
-        (replace(MODEL, measures=("loss",)), "metric of toy must be one of error, got loss"),
+        (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
         (SOLVER, "toy.py: ENTRY must be a ModelEntry with a Family; of a solver, put @lrlab.solver"),
         (family_with(solvers=("gues",)), 'solver of toy must be one of guess, got gues: did you mean "guess"?'),

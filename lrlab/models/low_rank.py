@@ -178,16 +178,10 @@ FAMILY = Family(
             "spectral norm of the error over the smallest singular value of W: below 0.1 W is recovered",
         ),
         "misfit": Measure("residual norm  ‖A(Ŵ) − b‖ / ‖b‖", "residual norm relative to the measurements"),
-        "test_error": Measure(
-            "test error", "relative error of noiseless responses on 1,000 fresh inputs", common=False
-        ),
-        "test_squares": Measure(
-            "squared errors of 100 points", "sum over noiseless responses at 100 fresh points", common=False
-        ),
-        "cold_error": Measure(
-            "error on cold rows", "relative error on rows of the table without any observed entry", common=False
-        ),
-        "guessed_rank": Measure("guessed rank", "estimated rank that solvers receive", common=False, constant=True),
+        "test_error": Measure("test error", "relative error of noiseless responses on 1,000 fresh inputs"),
+        "test_squares": Measure("squared errors of 100 points", "sum over noiseless responses at 100 fresh points"),
+        "cold_error": Measure("error on cold rows", "relative error on rows of the table without any observed entry"),
+        "guessed_rank": Measure("guessed rank", "estimated rank that solvers receive", constant=True),
         **COMMON_MEASURES,
     },
     goal=matrix_views.GOAL,

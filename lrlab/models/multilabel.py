@@ -123,9 +123,9 @@ class Multilabel(Spec):
         return views.label_map(self, estimate, constant=True)
 
     @property
-    def best_known(self) -> bool:
-        """Whether the best linear predictor, and with it the excess risk, is known."""
-        return self.per_row == 0 and self.density == 1
+    def absent_metrics(self) -> tuple[str, ...]:
+        """The excess risk if the best linear predictor is unknown."""
+        return () if self.per_row == 0 and self.density == 1 else ("excess_risk",)
 
     def build(self, checkpoint: Checkpoint = proceed) -> DrawnLabels:
         """Draw the training and test samples."""
@@ -136,7 +136,7 @@ class Multilabel(Spec):
         mask = self._mask(places)
         problem = DrawnLabels(X, only_observed(Y, mask), mask, X_test, Y_test, self.rank)
         problem.spec = self
-        if self.best_known:
+        if not self.absent_metrics:
             problem.best = best_linear(W, self.noise)
         return problem
 

@@ -129,6 +129,7 @@ class PolynomialNetwork(LowRankSpec):
         """Memory of all inputs and responses."""
         return (4 if self.precision == "single" else 8) * self.m * (self.p + 1)
 
+    absent_metrics = ("test_squares", "cold_error")
     view_words = "The image of each hidden unit wⱼ under the estimate: L̂ wⱼ / αⱼ."
 
     def view(self, estimate: LowRank | None) -> View | None:
@@ -158,6 +159,5 @@ ENTRY = ModelEntry(
     plane=("r", "m"),
     along="m",
     along_range=(500.0, 20_000.0, "log"),
-    measures=("test_error", "guessed_rank"),
     held={"m": 450, "p": 45},
 )

@@ -51,6 +51,11 @@ class SingleIndexSpec(PicturedSpec):
     freedom: Freedom = 5.0
 
     @property
+    def absent_metrics(self) -> tuple[str, ...]:
+        """The support of a signal without zeros."""
+        return () if self.sparsity else ("support",)
+
+    @property
     def withheld(self) -> tuple[str, ...]:
         """The sparsity of a signal without zeros."""
         return () if self.sparsity else ("sparsity",)

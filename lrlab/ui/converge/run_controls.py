@@ -83,13 +83,6 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
 def absent_measures(model: str, spec: object) -> set[str]:
     """Return the measures that a model, or a spec of it, does not have, that no iterate changes, or that are shares."""
     entry = model_entry(model)
-    absent = {
-        name
-        for name, measure in entry.family.measures.items()
-        if measure.constant or measure.quotient[0] or not (measure.common or name in entry.measures)
-    }
-    if not (isinstance(spec, Spec) and spec.values().get("sparsity")):
-        absent.add("support")
-    if not getattr(spec, "best_known", False):
-        absent.add("excess_risk")
-    return absent
+    known = spec if isinstance(spec, Spec) else entry.spec()
+    others = {name for name, one in entry.family.measures.items() if one.constant or one.quotient[0]}
+    return others | {*known.absent_metrics}

@@ -79,9 +79,8 @@ def choices(link: Permalink, sweep: Sweep | None) -> View:
 
 def _shown(sweep: Sweep) -> dict[str, str]:
     """Return the titles of a sweep's metrics, by name."""
-    known_metrics = {name: display_name(name) for name in metrics(sweep)}
-    if not getattr(sweep.spec, "best_known", False):
-        known_metrics.pop("excess_risk", None)
+    absent = {*sweep.jobs[0].spec.absent_metrics} & {*sweep.jobs[-1].spec.absent_metrics}
+    known_metrics = {name: display_name(name) for name in metrics(sweep) if name not in absent}
     winner = {WINNER: "who wins where"} if comparable(sweep) else {}
     return {RATE: "success rate"} | winner | known_metrics
 
