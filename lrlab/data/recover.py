@@ -14,11 +14,10 @@ from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given
 from lrlab.data.dataset import Dataset, Labels
 from lrlab.data.files import LIMIT_BYTES, File
-from lrlab.data.forms import FormSpec
 from lrlab.data.hints import NOTHING, Hints
 from lrlab.data.label_task import LabelsSpec
+from lrlab.data.low_rank import FormSpec, MatrixSpec
 from lrlab.data.magnitudes import MagnitudesSpec
-from lrlab.data.matrix import MatrixSpec
 from lrlab.data.reading import opened, read, read_given
 from lrlab.data.responses import ResponsesSpec
 from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class

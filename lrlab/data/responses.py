@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from lrlab.arrays import Array, Intervals, Mask, Vector
 from lrlab.data.arrays import numbers, require_none, rows_of, two_values, words_or_numbers
-from lrlab.data.forms import DEPENDENT, whitening
+from lrlab.data.low_rank import DEPENDENT, whitening
 from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataProblem, DataSpec
 from lrlab.linalg import frozen, unit, varying
 from lrlab.losses import LOGISTIC
