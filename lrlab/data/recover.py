@@ -15,13 +15,12 @@ from lrlab.data.columns import Given
 from lrlab.data.dataset import Dataset, Labels
 from lrlab.data.files import LIMIT_BYTES, File
 from lrlab.data.hints import NOTHING, Hints
-from lrlab.data.label_task import LabelsSpec
+from lrlab.data.label_task import LabelsSpec, label_job
 from lrlab.data.low_rank import FormSpec, MatrixSpec
 from lrlab.data.magnitudes import MagnitudesSpec
 from lrlab.data.reading import opened, read, read_given
 from lrlab.data.responses import ResponsesSpec
 from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class
-from lrlab.data.tuning import label_job
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle

@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 import lrlab
 from lrlab.__main__ import main
 from lrlab.data.dataset import Dataset, dataset_of
+from lrlab.data.label_task import metric_of
 from lrlab.data.reading import read
-from lrlab.data.tuning import metric_of
 from tests.data import cases
 from tests.data.cases import save_npz
 from tests.thorough import a_third

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
+from lrlab.data.label_task import FIRST
 from lrlab.data.recover import Fit, in_units
 from lrlab.data.responses import ResponsesProblem
-from lrlab.data.tuning import FIRST
 from lrlab.engine.engine import get_engine
 from lrlab.figures import picture, theme
 from lrlab.figures.build import Figure
