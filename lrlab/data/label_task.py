@@ -248,17 +248,29 @@ def sampled(first: Candidate, rows: Dataset, seed: int) -> list[Candidate]:
 def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, rank: int) -> Job:
     """Return the job on labels; held-out samples choose the solver, or the settings by a metric, that you do not give.
 
-    rank: the rank that you give, or 0.
+    metric: one of METRICS; without it DEFAULTS compete. rank: the rank that you give, or 0.
     """
     if solver and not metric:
         # Metrics on new samples are often best after 2 to 5 iterations.
         return make_job(spec, solver, **{"max_iter": 5, **settings})
     limits = {name: settings.pop(name) for name in Limits._fields if name in settings}
-    for name in (solver,) if solver else FIRST:
+    rows, most, names = spec.tables()[0], int(limits.get("max_iter", 0)), (solver,) if solver else FIRST
+    for name in names:
         # This raises errors in the settings before any run.
         make_job(spec, name, **settings)
-    given = Candidate(solver, settings, rank, int(limits.get("max_iter", 0)))
-    best = tuned(spec, given, metric)
+    if metric:
+        require_known(metric, METRICS, what="metric")
+        first = [Candidate(name, settings, rank, most or ITERATIONS) for name in names]
+        candidates = [one for start in first for one in sampled(start, rows, spec.seed)]
+    else:
+        large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
+        candidates = [
+            Candidate(name, {**usual, **settings}, rank, min(limit, most or limit))
+            for name, usual, limit in (DEFAULTS[1:] if large else DEFAULTS)
+        ]
+    results = tried(spec, candidates, metric)
+    best = max(results, key=lambda one: one.score)
+    best = best if metric or best.score > results[0].score + MARGIN else results[0]
     own = "".join(f", {name} {value:.3g}" for name, value in best.options.items() if isinstance(value, float))
     score = f"{metric or METRIC} {best.score:.4g} on held-out samples"
     words = f"{score} chose {best.solver}, {best.iterations} iterations{own}."
@@ -266,30 +278,16 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, ran
     return make_job(spec, best.solver, **{**best.options, **limits, "max_iter": best.iterations})
 
 
-def tuned(spec: Any, given: Candidate, metric: str) -> Candidate:
-    """Return the best settings on held-out rows for the training rows of a spec, and their best number of iterations.
+def tried(spec: Any, candidates: Sequence[Candidate], metric: str) -> list[Candidate]:
+    """Return candidates with their scores on held-out parts of the training rows of a spec.
 
-    given: the settings that you give, "" for no solver, and the most iterations, 0 for the default. metric: one of
-    METRICS; without it DEFAULTS compete.
+    Each part holds out a fifth of the samples; all parts together hold out at least 500 with a metric, 200 without, if
+    there are so many.
     """
     from sklearn.model_selection import KFold
 
-    rows, seed, look = spec.tables()[0], spec.seed, {"intercept": spec.intercept, "scaling": spec.scaling}
-    if metric:
-        require_known(metric, METRICS, what="metric")
-        names = (given.solver,) if given.solver else FIRST
-        first = [given._replace(solver=name, iterations=given.iterations or ITERATIONS) for name in names]
-        candidates = [one for start in first for one in sampled(start, rows, seed)]
-    else:
-        large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
-        candidates = [
-            Candidate(name, {**settings, **given.options}, given.rank, min(most, given.iterations or most))
-            for name, settings, most in (DEFAULTS[1:] if large else DEFAULTS)
-        ]
-    # Each part holds out a fifth of the samples; all parts together hold out at least 500 or 200, if there are so many.
+    rows, look = spec.tables()[0], {"intercept": spec.intercept, "scaling": spec.scaling}
     count = min(5, rows.n, math.ceil(5 * (500 if metric else 200) / rows.n))
-    splits = list(KFold(min(5, rows.n), shuffle=True, random_state=seed).split(np.arange(rows.n)))[:count]
+    splits = list(KFold(min(5, rows.n), shuffle=True, random_state=spec.seed).split(np.arange(rows.n)))[:count]
     parts = [(rows.rows(learned), rows.rows(held)) for learned, held in splits]
-    results = [one.tried(parts, metric or METRIC, seed, **look) for one in candidates]
-    best = max(results, key=lambda one: one.score)
-    return best if metric or best.score > results[0].score + MARGIN else results[0]
+    return [one.tried(parts, metric or METRIC, spec.seed, **look) for one in candidates]

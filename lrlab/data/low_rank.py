@@ -128,7 +128,8 @@ class LowRankData(DataProblem, LowRankProblem):
         if len(self.bases) == 1:
             return lowrank.from_square(self.bases[0] @ estimate.U, estimate.s * self.unit)
         factors = zip((estimate.left * self.unit, estimate.V), self.bases, strict=True)
-        return lowrank.from_product(*(F if T is None else T @ F for F, T in factors))
+        left, right = (F if T is None else T @ F for F, T in factors)
+        return lowrank.from_product(left, right)
 
     @abstractmethod
     def fitted(self, W: LowRank) -> Array:
