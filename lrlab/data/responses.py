@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -68,20 +67,15 @@ class ResponsesProblem(DataProblem, Problem):
         self.X_held = self.frame.applied(X[out])
         self.shape = self.X.shape
         self.sparsity = spec.values()["sparsity"] or self.shape[1]
-        self._link = lru_cache(maxsize=1)(lambda text: IndexLink.fitted(self.X, self.y, np.frombuffer(text)))
 
     def blocks(self) -> Iterator[tuple[Array, Array]]:
         """Yield (X, y)."""
         self.checkpoint(0.0)
         yield self.X, self.y
 
-    def link_at(self, estimate: Array) -> IndexLink:
-        """Return the estimated link along a direction."""
-        return self._link(np.ascontiguousarray(estimate, dtype=float).tobytes())
-
     def score(self, estimate: Array) -> dict[str, float]:
         """Return log losses of the given and of the held-out responses, under the link fitted to the given ones."""
-        link = self.link_at(estimate)
+        link = IndexLink.fitted(self.X, self.y, estimate)
         scores = {"log_loss": float(LOGISTIC.value(self.y * link.log_odds(self.X)).mean())}
         if len(self.y_held):
             eta = link.log_odds(self.X_held)
