@@ -7,25 +7,35 @@ trials move the estimate, and so on. Rounds depend only on the results of earlie
 numbers: any worker computes the same trials, however often the sweep is interrupted. The rule is the definition's
 `contour`. If a map shows a mean, success means that the metric is above the model's level; the contour is then the
 contour of the median.
+
+Arrays are (columns, rows), with one entry per grid point. Functions import scipy themselves: its import takes 0.2 s,
+which sweeps that are not adaptive, and every start of the shell, would pay for nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lrlab.arrays import Array, Mask
 from lrlab.catalog import model_entry
 from lrlab.runs.job import Job
-from lrlab.sweeps.contour_search import ContourSearch, Directions, interpolate_missing
-from lrlab.sweeps.definition import Sweep
+from lrlab.runs.run import blas_threads
+from lrlab.sweeps.definition import Sweep, first_look
 from lrlab.sweeps.results import SweepResults
+from lrlab.sweeps.statistics import wilson_bounds
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Requested = Mapping[Job, range]
 """Numbers of the trials that are requested of each job."""
+Counts = NDArray[np.int64]
+Directions = tuple[int, int]
+"""How success rates go along each axis: 1 grow, -1 fall, 0 unknown."""
 
 
 def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
@@ -36,23 +46,23 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
     own = shared(sweep.most, grids)
     # Trials that some solvers do not need go to solvers with an unknown contour.
-    while requested := request(grids, own) or request(grids, shared(sweep.most, grids)):
+    while requested := next_round(grids, own) or next_round(grids, shared(sweep.most, grids)):
         yield requested
         for grid in grids:
             grid.count(results)
 
 
-def request(grids: Sequence["SolverGrid"], most: Sequence[int]) -> dict[Job, range]:
+def next_round(grids: Sequence["SolverGrid"], most: Sequence[int]) -> dict[Job, range]:
     """Return the trials of the next round of all solvers, so that each has at most so many in all."""
     requested: dict[Job, range] = {}
     for grid, limit in zip(grids, most, strict=True):
-        requested |= grid.request(limit)
+        requested |= grid.next_round(limit)
     return requested
 
 
 def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
     """Return how many trials each solver may have in total; the rest of `most` is divided equally."""
-    used = [int(grid.search.requested.sum()) for grid in grids]
+    used = [int(grid.requested.sum()) for grid in grids]
     each, more = divmod(max(0, most - sum(used)), len(used))
     return [own + each + (k < more) for k, own in enumerate(used)]
 
@@ -61,7 +71,7 @@ def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table of grid points with the column `inferred`, and values for points without trials.
 
     table: `SweepResults.table` of the contour's metric. An adaptive sweep infers the `success_rate` with its
-    interval (`low`, `high`, pooled as in `contour_search.bounds`), or the `mean` if it has no rule, from other points.
+    interval (`low`, `high`, pooled as in `ContourSearch.bounds`), or the `mean` if it has no rule, from other points.
     """
     import pandas as pd
 
@@ -71,23 +81,103 @@ def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
     return pd.concat([grid.infer(table[table["solver"] == solver]) for solver, grid in grids.items()]).sort_index()
 
 
-class SolverGrid:
-    """A solver's jobs, (columns, rows), with the search for the contour; None for a refused cell."""
+class ContourSearch:
+    """A grid of cells with their trials: requested, finished and successful ones; decides which to request next.
+
+    open: which cells can be measured. trials, successes: to be set by whoever runs what `request` returns.
+    """
+
+    def __init__(self, open_: Mask, directions: Directions, most: int, tolerance: int = 1) -> None:
+        """Request nothing yet; a cell has at most `most` trials, and the contour is sought within `tolerance` cells."""
+        self.open, self.directions = open_, directions
+        self._most, self._tolerance = most, tolerance
+        self.requested, self.trials, self.successes = (np.zeros(open_.shape, dtype=np.int64) for _ in range(3))
+
+    def request(self, budget: int) -> Counts:
+        """Return how many more trials each cell gets in the next round, all rounds together at most `budget`.
+
+        Nothing is requested once the contour is known, or the budget used.
+        """
+        if not self.requested.any():
+            wanted = lattice(self.open)
+        else:
+            wanted = self.uncertain() if self.trials.any() else np.zeros_like(self.open)
+        extra = np.where(wanted, np.minimum(2 * self.requested + 1, self._most) - self.requested, 0)
+        left = budget - int(self.requested.sum())
+        if extra.sum() > left:
+            # The cells that are nearest to the contour come first.
+            distance = np.where(extra > 0, np.abs(self.estimate() - 0.5), np.inf)
+            order = np.argsort(distance, axis=None, kind="stable")
+            in_order = extra.flat[order]
+            extra.flat[order] = np.clip(left - (in_order.cumsum() - in_order), 0, in_order)
+        self.requested = self.requested + extra
+        return extra
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Return the ends low, high of an interval for the success rate of every cell.
+
+        It is Wilson's 95% interval of the cell's own trials. If rates grow along an axis, boxes of cells below or above
+        tighten it: the rate of a box below is at most the cell's rate, so its lower end holds; likewise above.
+        """
+        turn = tuple(slice(None, None, -1 if direction < 0 else 1) for direction in self.directions)
+        counts = self.successes, self.trials
+        sums = [np.pad(each[turn].cumsum(0).cumsum(1), ((1, 0), (1, 0))) for each in counts]
+        shape: tuple[int, ...] = self.open.shape
+        columns, rows = shape
+        low, high = np.zeros(shape), np.ones(shape)
+        ways = zip(shape, self.directions, strict=True)
+        for a, b in product(*([2**k for k in range(n.bit_length() if direction else 1)] for n, direction in ways)):
+            ends = wilson_bounds(*(t[a:, b:] - t[:-a, b:] - t[a:, :-b] + t[:-a, :-b] for t in sums))
+            np.maximum(low[a - 1 :, b - 1 :], ends[0], out=low[a - 1 :, b - 1 :])
+            np.minimum(high[: columns - a + 1, : rows - b + 1], ends[1], out=high[: columns - a + 1, : rows - b + 1])
+        for axis, direction in enumerate(self.directions):
+            if direction:
+                low = np.maximum.accumulate(low, axis=axis)
+                high = np.flip(np.minimum.accumulate(np.flip(high, axis), axis=axis), axis)
+        return low[turn], high[turn]
+
+    def estimate(self) -> Array:
+        """Return the success rate of every cell: interpolated between cells with trials, and clipped to its bounds."""
+        return self.within(*self.bounds())
+
+    def within(self, low: Array, high: Array) -> Array:
+        """Return `estimate`, given the bounds."""
+        share = interpolate_missing(self.successes / np.maximum(self.trials, 1), self.trials > 0)
+        # If the two ends contradict each other by chance, neither is used.
+        return np.where(low <= high, np.clip(share, low, high), share)
+
+    def uncertain(self) -> Mask:
+        """Return the cells at the contour whose side of the contour is not known yet.
+
+        A cell is at the contour if a neighbor's estimate lies on the other side of 1/2. Its side is known if its
+        interval excludes 1/2, or if the interval of another cell on its side does, less than `tolerance` cells away.
+        """
+        from scipy.ndimage import binary_dilation
+
+        low, high = self.bounds()
+        above = self.within(low, high) > 0.5
+        sure = [(low > 0.5) & (high >= 0.5), (high < 0.5) & (low <= 0.5)]
+        if self._tolerance > 1:
+            square = np.ones((3, 3), dtype=bool)
+            sure = [binary_dilation(cells, square, iterations=self._tolerance - 1) for cells in sure]
+        over, under = above & self.open, ~above & self.open
+        contour: Mask = (over & binary_dilation(under)) | (under & binary_dilation(over))
+        return contour & ~np.where(above, *sure)
+
+
+class SolverGrid(ContourSearch):
+    """The search of one solver, over its jobs (columns, rows); None for a refused cell."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
         self._sweep = sweep
-        order = [np.argsort(values) for values in (*sweep.grid.values(), [0])[:2]]
-        self._order = np.ix_(*order)
-        jobs = np.empty(len(order[0]) * len(order[1]), dtype=object)
-        jobs[:] = [cell.job for cell in sweep.cells if cell.solver == solver]
-        self.jobs = self._placed(jobs)
-        open_ = np.array([job is not None for job in self.jobs.flat]).reshape(self.jobs.shape)
-        self.search = ContourSearch(open_, directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
+        self._order = np.ix_(*[np.argsort(values) for values in (*sweep.grid.values(), [0])[:2]])
+        jobs = [cell.job for cell in sweep.cells if cell.solver == solver]
+        self.jobs = self._placed(np.fromiter(jobs, dtype=object))
+        super().__init__(self.jobs.astype(bool), directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
-    def request(self, most: int) -> dict[Job, range]:
+    def next_round(self, most: int) -> dict[Job, range]:
         """Return the trials of the next round, so that `most` are requested in total; none after the search."""
-        before, extra = self.search.requested.copy(), self.search.request(most)
-        requested: dict[Job, range] = {}
+        before, extra, requested = self.requested, self.request(most), dict[Job, range]()
         places = map(tuple, np.argwhere(extra > 0))
         # The largest problems first: at the end of a round no worker waits long for another.
         for place in sorted(places, key=lambda place: -self.jobs[place].spec.data_bytes):
@@ -99,25 +189,24 @@ class SolverGrid:
 
     def count(self, results: SweepResults) -> None:
         """Count the results of the trials that were requested."""
-        search, own = self.search, self.search.open
-        search.trials[own], search.successes[own] = results.counts(self.jobs[own].tolist(), search.requested[own])
+        jobs = self.jobs[self.open].tolist()
+        self.trials[self.open], self.successes[self.open] = results.counts(jobs, self.requested[self.open])
 
     def infer(self, own: "pd.DataFrame") -> "pd.DataFrame":
         """Return the rows of the solver as in `infer`."""
-        search = self.search
-        search.trials, search.successes = (
+        self.trials, self.successes = (
             self._placed(own[name].fillna(0).to_numpy(dtype=np.int64)) for name in ("trials", "successes")
         )
-        if not search.trials.any():
+        if not self.trials.any():
             return own.assign(inferred=False)
         if self._sweep.success is None:
             mean = self._placed(own["mean"].to_numpy())
             known = np.isfinite(mean)
             values = {"mean": interpolate_missing(mean, known)} if known.any() else {}
         else:
-            low, high = search.bounds()
-            values = {"success_rate": search.within(low, high), "low": low, "high": high}
-        inferred = self._unplaced(search.open & (search.trials == 0))
+            low, high = self.bounds()
+            values = {"success_rate": self.within(low, high), "low": low, "high": high}
+        inferred = self._unplaced(self.open & (self.trials == 0))
         filled = {name: own[name].where(~inferred, self._unplaced(one)) for name, one in values.items()}
         return own.assign(inferred=inferred, **filled)
 
@@ -134,7 +223,7 @@ class SolverGrid:
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
-    """Return how success goes along both axes, as far as the model declares it: 1 grows, -1 falls, 0 unknown.
+    """Return how success goes along both axes, as far as the model declares it.
 
     A declaration holds while all other parameters stay. It says nothing if a move along one axis changes the parameter
     that the other axis decides: with m/p fixed, m grows with p.
@@ -149,3 +238,41 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
         if all(constant) and not non_monotone:
             known[axis] = (name in model.family.grows) - (name in model.family.falls)
     return known[0], known[1]
+
+
+def interpolate_missing(values: Array, known: Mask) -> Array:
+    """Return values that are known in some cells, interpolated linearly in the others; beyond them, the nearest one."""
+    if known.all():
+        return values
+    from scipy.interpolate import griddata
+    from scipy.spatial import QhullError
+
+    places, holes = np.argwhere(known), np.argwhere(~known)
+    estimates = np.full(len(holes), np.nan)
+    if 1 in known.shape:
+        along = int(known.shape[0] == 1)
+        estimates = np.interp(holes[:, along], places[:, along], values[known])
+    else:
+        # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
+        # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
+        with suppress(QhullError), blas_threads(1):
+            estimates = griddata(places, values[known], holes, method="linear")
+    beyond = np.isnan(estimates)
+    if beyond.any():
+        estimates[beyond] = griddata(places, values[known], holes[beyond], method="nearest")
+    filled = values.copy()
+    filled[~known] = estimates
+    return filled
+
+
+def lattice(open_: Mask) -> Mask:
+    """Return the cells to begin with: `first_look` of them along each axis, its ends among them.
+
+    The nearest open cell replaces a cell that is not open.
+    """
+    lines = [np.linspace(0, n - 1, first_look(n)).round().astype(int) for n in open_.shape]
+    chosen, places = np.zeros_like(open_), np.argwhere(open_)
+    for place in product(*lines) if len(places) else ():
+        nearest = np.abs(places - place).sum(axis=1).argmin()
+        chosen[tuple(places[nearest])] = True
+    return chosen

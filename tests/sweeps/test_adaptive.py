@@ -22,10 +22,8 @@ from lrlab.models.axes import axes, place
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.runs.run import Trial
 from lrlab.store.store import Store
-from lrlab.sweeps import contour_search
 from lrlab.sweeps import run as running
-from lrlab.sweeps.adaptive import SolverGrid, infer
-from lrlab.sweeps.contour_search import ContourSearch
+from lrlab.sweeps.adaptive import ContourSearch, SolverGrid, infer
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import run
@@ -105,6 +103,13 @@ def test_what_no_direction_is_declared_for_is_measured_too():
     assert ((found.estimate() > 0.5) == hits[..., 0]).all() and found.trials.sum() < 0.6 * hits.size
 
 
+def bounds(successes, trials, directions):
+    """Return the intervals of cells with these trials."""
+    found = ContourSearch(np.ones(trials.shape, dtype=bool), directions, 5)
+    found.successes, found.trials = successes, trials
+    return found.bounds()
+
+
 counts = st.integers(0, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
 
@@ -112,22 +117,22 @@ counts = st.integers(0, 5).flatmap(lambda n: st.tuples(st.integers(0, n), st.jus
 @given(st.lists(counts, min_size=12, max_size=12), st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1]))
 def test_bounds_are_wilson_s_where_nothing_is_declared_and_pool_what_can_only_be_worse(cells_, across, along):
     successes, trials = (np.array(part).reshape(4, 3) for part in zip(*cells_, strict=True))
-    low, high = contour_search.bounds(successes, trials, (across, along))
-    alone = contour_search.bounds(successes, trials, (0, 0))
+    low, high = bounds(successes, trials, (across, along))
+    alone = bounds(successes, trials, (0, 0))
     np.testing.assert_allclose(alone, wilson_bounds(successes, trials))
     assert (low >= alone[0]).all() and (high <= alone[1]).all()
     for axis, direction in enumerate((across, along)):
         if direction:
             assert (direction * np.diff(low, axis=axis) >= 0).all()
             assert (direction * np.diff(high, axis=axis) >= 0).all()
-    turned = contour_search.bounds(successes[::-1], trials[::-1], (-across, along))
+    turned = bounds(successes[::-1], trials[::-1], (-across, along))
     np.testing.assert_array_equal(turned[0][::-1], low)
 
 
 def test_directions_are_those_that_hold_while_the_other_axis_stays():
     def found(model, axes, solver="gauss-newton"):
         sweep = Sweep(spec=spec(model), axes=axes, solvers=[solver], adaptive=True)
-        return SolverGrid(sweep, solver).search.directions
+        return SolverGrid(sweep, solver).directions
 
     assert found("polynomial-network", {"r": [1, 2], "m": [800, 900]}) == (-1, 1)
     assert found("polynomial-network", {"r": [1, 2], "per-freedom": [3, 4]}) == (0, 1), "r moves m, too"

@@ -235,7 +235,7 @@ def test_maps_infer_nothing_from_noise_where_some_of_it_helps():
     axes = {"noise": Span(0.0, 1.4, 3), "n": Span(500, 32_000, 3, "log")}
     for model, first in (("one-bit-phase-retrieval", 0), ("custom-link", 0), ("one-bit-sensing", -1)):
         sweep = Sweep(spec=lrlab.spec(model, p=5), axes=axes, solvers=["pairwise-moment"])
-        assert SolverGrid(sweep, "pairwise-moment").search.directions == (first, 1)
+        assert SolverGrid(sweep, "pairwise-moment").directions == (first, 1)
 
 
 SIZES = [
