@@ -24,8 +24,8 @@ def run(options: argparse.Namespace) -> int:
     """Run the trials that the store lacks, and print the table of all cells."""
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
-    from lrlab.sweeps.pace import Pace, size_words
     from lrlab.sweeps.results import SweepResults
+    from lrlab.sweeps.run import Pace, size_words
     from lrlab.sweeps.run import run as run_sweep
     from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints, winner_rows
     from lrlab.sweeps.toml import read

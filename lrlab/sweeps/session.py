@@ -19,9 +19,8 @@ from lrlab.parameters import InputError
 from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.pace import Pace
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.run import run
+from lrlab.sweeps.run import Pace, run
 from lrlab.sweeps.toml import parse, to_toml
 
 NOTE_SECONDS = 2.0

@@ -22,11 +22,10 @@ from lrlab.model_entry import Success
 from lrlab.runs.job import memory_needed, memory_words
 from lrlab.runs.run import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
-from lrlab.sweeps import pace
+from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Span, Sweep
-from lrlab.sweeps.pace import Pace, require_time, size_words
 from lrlab.sweeps.results import COLUMNS, SweepResults
-from lrlab.sweeps.run import run
+from lrlab.sweeps.run import Pace, require_time, run, size_words
 from lrlab.sweeps.statistics import FLATTEST, midpoint
 from lrlab.sweeps.tables import cell_rows, described, midpoint_words, midpoints
 from lrlab.sweeps.toml import to_toml
@@ -166,7 +165,7 @@ PACED = Sweep(
 @pytest.fixture
 def clock(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(running.time, "monotonic", lambda: now[0])
     return now
 
 
@@ -204,7 +203,7 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
 @pytest.fixture
 def hasty(monkeypatch):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
-    monkeypatch.setattr(pace, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(running, "FIRST_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("hasty", "engine")

@@ -11,8 +11,8 @@ from lrlab.protocol import Limits
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
-from lrlab.sweeps.pace import size_words
 from lrlab.sweeps.results import SweepResults
+from lrlab.sweeps.run import size_words
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.shared import live
