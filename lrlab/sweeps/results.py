@@ -23,21 +23,6 @@ from lrlab.sweeps.definition import Sweep
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
-    "solver",
-    "trials",
-    "successes",
-    "success_rate",
-    "low",
-    "high",
-    "mean",
-    "spread",
-    "lower_quartile",
-    "median",
-    "upper_quartile",
-    "seed",
-    "refused",
-)
 ENDING = ("seed", "stop", "iterations", "seconds")
 """Columns of every trial. The one of `stop` holds indices in STOPS."""
 STOPS = ("", *Stop.__members__)
@@ -133,7 +118,7 @@ class SweepResults:
             return counted.sum(axis=1), (self.succeeded()[rows] & counted).sum(axis=1)
 
     def table(self, metric: str) -> "pd.DataFrame":
-        """Return a row per cell: a column for each axis, and `COLUMNS`.
+        """Return a row per cell: its axes and solver, then these columns.
 
         trials: finished. successes, success_rate, low, high (95% Wilson interval): by the sweep's `contour`. mean,
         spread (standard deviation) and quartiles describe the finite values of the metric. seed: of the first trial.
@@ -146,14 +131,14 @@ class SweepResults:
             known = np.where(trials > 0, 1.0, math.nan)
             successes = known * self.succeeded().sum(axis=1)
         low, high = (known * end for end in statistics.wilson_bounds(successes, trials))
-        columns: dict[str, Any] = {"seed": self._first_seeds, "trials": trials, "successes": successes}
+        columns: dict[str, Any] = {"trials": trials, "successes": successes}
         columns |= {"success_rate": successes / np.maximum(trials, 1), "low": low, "high": high}
         columns |= statistics.describe(np.where(np.isfinite(values), values, math.nan))
-        table = pd.DataFrame(columns).reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells])
+        jobs = pd.DataFrame({**columns, "seed": self._first_seeds}).drop(columns="error")
+        table = jobs.reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells]).reset_index(drop=True)
         table[["trials", "seed"]] = table[["trials", "seed"]].fillna(0).astype("int64")
-        about = {"solver": [cell.solver for cell in self.cells], "refused": [cell.refused for cell in self.cells]}
-        points = {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
-        return table.reset_index(drop=True).assign(**points, **about)[[*self.sweep.grid, *COLUMNS]]
+        points = pd.DataFrame([{**cell.axes, "solver": cell.solver} for cell in self.cells])
+        return points.join(table).assign(refused=[cell.refused for cell in self.cells])
 
     @cached_property
     def _first_seeds(self) -> list[int]:
