@@ -44,27 +44,23 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     A trial that is missing then has failed: it is not requested again.
     """
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
-    own = shared(sweep.most, grids)
+
+    def shares() -> list[int]:
+        """Return how many trials each solver may have in total: an equal share of what is left, besides its own."""
+        used = [int(grid.requested.sum()) for grid in grids]
+        each, more = divmod(max(0, sweep.most - sum(used)), len(used))
+        return [own + each + (k < more) for k, own in enumerate(used)]
+
+    def requests(most: Sequence[int]) -> dict[Job, range]:
+        rounds = [grid.next_round(limit) for grid, limit in zip(grids, most, strict=True)]
+        return {job: numbers for requested in rounds for job, numbers in requested.items()}
+
+    first = shares()
     # Trials that some solvers do not need go to solvers with an unknown contour.
-    while requested := next_round(grids, own) or next_round(grids, shared(sweep.most, grids)):
+    while requested := requests(first) or requests(shares()):
         yield requested
         for grid in grids:
             grid.count(results)
-
-
-def next_round(grids: Sequence["SolverGrid"], most: Sequence[int]) -> dict[Job, range]:
-    """Return the trials of the next round of all solvers, so that each has at most so many in all."""
-    requested: dict[Job, range] = {}
-    for grid, limit in zip(grids, most, strict=True):
-        requested |= grid.next_round(limit)
-    return requested
-
-
-def shared(most: int, grids: Sequence["SolverGrid"]) -> list[int]:
-    """Return how many trials each solver may have in total; the rest of `most` is divided equally."""
-    used = [int(grid.requested.sum()) for grid in grids]
-    each, more = divmod(max(0, most - sum(used)), len(used))
-    return [own + each + (k < more) for k, own in enumerate(used)]
 
 
 def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
