@@ -134,21 +134,19 @@ def _take_all(
     work: Results, store: Store, results: SweepResults, tell: Callable[[], None], stop: Callable[[], bool]
 ) -> None:
     """Store results as they arrive, each time in one transaction."""
-    pending: dict[Trial, TrialResult] = {}
 
     def take(new: list[ItemResult]) -> None:
-        # Ctrl-C may come between any two lines: storing the same trials again changes nothing.
+        finished = dict[Trial, TrialResult]()
         for _, trial, value in new:
             result = timed_out(trial) if value == TIMED_OUT else value
             if isinstance(result, Failure):
                 results.failures[trial] = result.sentence
             elif result.stop != Stop.CANCELLED.name:
-                pending[trial] = result
-        if pending:
-            store.add(pending)
-            results.add(pending)
-            results.computed += len(pending)
-            pending.clear()
+                finished[trial] = result
+        if finished:
+            store.add(finished)
+            results.add(finished)
+            results.computed += len(finished)
 
     try:
         while work.alive and not stop():

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise, product, zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -97,8 +97,7 @@ def limits(sweep: Sweep) -> pd.DataFrame:
     if len(sweep.grid) != 1 or family.asymptotics is nothing_known:
         return pd.DataFrame()
     [(axis, values)] = sweep.grid.items()
-    same_kind = _kind_at(sweep, (min(values),)) == _kind_at(sweep, (max(values),))
-    positions = sorted({*values, *(grid_nodes(sweep, axis, NODES).tolist() if same_kind else ())})
+    positions = sorted({*values, *(grid_nodes(sweep, axis, NODES).tolist() if _link_stays(sweep, axis) else ())})
     specs = {x: spec_near(sweep, (x,)) for x in positions}
     known = {x: numbers for x, spec in specs.items() if spec is not None and (numbers := family.asymptotics(spec))}
     table = pd.DataFrame.from_dict(known, orient="index")
@@ -172,11 +171,9 @@ def _region(loops: Points, nodes: Mask, name: str, x: Array, y: Array) -> Region
 
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     """Return the nodes of a grid, and the margins (columns, rows) at them; none if theory does not know the limits."""
-    names, fields = [*sweep.grid], dict[str, Array]()
-    corners = [[*ends] for ends in product(*((min(values), max(values)) for values in sweep.grid.values()))]
-    kinds = [_kind_at(sweep, corner) for corner in corners]
-    x = grid_nodes(sweep, names[0], NODES if kinds[0] == kinds[2] else FEW_COLUMNS)
-    y = grid_nodes(sweep, names[1], ROWS if kinds[0] == kinds[1] else FEW_ROWS)
+    (across, upwards), fields = sweep.grid, dict[str, Array]()
+    x = grid_nodes(sweep, across, NODES if _link_stays(sweep, across) else FEW_COLUMNS)
+    y = grid_nodes(sweep, upwards, ROWS if _link_stays(sweep, upwards) else FEW_ROWS)
     for i, j in np.ndindex(len(x), len(y)):
         spec = spec_near(sweep, (float(x[i]), float(y[j])))
         known = {} if spec is None else catalog.family(spec.model).margins(spec, sweep.contour)
@@ -237,10 +234,13 @@ def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:
         return None
 
 
-def _kind_at(sweep: Sweep, point: Sequence[float]) -> object:
-    """Return the quantities besides n/p that a limit depends on at a point, if theory knows them."""
-    spec = spec_near(sweep, point)
-    return None if spec is None else (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p")))
+def _link_stays(sweep: Sweep, axis: str) -> bool:
+    """Return whether the quantities besides n/p that a limit depends on are the same at both ends of an axis."""
+    low, kinds = {name: min(values) for name, values in sweep.grid.items()}, list[object]()
+    for end in (min, max):
+        spec = spec_near(sweep, [*(low | {axis: end(sweep.grid[axis])}).values()])
+        kinds.append(spec and (getattr(spec, "link_function", None), *map(spec.values().get, ("sparsity", "p"))))
+    return kinds[0] == kinds[1]
 
 
 def grid_nodes(sweep: Sweep, axis: str, count: int) -> Array:
