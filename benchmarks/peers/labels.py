@@ -16,7 +16,7 @@ from lrlab.data import reading as tables
 from lrlab.lowrank import LowRank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.parameters import declared, settle
-from lrlab.presets.published import FOLDER, located
+from lrlab.presets.papers import FOLDER, located
 
 TITLE = "many labels"
 DISTRIBUTIONS = ("scikit-learn",)

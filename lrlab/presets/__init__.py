@@ -19,7 +19,7 @@ from lrlab.runs.run import Progress, silent
 
 if TYPE_CHECKING:
     from lrlab.presets.definition import Preset
-    from lrlab.presets.published import Sets
+    from lrlab.presets.papers import Sets
     from lrlab.presets.result import Plan, Result
 
 

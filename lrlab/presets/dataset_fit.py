@@ -13,7 +13,7 @@ from lrlab.engine import solve
 from lrlab.models.multilabel import drawn_pattern
 from lrlab.models.multilabel_problem import measured, only_observed
 from lrlab.parameters import InputError, Value
-from lrlab.presets.published import Files
+from lrlab.presets.papers import Files
 from lrlab.runs.trace import Row
 
 MOST_SECONDS = 3600.0

@@ -10,9 +10,9 @@ until a `level`; with `steps` they judge every iteration. Any other `against` is
 position on the axis. `quantity` of a panel is `iteration` (seconds of an iteration) or `accuracy` (seconds until
 figure.metric is below figure.level). The metrics `processor` and `megabytes` are costs of runs.
 
-A line of theory is a `bound` (a formula, see `bounds`), a `slope` through the last point of its series, a fit through
-the `origin` to all points up to `to`, or a `mark`: a vertical line at a number of the spec. The line holds under the
-assumption `if`. A line that is `exact` for its series has the color of the series.
+A line of theory is a `bound` (a formula, see `quantities`), a `slope` through the last point of its series, a fit
+through the `origin` to all points up to `to`, or a `mark`: a vertical line at a number of the spec. The line holds
+under the assumption `if`. A line that is `exact` for its series has the color of the series.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,10 +29,10 @@ from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
 from lrlab.parameters import require_known
 from lrlab.presets import claims
-from lrlab.presets.bounds import evaluated
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS, MEASUREMENTS, STEPS, Placed, computed, cost, items_of, iterates, placed_in
+from lrlab.presets.quantities import evaluated
 from lrlab.presets.result import Panel, Plan, Result, Verdict, panel_table
 from lrlab.protocol import Stop
 from lrlab.runs.run import Trial, run_traced, run_trial

@@ -1,9 +1,32 @@
-"""The papers whose experiments are presets: authors, titles and BibTeX entries, read from `papers.json`."""
+"""The papers whose experiments are presets, and the published data sets that they use, which the user must provide.
+
+`papers.json` has authors, titles and venues; `data_sets.json` has sizes and sources. The package contains none of the
+data files. lrlab finds them by the names that the usual archives give them.
+"""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lrlab.data.files import data_suffix
+from lrlab.parameters import InputError
+
+ENDINGS = (".arff", ".txt", ".svm", ".svmlight", ".libsvm", ".npz", ".csv")
+FOLDER = "LRLAB_DATA"
+"""Environment variable with the default folder."""
+SETS: dict[str, dict[str, Any]] = json.loads(files("lrlab.presets").joinpath("data_sets.json").read_text("utf-8"))
+"""Facts about each set, by name: numbers of training samples (`rows`), test samples, features and labels; means of
+nonzero features and positive labels per sample; source, license and reference. From Yu et al. (2014), Table 2; for
+emotions and corel5k, counted in the files."""
+HOW = (
+    "For a set NAME the folder, or its subfolder NAME, holds NAME-train and NAME-test in any format that lrlab reads "
+    "(.arff, .svm, .txt, .csv, .npz; also as .gz or .bz2), and NAME.xml with the labels if the format is ARFF."
+)
+"""Layout of a folder of data sets."""
 
 
 @dataclass(frozen=True)
@@ -47,3 +70,56 @@ PAPERS = {about["key"]: Paper(**about) for about in _KNOWN}
 def paper_of(name: str) -> Paper | None:
     """Return the paper of a preset, or None if it belongs to no paper."""
     return PAPERS.get(name.partition("-")[0])
+
+
+class Files(NamedTuple):
+    """The files of a data set: training samples, test samples, and the list of labels, if any."""
+
+    train: Path
+    test: Path
+    labels: Path | None
+
+
+Sets = dict[str, Files]
+"""Files of data sets by name."""
+
+
+def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Sets:
+    """Return the files of the named data sets that a folder holds, or, if it holds none of them, of all its sets.
+
+    folder: by default LRLAB_DATA, with the layout HOW; upper and lower case are the same. InputError without any set.
+    """
+    given = folder or os.environ.get(FOLDER)
+    if not given:
+        raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
+    if not Path(given).is_dir():
+        raise InputError("data", "a folder with data sets", given, "name an existing one")
+    if found := {name: files for name, files in presence(given, names).items() if files}:
+        return found
+    stems = [path.stem.lower() for path in (*Path(given).iterdir(), *Path(given).glob("*/*")) if path.suffix in ENDINGS]
+    others = {name for stem in stems if "train" in stem and (name := stem.partition("train")[0].rstrip("-_. "))}
+    if found := {name: files for name, files in presence(given, tuple(sorted(others))).items() if files}:
+        return found
+    remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
+    raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
+
+
+def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
+    """Return for each data set its files in a folder, by default LRLAB_DATA, or None if they are missing."""
+    given = folder or os.environ.get(FOLDER)
+    return {name: _files(Path(given), name) if given and Path(given).is_dir() else None for name in names}
+
+
+def _files(folder: Path, name: str) -> Files | None:
+    """Return the files of a set in a folder or in its subfolder of that name; None without training or test samples."""
+    parts: dict[str, Path] = {}
+    inside = sorted(path for path in folder.glob("*/*") if path.parent.name.lower() == name)
+    for path in [*sorted(folder.iterdir()), *inside]:
+        ending = data_suffix(path)
+        stem = path.name.lower().rpartition(ending or ".")[0]
+        if ending == ".xml" and stem == name:
+            parts.setdefault("labels", path)
+        for part in ("train", "test") if ending in ENDINGS and stem.startswith(name) else ():
+            if part in stem.removeprefix(name):
+                parts.setdefault(part, path)
+    return Files(parts["train"], parts["test"], parts.get("labels")) if {"train", "test"} <= parts.keys() else None

@@ -1,24 +1,37 @@
-"""Quantities in theorems that no solver computes: numbers of simulated data, each with its parts by name."""
+"""Quantities in theorems: numbers of simulated data that no solver computes, each with its parts by name, and formulas.
 
+Preset files have formulas for lines in figures and for positions on an axis.
+"""
+
+import ast
 import math
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache, partial
 from itertools import islice
+from timeit import timeit
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, hstack
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank_problem import orthonormal
+from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.operators.rank_one import weighted_gram
-from lrlab.presets.products import fast_products, threaded_products
-from lrlab.runs.job import make_job
+from lrlab.runs.job import cores, make_job
 from lrlab.runs.run import Newest, run_job
+from lrlab.solvers.multilabel.label_losses import SQUARED
+from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.leml_steps import Risk
+from lrlab.theory import spiked
 
 Parts = dict[str, float]
 SLOPE = math.sqrt(2.0 / math.pi)
@@ -27,6 +40,10 @@ WS = 8
 """Matrices per set of measurements."""
 SWEEPS, RECOVERED = 300, 0.01
 """Most sweeps of alternating minimization, and the largest relative error of a recovered matrix."""
+PRODUCTS, REPEATS = ("gradient", "hessian"), 7
+"""The timed products of LEML with the factor W, and how many times each is timed."""
+Actions = tuple[Callable[[], Array], Callable[[], Array]]
+"""The gradient, and the Hessian product."""
 
 
 def properties(spec: Any) -> Parts:
@@ -231,6 +248,65 @@ def sign_moments(spec: Any, distance: float) -> Parts:
     return {"matrix": share * matrix, "length": share * float(np.vdot(g, g)) / spec.m / spec.d1}
 
 
+def fast_products(spec: Any, features: float) -> Parts:
+    """Return the speed-up of LEML's fast products (Yu et al. 2014, eq. 10 and 11), with so many nonzero features a row.
+
+    The gradient and the Hessian product of the factor W (eq. 8 and 9) on simulated rows, squared loss, against products
+    with a stored table of the rows h_j (x) x_i.
+    """
+    spec = spec.replace(density=features / spec.d)
+    problem, factors = spec.build(), _factors(spec)
+    return _speed_ups(direct(problem, *factors), in_parts(problem, *factors, 1))
+
+
+def threaded_products(spec: Any, threads: float) -> Parts:
+    """Return the speed-up of both products on threads over one; nothing if there are fewer cores."""
+    if threads > cores():
+        return {}
+    problem, factors = spec.build(), _factors(spec)
+    with ThreadPoolExecutor(int(threads)) as pool:
+        return _speed_ups(in_parts(problem, *factors, 1), in_parts(problem, *factors, int(threads), pool.map))
+
+
+def _factors(spec: Any) -> tuple[Array, Array, Array]:
+    """Return W, a direction S and H."""
+    rng = np.random.default_rng(spec.seed)
+    W, S, H = (rng.standard_normal((size, spec.rank)) for size in (spec.d, spec.d, spec.labels))
+    return W, S, H
+
+
+def _speed_ups(slow: Actions, fast: Actions) -> Parts:
+    """Return the ratios of median times, taken in turn."""
+    ratios = {}
+    for name, *pair in zip(PRODUCTS, slow, fast, strict=True):
+        seconds = [[timeit(action, number=1) for action in pair] for _ in range(REPEATS + 1)][1:]
+        ratios[name] = float(np.divide(*np.median(seconds, axis=0)))
+    return ratios
+
+
+def in_parts(problem: MultilabelProblem, W: Array, S: Array, H: Array, count: int, run: Any = map) -> Actions:
+    """Return the fast products of rows in parts; run: `map`, or the same on threads."""
+    cuts = np.linspace(0, len(problem.Y.indptr) - 1, count + 1).astype(int)
+    parts = []
+    for rows in map(slice, cuts, cuts[1:]):
+        own: Any = SimpleNamespace(X=problem.X[rows], Y=problem.Y[rows], mask=problem.mask[rows], intercept=False)
+        parts.append(Risk(Labels(own, SQUARED), 0.0).of_features(H))
+    products = [part.derivatives(W)[1] for part in parts]
+    return (
+        lambda: sum(run(lambda part: part.derivatives(W)[0], parts)),
+        lambda: sum(run(lambda product: product(S), products)),
+    )
+
+
+def direct(problem: MultilabelProblem, W: Array, S: Array, H: Array) -> Actions:
+    """Return both with a stored table of the rows h_j (x) x_i, one for each label observed (eq. 8 and 9)."""
+    rows, columns = problem.mask.nonzero()
+    Z = csr_array(hstack([diags_array(H[columns, c]) @ problem.X[rows] for c in range(H.shape[1])]))
+    y, w, s = problem.Y.toarray()[rows, columns], W.T.ravel(), S.T.ravel()
+    shape = W.shape[::-1]
+    return lambda: (Z.T @ (Z @ w - y)).reshape(shape).T, lambda: (Z.T @ (Z @ s)).reshape(shape).T
+
+
 QUANTITIES: dict[str, Callable[..., Parts]] = {
     function.__name__.replace("_", "-"): function
     for function in (properties, isometry, contraction, statistical_error, link_gap, many_matrices, convex_rank)
@@ -238,3 +314,55 @@ QUANTITIES: dict[str, Callable[..., Parts]] = {
     + (fast_products, threaded_products)
 }
 """Functions of a spec with the seed of a trial, and of the place if the axis is not a parameter, by name."""
+
+
+def evaluated(formula: str, specs: Sequence[Any], x: ArrayLike = math.nan) -> Array:
+    """Return a formula, such as "2 * noise * sqrt(p / m)" or "0.5**x", at each of the specs.
+
+    Its names are attributes of the specs, FUNCTIONS of these, `pi`, and `x`: the positions on an axis that is not a
+    parameter, such as the iteration. pandas evaluates it, with functions such as `sqrt` and `log`. pandas is no
+    sandbox: formulas come from lrlab's own files.
+    """
+    places = np.broadcast_to(x, len(specs))
+    values: dict[str, Any] = {"pi": math.pi, "x": places}
+    for name in {node.id for node in ast.walk(ast.parse(formula)) if isinstance(node, ast.Name)}:
+        if name in FUNCTIONS:
+            values[name] = np.array([FUNCTIONS[name](*one) for one in zip(specs, places.tolist(), strict=True)])
+        elif hasattr(specs[0], name):
+            values[name] = np.array([getattr(spec, name) for spec in specs], float)
+    numbers = pd.eval(formula, local_dict=values, global_dict={}, engine="python")
+    return np.broadcast_to(np.asarray(numbers, float), len(specs))
+
+
+@lru_cache(maxsize=1024)
+def pairwise_limit(spec: Any) -> float:
+    """Return the exact limit of Algorithm 1's error, sqrt(2 - 2 <b, b-hat>), for large p at a fixed n/p.
+
+    Reference: `theory.spiked`.
+    """
+    overlap = spiked.predict(spec.link_function.moments, spec.n / spec.p).overlap
+    return math.sqrt(2.0 - 2.0 * math.sqrt(overlap))
+
+
+def frequent_label(spec: Any, largest: float) -> float:
+    """Return the norm of a (L, d) matrix of independent entries of variance p_l / d for large L and d.
+
+    p_l is `largest` in the first row and the same in all others, 1 in sum. The first row adds a term of rank one to the
+    Gram matrix of the others, whose eigenvalues follow the law of Marchenko and Pastur; the largest one leaves these
+    if R(1/P) + P exceeds their edge, R being the R-transform of that law.
+    """
+    rest, rows = 1.0 - largest, spec.labels - 1.0
+    if largest <= rest / rows * (1.0 + math.sqrt(rows / spec.d)):
+        return math.sqrt(rest) * (1.0 / math.sqrt(rows) + 1.0 / math.sqrt(spec.d))
+    return math.sqrt(largest + rest / spec.d / (1.0 - rest / (rows * largest)))
+
+
+FUNCTIONS: dict[str, Callable[[Any, float], float]] = {
+    # The eigengap of E[M/4], its smaller eigenvalue and its larger one (Yi et al. 2015, eq. 3.1 and 3.2).
+    "phi": lambda spec, x: spec.link_function.moments.phi,
+    "width": lambda spec, x: 1.0 - spec.link_function.moments.mu0**2,
+    "scale": lambda spec, x: FUNCTIONS["phi"](spec, x) + FUNCTIONS["width"](spec, x),
+    "pairwise_limit": lambda spec, x: pairwise_limit(spec),
+    "frequent_label": frequent_label,
+}
+"""Numbers of a spec and a position on the axis, by their names in formulas."""

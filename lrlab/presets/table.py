@@ -32,7 +32,7 @@ from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import counts, settings_of
-from lrlab.presets.published import SETS, Sets, located
+from lrlab.presets.papers import SETS, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
@@ -211,13 +211,15 @@ def _judged(preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFra
     trials = trials.dropna(subset=["value"]) if preset.data else trials
     # The paper repeats a series of full rank for each share, but it is one fit per trial.
     ran = placed[[*keys, "x"]].merge(trials, on=keys).drop_duplicates(["series", "x", "trial"])
-    errors: dict[str, dict[Any, float]] = {}
-    numbers: dict[str, dict[Any, float]] = {}
-    for row in placed.to_dict("records"):
-        # Each trial hides other labels: with one trial, the test samples do not tell that spread.
-        if preset.data and (row["trials"] > 1 or row["observed"] == 1):
-            errors.setdefault(row["series"], {})[row["x"]] = sampling_error(metric, row["ours"], row["data"])
-        numbers.setdefault(row["series"], {})[row["x"]] = row["paper"]
+    # Each trial hides other labels: with one trial, the test samples do not tell that spread.
+    known = placed[(placed["trials"] > 1) | (placed["observed"] == 1)] if preset.data else placed[:0]
+    errors = {
+        series: {row.x: sampling_error(metric, row.ours, row.data) for row in own.itertuples()}
+        for series, own in known.groupby("series")
+    }
+    numbers = {
+        series: dict(zip(own["x"], own["paper"], strict=True)) for series, own in placed.groupby("series", sort=False)
+    }
     samples = samples_of(ran, "x", "value")._replace(errors=errors, blocks=_blocks(ran, metric, errors))
     best = 1 if _measure(preset, panel).rising != panel.get("complement", False) else -1
     return [*claims.verdicts(preset, panel["title"], samples), *claims.on_numbers(numbers, samples, best)]

@@ -12,7 +12,7 @@ import lrlab
 from lrlab.data.hints import Hints
 from lrlab.data.reading import read
 from lrlab.data.recover import read_task
-from lrlab.presets.published import located
+from lrlab.presets.papers import located
 from tests.data.cases import save_npz
 
 DATA = Path(__file__).parents[3] / "shared" / "data"

@@ -13,7 +13,7 @@ from lrlab.parameters import InputError
 from lrlab.presets import claims, table
 from lrlab.presets.definition import read
 from lrlab.presets.evidence import Samples
-from lrlab.presets.published import SETS, located, presence
+from lrlab.presets.papers import SETS, located, presence
 from lrlab.presets.table import redrawn
 from tests.data.cases import save_npz
 

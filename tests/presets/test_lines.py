@@ -11,7 +11,7 @@ from lrlab import presets
 from lrlab.engine.results import LocalResults, collect
 from lrlab.models.axes import place
 from lrlab.models.multilabel import Multilabel
-from lrlab.presets import claims, items, lines, products
+from lrlab.presets import claims, items, lines, quantities
 from lrlab.presets.evidence import Samples
 
 
@@ -249,9 +249,9 @@ def test_fast_and_direct_products_agree_and_threads_beyond_the_cores_are_left_ou
     W, S, H = (rng.standard_normal((size, 3)) for size in (30, 30, 8))
     with ThreadPoolExecutor(2) as pool:
         for count in (1, 3):
-            fast = products.in_parts(problem, W, S, H, count, pool.map)
-            for slow, quick in zip(products.direct(problem, W, S, H), fast, strict=True):
+            fast = quantities.in_parts(problem, W, S, H, count, pool.map)
+            for slow, quick in zip(quantities.direct(problem, W, S, H), fast, strict=True):
                 assert slow() == pytest.approx(quick(), abs=1e-10)
-    assert set(products.fast_products(spec, 6)) == set(products.PRODUCTS)
-    monkeypatch.setattr(products, "cores", lambda: 2)
-    assert products.threaded_products(spec, 4) == {}
+    assert set(quantities.fast_products(spec, 6)) == set(quantities.PRODUCTS)
+    monkeypatch.setattr(quantities, "cores", lambda: 2)
+    assert quantities.threaded_products(spec, 4) == {}

@@ -11,10 +11,9 @@ from lrlab import presets
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import items
-from lrlab.presets.bounds import FUNCTIONS, evaluated, pairwise_limit
 from lrlab.presets.definition import moved
 from lrlab.presets.items import Search
-from lrlab.presets.quantities import QUANTITIES, at_distance
+from lrlab.presets.quantities import FUNCTIONS, QUANTITIES, at_distance, evaluated, pairwise_limit
 
 
 def bound_of(name, number, spec, x=np.nan):
