@@ -2,7 +2,6 @@
 
 import math
 import threading
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -153,12 +152,6 @@ class SweepResults:
         for row, job in enumerate(self.sweep.jobs):
             own = {name: values[row].tolist() for name, values in quartiles.items() if not np.isnan(values[row]).all()}
             yield job, own | {name: [value] * 3 for name, value in theory.predictions(job, sampled=False).items()}
-
-    def stops(self, job: Job) -> dict[str, int]:
-        """Return how many trials of a job ended how."""
-        with self._lock:
-            column = self._columns["stop"][self._rows[job]]
-        return dict(sorted(Counter(STOPS[int(index)] for index in column[~np.isnan(column)]).items()))
 
     def trial_rows(self) -> Iterator[dict[str, Any]]:
         """Yield a row per trial: the cell's values, solver, trial, seed, scores, predictions, how it ended, refused.

@@ -37,6 +37,7 @@ def cell_rows(results: SweepResults) -> list[Row]:
     ruled, rows = results.sweep.success is not None, list[Row]()
     for cell, own in zip(results.cells, table.fillna({"successes": 0}).to_dict("records"), strict=True):
         known = own["trials"] or own["inferred"]
+        stops = Counter(trial.stop for trial in results.results(cell.job).values()) if cell.job else {}
         row: Row = {
             "axes": dict(cell.axes),
             "solver": cell.solver,
@@ -46,7 +47,7 @@ def cell_rows(results: SweepResults) -> list[Row]:
             "interval": ([own["low"], own["high"]] if known else [0.0, 1.0]) if ruled else None,
             "inferred": own["inferred"],
             "metrics": metrics[cell.job] if cell.job else {},
-            "stops": results.stops(cell.job) if cell.job else {},
+            "stops": dict(sorted(stops.items())),
             "failed": failed[cell.job] if cell.job else 0,
             "refused": cell.refused,
         }

@@ -198,8 +198,9 @@ class Source:
 
     def check(self, kind: Kind, what: str, path: KeyPath = ()) -> None:
         """Raise InputError for the first value of a wrong kind, unknown key or missing key."""
-        value, switch = self.paths[path], SWITCH.types
-        if not isinstance(value, kind.types) or (isinstance(value, switch) and kind not in (SWITCH, ANY)):
+        value = self.paths[path]
+        # For Python true and false are whole numbers.
+        if not isinstance(value, kind.types) or (isinstance(value, bool) and kind not in (SWITCH, ANY)):
             got = f'"{value}"' if isinstance(value, str) else str(value)
             raise self._at(path, InputError(what, kind.words, got, f"write it as {kind.words}"))
         if isinstance(value, list) and kind.elements:
