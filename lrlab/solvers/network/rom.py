@@ -3,13 +3,12 @@
 from copy import copy
 from typing import Annotated
 
-import numpy as np
 from numpy.random import Generator
-from scipy.sparse.linalg import eigsh
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
+from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.parameters import choice
 from lrlab.protocol import Iterates
@@ -63,24 +62,20 @@ def ep_rom(
     "Normalized iterative hard thresholding for matrix completion".
     """
     A, b, r = problem.operator, problem.b, problem.rank
-    whole = projection == "exact" or r >= A.shape[0] - 1
-    nearest = (lambda M: lowrank.from_symmetric(M.dense(), r)) if whole else (lambda M: lanczos(M, r, rng))
     biased = copy(A)
     if trace_sign == "printed":
         biased.trace, step_rule = -A.trace, "fixed"
-    at = first_point(A, b, nearest(biased.moment(b)), step_rule)
+
+    def projected(M: Moment) -> LowRank:
+        exact = projection == "exact"
+        return lowrank.from_symmetric(M.dense(), r) if exact else nearest(M, r, rng, settled=1e-14, formed=False)
+
+    at = first_point(A, b, projected(biased.moment(b)), step_rule)
     lowest, eta = at.objective, step if step_rule == "fixed" else None
     while True:
         G = biased.moment(at.d)
         GU = G.times(at.W.U, at.P)
-        move = lambda eta: nearest(at.W - eta * G)  # noqa: B023, E731
+        move = lambda eta: projected(at.W - eta * G)  # noqa: B023, E731
         new, taken = stepped(A, b, at, GU, eta, lowest, move)
         yield iterate(b, at, new.W, taken, f"Step {taken:.3g}.")
         at, lowest = new, min(lowest, new.objective)
-
-
-def lanczos(M: Moment, r: int, rng: Generator) -> LowRank:
-    """Return the nearest matrix of rank r to a symmetric M, by Lanczos steps on products with it."""
-    # The multiple eigenvalues of well-conditioned networks need a start with a part in every direction.
-    values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(M.shape[0]).astype(M.dtype))
-    return lowrank.from_core(U, np.diag(values), r)
