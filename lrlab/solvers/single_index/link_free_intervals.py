@@ -138,28 +138,13 @@ def spread(data: Data, one: Step, rows: Array, axes: Array, *, elliptical: bool)
         moved *= ((data.answers - yes) / (1.0 - np.minimum(leverages, 0.999)))[:, None]
         # Of heavy-tailed columns few rows decide the error of an entry.
         return b, moved.T @ moved, effective(np.square(moved @ axes.T))
-    v, informative, omega = float(h @ (1.0 - leverages)), float(effective(h)), precision(rows)
+    v, informative, (n, k) = float(h @ (1.0 - leverages)), float(effective(h)), rows.shape
+    # The inverse of a sample covariance is too large on average.
+    omega = np.linalg.inv(rows.T @ rows) * max(n - k - 1.0, 1.0)
     lost = informative / max(informative - one.link.parameters, 1.0)
     # Of few informative rows the leverages, k / informative, and with them v, are uncertain, too.
-    freedom = 1.0 / (1.0 / effective(np.square(psi)) + 3.0 * len(b) / informative**2)
+    freedom = 1.0 / (1.0 / effective(np.square(psi)) + 3.0 * k / informative**2)
     return b + multiplier / v * (omega @ b), float(psi @ psi) * lost / v**2 * omega, np.array(freedom)
-
-
-def precision(rows: Array) -> Array:
-    """Return the inverse covariance of centered rows (n, k).
-
-    A multiple of the identity if it passes for one: by John's test of all entries together (Ledoit & Wolf 2002, "Some
-    hypothesis tests for the covariance matrix when the dimension is large compared to the sample size"), and by the
-    largest difference, which shows a single pair of columns.
-    """
-    n, k = rows.shape
-    S = rows.T @ rows / n
-    variance = S.trace() / k
-    apart = np.square(S / variance - np.eye(k))
-    together = (n * float(apart.sum()) / k - k - 1.0) / 2.0
-    if together < 3.0 and n * float((apart / (1.0 + np.eye(k))).max()) < (np.sqrt(4.0 * np.log(k)) + 2.0) ** 2:
-        return np.eye(k) / variance
-    return np.linalg.inv(S) * max(n - k - 1.0, 1.0) / n
 
 
 def angles(c: Array, C: Array, freedom: Array | float, axes: Array) -> tuple[Array, Array, Array]:
