@@ -311,7 +311,7 @@ def test_converged_is_said_of_small_residuals_only(model, name):
     stop_is_true(trace)
 
 
-@pytest.mark.parametrize("iterations", [3, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("iterations", [3, pytest.param(200, marks=pytest.mark.soak)])
 def test_gauss_newton_does_not_converge_where_its_linear_problems_cannot_be_solved(iterations):
     """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off.
 

@@ -22,6 +22,7 @@ from lrlab.theory.information import information_limits
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_sampler import posterior_samples
 from lrlab.theory.predicted_overlap import best_overlap
+from tests.thorough import a_third
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 7200, endpoint=False)
 CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -54,8 +55,7 @@ def problems(link, count, n, p):
 LINKS = [SignLink(0.1), SignLink(0.0), LogisticLink(), ThresholdLink(0.0, 1.0), ThresholdLink(0.3, 1.0)]
 
 
-@pytest.mark.parametrize("link", LINKS, ids=repr)
-@pytest.mark.parametrize("n", [4, 30])
+@pytest.mark.parametrize(("link", "n"), a_third([(link, n) for link in LINKS for n in (4, 30)]), ids=repr)
 def test_samples_of_the_posterior_agree_with_integrals_over_the_circle(link, n):
     X, y, truth, rng = problems(link, 20, n, 2)
     samples = posterior_samples(link, X, y, truth, range(20, 400), 0.2, rng)

@@ -23,6 +23,7 @@ from lrlab.theory.information import LEVELS, log_information
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.smoothing import smoothed
 from lrlab.theory.state_evolution import overlaps
+from tests.thorough import a_third
 
 Z = np.array([-3.7, -1.0, -0.25, 0.0, 0.5, 1.0, 2.25])
 EXAMPLES = int(os.environ.get("LRLAB_FUZZ", "0")) or 500
@@ -173,7 +174,7 @@ STEEP = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", STEEP)
+@pytest.mark.parametrize("text", a_third([*STEEP]))
 def test_limits_and_moments_of_steep_links_tend_to_those_of_jumps(text):
     sharp, best, moments = STEEP[text], [], []
     for k in SLOPES:

@@ -18,7 +18,7 @@ from lrlab.ui.shared import live
 from tests.data import cases
 from tests.data.hostile_files import KINDS as HOSTILE
 from tests.data.hostile_files import npz
-from tests.thorough import but
+from tests.thorough import a_third, but
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
 
@@ -42,7 +42,7 @@ def test_the_first_screen_is_a_drop_area_with_six_tiles():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(EXAMPLES))
+@pytest.mark.parametrize("name", a_third(list(EXAMPLES)))
 def test_each_example_is_recovered_and_says_where_it_is_from(name):
     at = finished(opened(measurements=name))
     assert not errors(at)

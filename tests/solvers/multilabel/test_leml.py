@@ -17,16 +17,12 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import drive
-from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.cplst import cplst
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
-from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
-from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.multilabel.leml_steps import Risk
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.trace_norm import trace_norm
 from tests.solvers import driving
@@ -110,24 +106,6 @@ def test_another_rank_can_be_fitted():
         assert run(solver, problem, 1, fitted_rank=100)[1][0].estimate.s.shape == (7,)
 
 
-@pytest.mark.parametrize("solver", [leml_squared, leml_logistic])
-def test_the_frobenius_penalty_is_that_of_ridge_regression(solver, monkeypatch):
-    monkeypatch.setattr(leml_steps, "NEWTON_STEPS", 30)
-    problem = SPECS["sparse-missing"].build()
-    loss = SQUARED if solver is leml_squared else LOGISTIC
-    options = {"penalty": "frobenius", "regularization": 2.0, "fitted_rank": 7, "steps": 200}
-    stop, iterates = run(solver, problem, 600, **options)
-    assert stop is Stop.CONVERGED
-    # At full rank the problem is convex: a single factor Z with H = I has the same optimum.
-    labels = Labels(problem, loss)
-    f = Risk(labels, 2.0).of_features(np.eye(7))
-    Z = newton.newton(f, np.zeros((30, 7)), 100, 1000, 1e-12)
-    assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-10)
-    assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=1e-6)
-    values = [iterate.objective for iterate in iterates]
-    assert (np.diff(values) <= 1e-9 * values[0]).all()
-
-
 TALL, WIDE = SPECS["sparse"], SPEC.replace(n=20, d=40)
 
 
@@ -167,23 +145,6 @@ def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, 
     assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
     again = (Affine if centred else LowRank).restored(only.estimate.arrays())
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
-
-
-@every_spec
-@pytest.mark.parametrize("name", ["squared", "logistic", "squared-hinge"])
-def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
-    problem, loss = spec.build(), ALL_LOSSES[name]
-    _, iterates = run(binary_relevance, problem, loss=name, regularization=2.0)
-    last = iterates[-1]
-    labels = Labels(problem, loss)
-    f = Risk(labels, 2.0).of_features(np.eye(7))
-    Z = newton.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
-    assert last.objective == pytest.approx(f.value(last.estimate.dense()), rel=1e-9)
-    assert last.objective == pytest.approx(f.value(Z), rel=1e-6)
-    assert last.estimate.dense() == pytest.approx(Z, abs=2e-3)
-    assert isinstance(last.estimate, loss.kind)
-    for iterate in iterates:
-        assert iterate.objective == pytest.approx(f.value(iterate.estimate.dense()), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared-hinge"])

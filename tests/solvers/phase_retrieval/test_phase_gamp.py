@@ -19,6 +19,7 @@ from lrlab.theory import phase
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase import STARTS
 from lrlab.theory.state_evolution import overlaps
+from tests.thorough import a_third
 
 OPTIONS = {"start": "optimal", "refine": "none"}
 
@@ -56,7 +57,7 @@ SPECS = (
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", SPECS, ids=repr)
+@pytest.mark.parametrize("spec", a_third(SPECS), ids=repr)
 def test_every_iteration_is_predicted(spec):
     number, seeds = 12, 5
     paths = []
@@ -157,7 +158,7 @@ CASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("field", FIELDS)
-@pytest.mark.parametrize(("start", "ratio", "noise"), CASES)
+@pytest.mark.parametrize(("start", "ratio", "noise"), a_third(CASES))
 def test_the_predicted_overlap_against_simulation(field, start, ratio, noise):
     spec = PhaseRetrieval(m=int(200 * ratio), p=200, field=field, **noise)
     overlaps = []

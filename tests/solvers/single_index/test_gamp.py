@@ -210,11 +210,13 @@ def test_a_weak_signal_ends_by_itself(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "spec",
-    [
-        OneBitSensing(noise=10.0, n=2000, p=50),
-        FlippedLogistic(intercept=2.0, flip=0.3, n=2000, p=50),
-        OneBitPhaseRetrieval(n=100, p=50),
-    ],
+    a_third(
+        [
+            OneBitSensing(noise=10.0, n=2000, p=50),
+            FlippedLogistic(intercept=2.0, flip=0.3, n=2000, p=50),
+            OneBitPhaseRetrieval(n=100, p=50),
+        ]
+    ),
     ids=repr,
 )
 def test_weak_signals_are_recovered_about_as_well_as_by_the_better_moment(spec):
