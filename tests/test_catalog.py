@@ -236,20 +236,6 @@ def test_the_wall_limit_holds_inside_a_pass(monkeypatch):
     assert run_job(job).stop is Stop.TIMEOUT
 
 
-@pytest.mark.parametrize(
-    ("solver", "settings", "sentence"),
-    [
-        ("pairwise", {}, 'solver must be one of .* did you mean "pairwise-moment"?'),
-        ("pairwise-moment", {"pair": "all"}, 'setting of pairwise-moment must be one of .* did you mean "pairs"?'),
-        ("pairwise-moment", {"pairs": "some"}, "pairs must be one of consecutive, all, got some"),
-        ("pairwise-moment", {"max_iter": 0}, r"max_iter must be a whole number in 1\.\.1000000, got 0"),
-    ],
-)
-def test_wrong_settings_are_refused(solver, settings, sentence):
-    with pytest.raises(InputError, match=sentence):
-        lrlab.solve(catalog.spec("one-bit-sensing"), solver, **settings)
-
-
 def test_large_problems_stream_and_others_are_refused(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "2")
     spec = catalog.spec("one-bit-sensing", n=1_000_000, p=2000)

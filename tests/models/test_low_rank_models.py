@@ -64,20 +64,6 @@ def test_unobserved_rows_are_predicted_from_features():
     assert plain.metrics["error"] > 0.5, "as many entries do not suffice where nothing else is known"
 
 
-@pytest.mark.parametrize(
-    ("model", "values", "sentence"),
-    [
-        ("rank-one-sensing", {"rank": 60}, r"rank must be in 1..min\(50, 50\) = 50, got 60: lower rank"),
-        ("polynomial-network", {"r": 101}, r"r must be in 1..min\(100, 100\) = 100, got 101"),
-        ("inductive-completion", {"d1": 501}, r"d1 must be in 1..n1 = 500, got 501"),
-        ("inductive-completion", {"n1": 100_000, "n2": 100_000}, "n2 must be at most 1000"),
-    ],
-)
-def test_what_no_matrix_can_fulfil_is_refused(model, values, sentence):
-    with pytest.raises(InputError, match=sentence):
-        lrlab.spec(model, **values)
-
-
 def test_dense_measurements_that_do_not_fit_are_refused_with_the_reason(monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     spec = lrlab.spec("rank-one-sensing", m=20_000, d1=200, d2=200, operator="dense")

@@ -55,20 +55,6 @@ def test_data_bytes_cover_what_is_held():
         assert held <= spec.data_bytes
 
 
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"rank": 30}, r"rank must be in 1..min\(d, labels\) = 12, got 30: lower the rank"),
-        ({"per_row": 20}, "per_row must be less than labels = 20, got 20"),
-        ({"seen_per_row": 20}, "seen_per_row must be less than labels = 20, got 20: set it to 0"),
-        ({"observed": 0.5, "seen_per_row": 2}, "observed must be 1 if seen_per_row is not 0, got 0.5"),
-    ],
-)
-def test_contradictions_are_refused(changes, sentence):
-    with pytest.raises(InputError, match=sentence):
-        SPEC.replace(**changes)
-
-
 def own(rng, rows, labels=6):
     X, Y = rng.standard_normal((rows, 4)), (rng.random((rows, labels)) < 0.3).astype(int)
     return X, Y

@@ -63,18 +63,6 @@ def test_scores_are_invariant_to_a_global_phase_only(field):
     assert problem.score(0.0 * x) == pytest.approx({"error": 1.0, "overlap": 0.0, "misfit": 1.0})
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 128: take p = 121"),
-        ({"truth": "upload", "p": 64}, "picture must be an uploaded PNG or JPEG, got none"),
-    ],
-)
-def test_contradictions_are_refused(values, sentence):
-    with pytest.raises(InputError, match=sentence):
-        PhaseRetrieval(**values)
-
-
 SMALL = CodedDiffraction(side=8, masks=3, oversampling=2)
 
 

@@ -123,20 +123,6 @@ def test_a_black_picture_has_no_direction():
         pictures.encode(png(np.zeros((8, 8), np.uint8)), 8)
 
 
-@pytest.mark.parametrize(
-    ("values", "sentence"),
-    [
-        ({"sparsity": 21}, r"sparsity must be in 0\.\.p = 20, got 21: lower the sparsity or raise p"),
-        ({"truth": "phantom"}, r"p must be the square of a side in 4\.\.64 .*, got 20: take p = 16, or a random"),
-        ({"truth": "phantom", "p": 64, "sparsity": 3}, "sparsity must be 0 if the signal is an image"),
-        ({"treshold": 1}, 'did you mean "threshold"?'),
-    ],
-)  # fmt: skip
-def test_contradictions_are_refused(values, sentence):
-    with pytest.raises(InputError, match=sentence):
-        catalog.spec("one-bit-phase-retrieval", **values)
-
-
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
 DESIGNS = ("gaussian", "correlated", "student", "rademacher")
 STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.NO_MINIMUM, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}

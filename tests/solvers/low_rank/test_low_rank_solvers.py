@@ -17,7 +17,6 @@ from lrlab.models.rank_one_sensing import RankOneSensing
 from lrlab.operators.operator import Moment
 from lrlab.operators.rank_one import RankOne
 from lrlab.operators.tangent import point
-from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.low_rank import gnimc, matrix_irls
 from lrlab.solvers.low_rank.altmin import altmin
@@ -186,12 +185,6 @@ def test_gauss_newton_completes_scarce_and_ill_conditioned_tables(seed):
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
 
 
-@pytest.mark.parametrize("solver", ["r2rils", "matrix-irls"])
-def test_features_are_refused(solver):
-    with pytest.raises(InputError, match="set features=canonical"):
-        lrlab.solve(lrlab.spec("inductive-completion"), solver)
-
-
 def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
     rng = np.random.default_rng(2)
     problem = lrlab.spec("rank-one-sensing", d1=7, d2=6, rank=2, m=60).build()
@@ -290,11 +283,6 @@ def test_the_second_stage_is_the_regression_on_the_completed_table():
     *_, state = islice(states, len(trace.rows))
     expected = np.linalg.lstsq(A.X, state.estimate.dense(), rcond=None)[0]
     np.testing.assert_allclose(trace.estimate.dense(), expected, atol=1e-6)
-
-
-def test_a_table_without_features_has_no_second_stage():
-    with pytest.raises(InputError, match="features must be other than canonical"):
-        lrlab.solve(FEATURED.replace(features="canonical", observed=0.3), "complete-then-regress")
 
 
 @pytest.mark.parametrize(

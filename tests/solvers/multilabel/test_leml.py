@@ -122,12 +122,6 @@ def test_cplst_is_the_optimum_that_leml_finds(spec, weight):
     assert best.estimate.dense() == pytest.approx(only.estimate.dense(), abs=1e-8 * only.estimate.s[0])
 
 
-def test_label_spaces_need_all_labels():
-    for solver in (plst, cplst):
-        with pytest.raises(InputError, match="observed must be 1 for this solver"):
-            run(solver, SPECS["dense-missing"].build())
-
-
 @pytest.mark.parametrize("spec", [SPEC, WIDE, WIDE.replace(density=0.5)])
 @pytest.mark.parametrize("weight", [0.0, 3.0])
 @pytest.mark.parametrize(("solver", "centred"), [(cplst, True), (plst, True), (plst, False)])

@@ -5,7 +5,6 @@ import pytest
 
 from lrlab import catalog
 from lrlab.models.network import PolynomialNetwork
-from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.network.approximate_rom import ap_rom
 from lrlab.solvers.network.geco import geco
@@ -117,15 +116,6 @@ def test_the_adaptive_step_is_the_root_along_the_tangent_and_the_start_is_shorte
     G, P = moment(residual(L.dense())), L.U @ L.U.T
     T, eta = P @ G + G @ P - P @ G @ P, float(trace[0].note.split()[1].rstrip("."))
     assert abs(np.vdot(T, moment(residual(L.dense() - eta * T)))) < 0.01 * np.vdot(T, T)
-
-
-def test_what_cannot_work_is_refused():
-    entries = {entry.name: entry for entry in catalog.solvers_for("polynomial-network")}
-    settings = {name: {k: v.default for k, v in entry.options.items()} for name, entry in entries.items()}
-    for name, entry in entries.items():
-        entry.refuse(EASY, settings[name])
-    with pytest.raises(InputError, match="r must be at most p / 2 = 12 for this solver, got 13"):
-        entries["ap-rom"].refuse(EASY.replace(r=13), settings["ap-rom"])
 
 
 @pytest.mark.parametrize("name", ["ep-rom", "gfm", "geco"])

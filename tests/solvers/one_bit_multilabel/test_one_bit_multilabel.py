@@ -7,7 +7,6 @@ import pytest
 
 import lrlab
 from lrlab import InputError, lowrank, solve
-from lrlab import spec as spec_of
 from lrlab.lowrank import LowRank
 from lrlab.models import one_bit_multilabel
 from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
@@ -185,14 +184,6 @@ def test_the_truth_scores_best_and_lengths_of_columns_do_not_count():
         score = problem.score(estimate)
         assert score["error"] == pytest.approx(0, abs=1e-12) and score["hamming"] == 0 and score["label_auc"] == 1
     assert problem.score(W)["auc"] == 1
-
-
-def test_what_cannot_be_is_refused():
-    with pytest.raises(InputError, match=r"rank must be in 1..min\(d1, d2\) = 5, got 6: lower the rank, or raise"):
-        spec_of("one-bit-multilabel", d1=5, d2=9, rank=6)
-    for solver in ("one-bit-power", "marginal-mean", "leml-squared"):
-        with pytest.raises(InputError, match=r"fitted_rank must be at most min\(d1, d2\) = 10, got 11: lower"):
-            make_job(SPEC, solver, fitted_rank=11)
 
 
 def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):

@@ -11,7 +11,6 @@ from scipy import sparse
 
 import lrlab
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
-from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index import fantope
 from lrlab.solvers.single_index.class_moments import choose, class_moments, pair_moments
@@ -72,19 +71,6 @@ def test_all_pairs_are_better_than_consecutive_ones():
     }  # fmt: skip
     assert errors["all"] == pytest.approx(0.19, abs=0.04)
     assert errors["consecutive"] == pytest.approx(0.34, abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("spec", "sentence"),
-    [
-        (OneBitSensing(n=39, p=20), r"n must be at least 2p = 40 for this solver, got 39: raise n or lower p to 19"),
-        (OneBitPhaseRetrieval(threshold=0), "a constant on one-bit-phase-retrieval.*raise the threshold above 0"),
-        (FlippedLogistic(flip=0.5), "a constant on flipped-logistic: lower the flip below 0.5"),
-    ],
-)
-def test_what_cannot_work_is_refused_beforehand(spec, sentence):
-    with pytest.raises(InputError, match=sentence):
-        lrlab.solve(spec, "pairwise-moment")
 
 
 NAME = "sparse-pairwise-moment"
