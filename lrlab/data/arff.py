@@ -84,11 +84,13 @@ def _attribute(source: Source, k: int, line: str) -> Attribute:
     return Attribute(_words(source, k, match[1])[0], kind, values)
 
 
-def _words(source: Source, k: int, line: str) -> list[str]:
-    """Return the words of line k, without quotes and escapes."""
-    if ("'" in line or '"' in line) and WORD.sub("", line).strip(" \t,{}"):
-        raise source.refuse(k, "quotes that are closed", line, "close the quotes, or escape them by a backslash")
-    words = ["".join(groups) for groups in WORD.findall(line)]
+def _words(source: Source, k: int, line: str, group: int = 1) -> list[str]:
+    """Return the words of line k, without quotes and escapes; commas, if any, separate groups of words."""
+    words, rest = ["".join(groups) for groups in WORD.findall(line)], WORD.sub("", line)
+    if rest.removeprefix("{").removesuffix("}").strip(" \t,"):
+        raise source.refuse(k, "closed quotes and braces", line, "close quotes, or escape them by a backslash")
+    if rest.count(",") not in (0, len(words) // group - 1):
+        raise source.refuse(k, "values between all commas", line, REMEDY)
     return [re.sub(r"\\(.)", r"\1", word) for word in words] if "\\" in line else words
 
 
@@ -98,7 +100,7 @@ def _codes(source: Source, attributes: list[Attribute], rows: dict[int, str]) ->
     source.require_columns(width) if sparse else source.require_room(len(rows) * width * GROWTH, "values")
     places, words, counts = list[int](), list[str](), list[int]()
     for k, row in rows.items():
-        fields, at = _words(source, k, row), list(range(width))
+        fields, at = _words(source, k, row, 2 if sparse else 1), list(range(width))
         if sparse:
             at, fields = [int(word) if word.isdecimal() else width for word in fields[::2]], fields[1::2]
         if len(at) != len(fields) or len({*at, width}) <= len(at) or sparse != (row[0] + row[-1] == "{}"):
