@@ -92,6 +92,15 @@ def test_a_race_that_is_switched_off_leaves_an_adaptive_map(raced):
     assert left(raced.toggle(key="transition.race").set_value(False).run())
 
 
+@pytest.mark.parametrize("address", [{}, {"max_iter": "77"}])
+def test_another_family_begins_with_its_own_number_of_iterations(address):
+    at = driving.opened("transition", model="rank-one-sensing", **address)
+    assert at.query_params.get("max_iter") == address.get("max_iter")
+    for model in ("one-bit-sensing", "phase-retrieval", "inductive-completion"):
+        at = at.selectbox(key="transition.model").set_value(model).run()
+        assert not errors(at) and "max_iter" not in at.query_params
+
+
 def test_another_model_begins_without_the_race_of_the_first(raced):
     at = raced.selectbox(key="transition.model").set_value("inductive-completion").run()
     assert left(at)

@@ -47,6 +47,8 @@ def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
     trials = controls.widget(link, TRIALS)
     rule = st.container()
     adaptive = _adaptive(link, plane=y is not None, several=len(solvers) > 1)
+    # A trial that succeeds needs more iterations in some families than in others.
+    link.renew(["max_iter"], entry.family.name)
     limits = solver_controls.choose_limits(link, entry.family.limits)
     st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
