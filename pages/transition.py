@@ -9,30 +9,31 @@ from lrlab.ui.widgets.permalink import Permalink
 link = Permalink("transition", {})
 with page.controls():
     sweep, parts = sweep_controls.choose(link)
-    past_sweeps.shelf("transition")
+    past_sweeps.shelf()
 page.show_errors(*parts)
-sweep_run.start("transition", sweep)
+sweep_run.start(sweep)
+data = sweep_run.data(sweep)
 with page.row():
     page.heading("Phase transitions")
-    sweep_run.buttons("transition", sweep)
-    winners_view.button("transition", sweep)
+    sweep_run.buttons(sweep)
+    winners_view.button(sweep)
     with st.popover("Display"):
-        view = sweep_view.choices(link, sweep)
+        view = sweep_view.choices(link, sweep, data)
         crosshair.wanted(link, view)
-view = winners_view.allowed(link, sweep, view)
+view = winners_view.allowed(link, data, view)
 running = live.current("transition")
 progress.show(running, "transition", changed=running is not None and running.sweep != sweep)
-shown = sweep_run.results("transition", sweep)
-crossed = shown is not None and crosshair.place("transition", shown.sweep)
-left, right = st.columns([3, 2], gap="medium") if crossed else (st.container(), st.container())
+at = crosshair.place(data.sweep) if data else None
+left, right = st.columns([3, 2], gap="medium") if at else (st.container(), st.container())
 with left:
-    follow = sweep_view.live_view("transition", sweep, view)
-    live.follow("transition", lambda: sweep_view.draw("transition", sweep, view), follow)
+    follow = sweep_view.live_view(sweep, data, view)
+    live.follow("transition", lambda: sweep_view.draw(data, view), follow)
 with right:
-    sweep_view.beside("transition", sweep, view)
-sweep_view.refine("transition", view)
+    if data and at:
+        crosshair.show(data, view, at)
+sweep_view.refine(view)
 past_sweeps.explain(sweep)
 if sweep:
     sweep_offers.copy(sweep)
-past_sweeps.show("transition")
+past_sweeps.show()
 link.write()

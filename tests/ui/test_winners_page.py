@@ -187,7 +187,7 @@ def test_a_slider_answers_each_position_and_a_click_moves_the_crosshair(monkeypa
     assert f"{low:g} measurements for" in parts["transition.cell-sentence"]
     values = [own[-1] for own in sweep.grid.values()]
     data = [*values, "Gauss-Newton"]
-    click = sweep_offers.open_on_click(sweep, 2, together=True, crossed="transition")
+    click = sweep_offers.open_on_click(sweep, 2, together=True, crossed=True)
     state = {}
     monkeypatch.setattr(crosshair.st, "session_state", state)
     click({"customdata": data})

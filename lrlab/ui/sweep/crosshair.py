@@ -38,24 +38,24 @@ def wanted(link: Permalink, view: View) -> bool:
     parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=True)
     own = view.show != WINNER
     on = bool(controls.widget(link, parameter, shown=own, label="Crosshair")) and own
-    st.session_state[f"{link.page}:crosshair"] = on
+    st.session_state["transition:crosshair"] = on
     return on
 
 
-def place(page: str, sweep: Sweep) -> Place | None:
+def place(sweep: Sweep) -> Place | None:
     """Return the cell of the crosshair, at first the middle one; None if there is no crosshair."""
-    if not st.session_state.get(f"{page}:crosshair") or len(sweep.grid) != 2:
+    if not st.session_state.get("transition:crosshair") or len(sweep.grid) != 2:
         return None
     sizes = [len(values) for values in sweep.grid.values()]
-    at = st.session_state.get(f"{page}:place", [size // 2 for size in sizes])
+    at = st.session_state.get("transition:place", [size // 2 for size in sizes])
     column, row = (min(k, size - 1) for k, size in zip(at, sizes, strict=True))
     return column, row
 
 
-def move(page: str, sweep: Sweep, values: Sequence[float]) -> None:
+def move(sweep: Sweep, values: Sequence[float]) -> None:
     """Move the crosshair to the cell of these values, from a callback."""
     known = sweep.grid.values()
-    st.session_state[f"{page}:place"] = [own.index(value) for own, value in zip(known, values, strict=True)]
+    st.session_state["transition:place"] = [own.index(value) for own, value in zip(known, values, strict=True)]
 
 
 def marked(figure: Figure, scales: Sequence[Scale], at: Place | None) -> Figure:
@@ -74,18 +74,16 @@ def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
     return [job.on(trial_spec(job.spec, 0)) for job in jobs]
 
 
-def _named(page: str, parts: Parts) -> Parts:
+def _named(parts: Parts) -> Parts:
     for part in parts.values():
         if isinstance(part, Figure):
             part.update_layout(height=290)
-    return {name.replace("converge.", f"{page}.cell-", 1): part for name, part in parts.items()}
+    return {name.replace("converge.", "transition.cell-", 1): part for name, part in parts.items()}
 
 
-def show(page: str, sweep: Sweep, data: SweepData, view: View) -> None:
+def show(data: SweepData, view: View, at: Place) -> None:
     """Show the sliders, and what became of the first trial of their cell."""
-    at = place(page, sweep)
-    if at is None:
-        return
+    sweep = data.sweep
     titles, jobs = axes.axes(type(sweep.spec)), jobs_at(sweep, at)
     settings = CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
     dragged = Dragged(settings, jobs)
@@ -96,36 +94,36 @@ def show(page: str, sweep: Sweep, data: SweepData, view: View) -> None:
     def answer(side: int, position: int) -> Parts:
         """Return the diagram with its crosshair at a position of a slider, and the point's quick runs."""
         moved = there(side, position)
-        shown = {f"{page}.map": marked(maps(data, view), data.scales, moved)}
+        shown = {"transition.map": marked(maps(data, view), data.scales, moved)}
         own = jobs_at(sweep, moved)
-        return {**shown, **_named(page, dragged(own[0].spec))} if own else shown
+        return {**shown, **_named(dragged(own[0].spec))} if own else shown
 
     def rest(side: int, position: int) -> None:
-        st.session_state[f"{page}:place"] = there(side, position)
+        st.session_state["transition:place"] = there(side, position)
 
     for side, (axis, values) in enumerate(sweep.grid.items()):
-        key, texts = f"{page}.crosshair.{axis}", [f"{value:g}" for value in values]
+        key, texts = f"transition.crosshair.{axis}", [f"{value:g}" for value in values]
         drag = live.slider(key)
         drag.show = partial(answer, side)
         slider.show(titles.get(axis, axis), texts, at[side], drag, key=key, on_rest=partial(rest, side))
     if not jobs:
         st.caption("No solver can run at this grid point.")
         return
-    cell = live.once(f"{page}:cell", jobs, lambda: _begun(page, jobs))
+    cell = live.once("transition:cell", jobs, lambda: _begun(jobs))
     drawn, parts = results_view.shown(settings, cell.runs, alive=cell.alive)
-    known = _named(page, parts)
-    plot.words(known[f"{page}.cell-sentence"], key=f"{page}.cell-sentence")
+    known = _named(parts)
+    plot.words(known["transition.cell-sentence"], key="transition.cell-sentence")
     spec = jobs[0].spec
     own = estimates.kind(spec, truth_of(spec), drawn)
     for name, label in ((own.part, own.words), ("converge.curves", results_view.message(drawn, settings.measure))):
-        key = name.replace("converge.", f"{page}.cell-", 1)
+        key = name.replace("converge.", "transition.cell-", 1)
         plot.show(known[key], key=key, label=label)
-    live.when_over(page, "cell", cell)
+    live.when_over("transition", "cell", cell)
 
 
-def _begun(page: str, jobs: Sequence[Job]) -> LiveRuns:
+def _begun(jobs: Sequence[Job]) -> LiveRuns:
     """Begin the jobs of a grid point instead of the previous ones."""
-    if before := st.session_state.get(f"{page}:cell"):
+    if before := st.session_state.get("transition:cell"):
         before[1].cancel()
     following = get_engine().follow(jobs)
     live.await_results(following)

@@ -19,9 +19,9 @@ from lrlab.ui.widgets.text import plain, show_error
 DAY_SECONDS = 86_400.0
 
 
-def show(page_name: str) -> None:
+def show() -> None:
     """Show the sweeps that this browser has run, each with a button that opens it."""
-    fold = st.expander("Past sweeps", key=f"{page_name}-past", on_change="rerun")
+    fold = st.expander("Past sweeps", key="transition-past", on_change="rerun")
     if not fold.open:
         return
     try:
@@ -32,15 +32,15 @@ def show(page_name: str) -> None:
             show_error(error)
         return
     with fold:
-        if refused := st.session_state.get(f"{page_name}:unopened"):
+        if refused := st.session_state.get("transition:unopened"):
             show_error(refused)
         if not listed:
             st.caption("Sweeps that you ran are listed here. You can resume them after a reload.")
         for k, past in enumerate(listed):
-            with st.container(horizontal=True, vertical_alignment="center", key=f"{page_name}-past-{k}"):
+            with st.container(horizontal=True, vertical_alignment="center", key=f"transition-past-{k}"):
                 st.markdown(f"{plain(past.title)}  \n:small[:gray[{progress(past)}]]", width="stretch")
-                st.button("Open", key=f"{page_name}-open-{k}", on_click=open_past, args=(page_name, past))
-                st.button("Forget", key=f"{page_name}-forget-{k}", on_click=forget, args=(past,))
+                st.button("Open", key=f"transition-open-{k}", on_click=open_past, args=(past,))
+                st.button("Forget", key=f"transition-forget-{k}", on_click=forget, args=(past,))
 
 
 def progress(past: Past) -> str:
@@ -58,22 +58,22 @@ def progress(past: Past) -> str:
     return f"{state}, {past.done:,} of {past.total:,} trials, {when}"
 
 
-def open_past(page_name: str, past: Past) -> None:
+def open_past(past: Past) -> None:
     """Open a past sweep: as it runs, or as the store has it."""
     try:
         sweep = past.sweep
     except InputError as error:
-        st.session_state[f"{page_name}:unopened"] = str(error)
+        st.session_state["transition:unopened"] = str(error)
         return
-    st.session_state[f"{page_name}:unopened"] = ""
-    open_sweep(page_name, sweep, past.title, past.state)
+    st.session_state["transition:unopened"] = ""
+    open_sweep(sweep, past.title, past.state)
 
 
-def open_sweep(page_name: str, sweep: Sweep, title: str, state: str = "new") -> None:
+def open_sweep(sweep: Sweep, title: str, state: str = "new") -> None:
     """Let a page show a sweep, with its stored trials."""
-    st.session_state[f"{page_name}:title"] = (sweep, title)
-    st.session_state[f"{page_name}:look"] = state
-    permalink.take(page_name, sweep_controls.address(sweep))
+    st.session_state["transition:title"] = (sweep, title)
+    st.session_state["transition:look"] = state
+    permalink.take("transition", sweep_controls.address(sweep))
 
 
 def forget(past: Past) -> None:
@@ -82,25 +82,19 @@ def forget(past: Past) -> None:
         session.forget(store, past.session, past.definition)
 
 
-def shelf(page_name: str) -> None:
+def shelf() -> None:
     """Show the sweeps of the library, and a place for definitions from elsewhere."""
-    with st.container(horizontal=True, key=f"{page_name}-library", vertical_alignment="center"):
+    with st.container(horizontal=True, key="transition-library", vertical_alignment="center"):
         st.caption("Ready-made:", width="content")
         for name in library.names():
             known = library.load(name)
-            short = known.title.partition(":")[0]
-            st.button(
-                short,
-                key=f"{page_name}-{name}",
-                help=known.title,
-                on_click=open_sweep,
-                args=(page_name, known.sweep, known.title),
-            )
-        with st.popover("Definition (TOML)", key=f"{page_name}-define"):
-            st.text_area("Definition", key=f"{page_name}-toml", height=240, placeholder=EXAMPLE)
-            st.file_uploader("or a file", key=f"{page_name}-toml-file", max_upload_size=1)
-            st.button("Read", key=f"{page_name}-read", on_click=read, args=(page_name,))
-            if refused := st.session_state.get(f"{page_name}:unread"):
+            short, opened = known.title.partition(":")[0], (known.sweep, known.title)
+            st.button(short, key=f"transition-{name}", help=known.title, on_click=open_sweep, args=opened)
+        with st.popover("Definition (TOML)", key="transition-define"):
+            st.text_area("Definition", key="transition-toml", height=240, placeholder=EXAMPLE)
+            st.file_uploader("or a file", key="transition-toml-file", max_upload_size=1)
+            st.button("Read", key="transition-read", on_click=read)
+            if refused := st.session_state.get("transition:unread"):
                 show_error(refused)
 
 
@@ -114,17 +108,17 @@ def explain(sweep: Sweep | None) -> None:
                 page.reading(known.explanation, known.reference)
 
 
-def read(page_name: str) -> None:
+def read() -> None:
     """Open the definition that was pasted or given as a file; a mistake in it is shown as one sentence."""
-    file = st.session_state.get(f"{page_name}-toml-file")
+    file = st.session_state.get("transition-toml-file")
     try:
-        text = st.session_state[f"{page_name}-toml"] if file is None else decoded(file.getvalue())
+        text = st.session_state["transition-toml"] if file is None else decoded(file.getvalue())
         definition = live.on_worker(titled, text)
     except InputError as error:
-        st.session_state[f"{page_name}:unread"] = str(error)
+        st.session_state["transition:unread"] = str(error)
     else:
-        st.session_state[f"{page_name}:unread"] = ""
-        open_sweep(page_name, definition.sweep, definition.title)
+        st.session_state["transition:unread"] = ""
+        open_sweep(definition.sweep, definition.title)
 
 
 EXAMPLE = """model = "polynomial-network"

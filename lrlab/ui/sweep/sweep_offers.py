@@ -24,12 +24,12 @@ NOTE = (
 )
 
 
-def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: str = "") -> Callable[[plot.Click], None]:
+def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: bool = False) -> Callable[[plot.Click], None]:
     """Return the callback of a figure that opens the first trial of the clicked cell, or moves a crosshair to it.
 
     A point's customdata holds the solver's title at `solver_at`, and the values of the axes at the beginning (of two
     axes) or behind that (of one). together: all solvers are run, which see the same data; else that of the cell.
-    crossed: the page whose crosshair is moved instead.
+    crossed: whether a crosshair is moved instead.
     """
 
     def click(point: plot.Click) -> None:
@@ -37,7 +37,7 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: str = "
         solver = data[solver_at] if len(data) > solver_at else None
         place = data[:2] if len(sweep.grid) == 2 else data[solver_at + 1 :]
         if crossed:
-            crosshair.move(crossed, sweep, place)
+            crosshair.move(sweep, place)
             return
         for cell in sweep.cells:
             if cell.job and sweep.titles[cell.solver] == solver and list(cell.axes.values()) == place:
@@ -46,13 +46,13 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: str = "
     return click
 
 
-def _trial(name: str, sweep: Sweep, together: bool) -> None:
+def _trial(sweep: Sweep, together: bool) -> None:
     """Offer the same by keyboard: a solver and the values of the axes are chosen, and a button opens that trial.
 
     together: all solvers run in Run, so that any of them will do.
     """
     titles, solver = axes.axes(type(sweep.spec)), sweep.solvers[0]
-    with st.popover("Open a trial", type="tertiary", key=f"{name}-trial"):
+    with st.popover("Open a trial", type="tertiary", key="transition-trial"):
         # Without keys: other values are other widgets.
         if len(sweep.solvers) > 1 and not together:
             solver = st.selectbox("Solver", sweep.solvers, format_func=sweep.titles.__getitem__)
@@ -61,7 +61,7 @@ def _trial(name: str, sweep: Sweep, together: bool) -> None:
         cell = next((cell for cell in own if cell.job), own[0])
         st.button(
             "Open in Run",
-            key=f"{name}-trial-open",
+            key="transition-trial-open",
             disabled=cell.job is None,
             help=cell.refused or None,
             on_click=_open,
@@ -87,13 +87,13 @@ def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, s
     return {name: format_exact(value) for name, value in values.items()}
 
 
-def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
+def offer(sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
     """Offer trials in Run; show the table; offer it, the figure and the definition as files.
 
     together: whether all solvers of a grid point run in Run on the same data, or only the point's solver.
     """
-    _trial(name, sweep, together)
-    fold = st.expander("Table and files", key=f"{name}-table", on_change="rerun")
+    _trial(sweep, together)
+    fold = st.expander("Table and files", key="transition-table", on_change="rerun")
     if not fold.open:
         return
     config = {"responsive": True, "displaylogo": False}
@@ -103,14 +103,14 @@ def offer(name: str, sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: 
         ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
     )
-    file = f"{sweep.spec.model}-{name}"
+    file = f"{sweep.spec.model}-transition"
     table = described(sweep, table.assign(title=table["solver"].map(sweep.titles)), metric)
     with fold:
         note = f"{NOTE} {catalog.given(sweep.solvers, sweep.spec.model)}"
         tables.view(table, note=note)
-        with st.container(horizontal=True, key=f"{name}-offers"):
+        with st.container(horizontal=True, key="transition-offers"):
             for title, ending, mime, data in offers:
-                tables.download(title, data, f"{file}.{ending}", key=f"{name}-file-{ending}", mime=mime)
+                tables.download(title, data, f"{file}.{ending}", key=f"transition-file-{ending}", mime=mime)
 
 
 def copy(sweep: Sweep) -> None:

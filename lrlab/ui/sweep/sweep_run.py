@@ -22,70 +22,65 @@ from lrlab.ui.widgets.text import plain, show_error, show_warning
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 
 
-def results(page: str, sweep: Sweep | None) -> SweepResults | None:
-    """Return the results of the sweep that a page follows, or, before the first one, of this one, without trials."""
-    if run := live.current(page):
-        return run.results
+def data(sweep: Sweep | None) -> SweepData | None:
+    """Return the data of the sweep that the page follows, or, before the first one, of this one, without trials."""
+    if run := live.current("transition"):
+        return live.once("transition:data", run.results, lambda: SweepData(run.results))
     if sweep is None:
         # The last valid one stays if a setting is invalid.
-        return st.session_state.get(f"{page}:empty", (None, None))[1]
-    return live.once(f"{page}:empty", sweep, lambda: SweepResults(sweep))
+        return st.session_state.get("transition:empty", (None, None))[1]
+    return live.once("transition:empty", sweep, lambda: SweepData(SweepResults(sweep)))
 
 
-def data_of(page: str, results: SweepResults) -> SweepData:
-    """Return the data of the results that a page shows."""
-    return live.once(f"{page}:data", results, lambda: SweepData(results))
-
-
-def start(page: str, sweep: Sweep | None) -> None:
+def start(sweep: Sweep | None) -> None:
     """Begin the sweep that a button or an address asked for, or find again the one of before a reload."""
     if warning := get_shared_store().warning:
         show_warning(warning)
-    if sweep and live.current(page) is None:
+    if sweep and live.current("transition") is None:
         if lost := session.under_way(sweep, get_shared_store(), live.browser_key()):
-            _follow(page, lost)
-        elif state := _left(page, sweep):
-            st.session_state.setdefault(f"{page}:look", state)
-    if sweep and (state := st.session_state.pop(f"{page}:look", None)):
-        look(page, sweep, state)
+            _follow(lost)
+        elif state := _left(sweep):
+            st.session_state.setdefault("transition:look", state)
+    if sweep and (state := st.session_state.pop("transition:look", None)):
+        look(sweep, state)
     with st.container():
-        if refused := st.session_state.pop(f"{page}:refused", ""):
+        if refused := st.session_state.pop("transition:refused", ""):
             show_error(refused)
-        if sweep and st.session_state.get(f"{page}:autorun") and not _computing(page, sweep):
-            begin(page, sweep)
+        if sweep and st.session_state.get("transition:autorun") and not _computing(sweep):
+            begin(sweep)
     # At last: a script that another request ends before that leaves the wish to the next one.
-    st.session_state.pop(f"{page}:autorun", None)
+    st.session_state.pop("transition:autorun", None)
 
 
-def buttons(page: str, sweep: Sweep | None) -> None:
+def buttons(sweep: Sweep | None) -> None:
     """Show the buttons that start, pause and end a sweep; the last two only if there is something to pause or end."""
-    with st.container(horizontal=True, key=f"{page}-buttons", width="content"):
-        run, alive = live.current(page), live.alive_as_shown(page)
+    with st.container(horizontal=True, key="transition-buttons", width="content"):
+        run, alive = live.current("transition"), live.alive_as_shown("transition")
         paused = run is not None and not alive and run.state == "paused"
         # By callbacks: a script that begins while a button is pressed would otherwise lose the click.
         if alive or paused:
-            st.button("Cancel", key=f"{page}-cancel", on_click=run.cancel)
+            st.button("Cancel", key="transition-cancel", on_click=run.cancel)
         if paused:
-            st.button("Resume", key=f"{page}-resume", on_click=resume, args=(page,))
+            st.button("Resume", key="transition-resume", on_click=resume)
         elif run is not None and run.computing:
-            st.button("Pause", key=f"{page}-pause", on_click=run.pause)
-        off, size = sweep is None or _computing(page, sweep), _size(page, sweep) if sweep else None
-        key = f"{page}-run"
-        st.button("Run", type="primary", key=key, disabled=off, help=size, on_click=live.request, args=(page,))
-    live.announce(page)
+            st.button("Pause", key="transition-pause", on_click=run.pause)
+        off, size = sweep is None or _computing(sweep), _size(sweep) if sweep else None
+        run_it: dict[str, Any] = {"on_click": live.request, "args": ("transition",)}
+        st.button("Run", type="primary", key="transition-run", disabled=off, help=size, **run_it)
+    live.announce("transition")
 
 
-def _computing(page: str, sweep: Sweep) -> bool:
+def _computing(sweep: Sweep) -> bool:
     """Return whether the page computes this sweep already."""
-    run = live.current(page)
+    run = live.current("transition")
     return run is not None and run.sweep == sweep and run.computing
 
 
-def _left(page: str, sweep: Sweep) -> str:
+def _left(sweep: Sweep) -> str:
     """Return how this browser left a sweep, on the first script of a tab; nothing if it has not run it."""
-    if st.session_state.get(f"{page}:first"):
+    if st.session_state.get("transition:first"):
         return ""
-    st.session_state[f"{page}:first"] = True
+    st.session_state["transition:first"] = True
     try:
         with get_shared_store().open() as store:
             known = session.past(store, live.browser_key())
@@ -95,18 +90,18 @@ def _left(page: str, sweep: Sweep) -> str:
         return ""
 
 
-def _size(page: str, sweep: Sweep) -> str:
-    run = live.current(page)
+def _size(sweep: Sweep) -> str:
+    run = live.current("transition")
     if run is not None and run.sweep == sweep and run.results.complete:
         return COMPUTED
-    size = live.once(f"{page}:size", sweep, lambda: size_words(sweep))
+    size = live.once("transition:size", sweep, lambda: size_words(sweep))
     return f"{size[0].upper()}{size[1:]}; lrlab reuses stored trials."
 
 
-def begin(page: str, sweep: Sweep) -> None:
+def begin(sweep: Sweep) -> None:
     """Run a sweep on a page instead of the previous one; show an error if too many runs are under way."""
-    before = live.current(page)
-    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(page, sweep))
+    before = live.current("transition")
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(sweep))
     try:
         _go_on(run, before)
     except InputError as error:
@@ -114,16 +109,16 @@ def begin(page: str, sweep: Sweep) -> None:
         return
     if before is not None and before is not run and before.alive:
         before.cancel()
-    _follow(page, run)
+    _follow(run)
 
 
-def resume(page: str) -> None:
+def resume() -> None:
     """Continue the paused sweep of a page; from a callback."""
-    run = live.current(page)
+    run = live.current("transition")
     try:
         _go_on(run, run)
     except InputError as error:
-        st.session_state[f"{page}:refused"] = str(error)
+        st.session_state["transition:refused"] = str(error)
 
 
 def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
@@ -133,21 +128,21 @@ def _go_on(run: SweepRun, replaced: SweepRun | None) -> None:
     get_channel().add_sweep(run)
 
 
-def look(page: str, sweep: Sweep, state: Any) -> None:
+def look(sweep: Sweep, state: Any) -> None:
     """Show the stored trials of a past sweep, or follow it if it runs."""
-    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(page, sweep))
+    run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(sweep))
     run.look(state)
-    _follow(page, run)
+    _follow(run)
 
 
-def _follow(page: str, run: SweepRun) -> None:
-    st.session_state[f"{page}:run"] = run
+def _follow(run: SweepRun) -> None:
+    st.session_state["transition:run"] = run
     live.await_results(run)
 
 
-def title(page: str, sweep: Sweep) -> str:
+def title(sweep: Sweep) -> str:
     """Return the title of a sweep on the list of past ones: the definition's title, or one made of its parts."""
-    titled, given = st.session_state.get(f"{page}:title", (None, ""))
+    titled, given = st.session_state.get("transition:title", (None, ""))
     if titled == sweep and given:
         return given
     return f"{sweep.spec.title}: {' and '.join(sweep.grid)}, {', '.join(sweep.titles.values())}"

@@ -51,18 +51,17 @@ REGIONS = {
 }
 
 
-def choices(link: Permalink, sweep: Sweep | None) -> View:
-    """Show the choices about the figure of the visible sweep: the settings may belong to another model."""
+def choices(link: Permalink, sweep: Sweep | None, data: SweepData | None) -> View:
+    """Show the choices about the figure of the visible data: the settings, `sweep`, may belong to another model."""
 
     def toggle(name: str, label: str, meaning: str, default: bool) -> bool:
         parameter = Parameter(meaning=meaning, name=name, kind=bool, default=default)
         return bool(controls.widget(link, parameter, label=label))
 
     link.accept(["apart", "show", "fits"])
-    results = sweep_run.results(link.page, sweep)
-    if results is None:
+    if data is None:
         return View(RATE, False, True)
-    drawn, first = results.sweep, first_shown(results.sweep)
+    drawn, first = data.sweep, first_shown(data.sweep)
     meaning = "the value of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
     show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
@@ -85,61 +84,52 @@ def _shown(sweep: Sweep) -> dict[str, str]:
     return {RATE: "success rate"} | winner | known_metrics
 
 
-def draw(page: str, sweep: Sweep | None, view: View) -> None:
-    """Draw the sweep that a page follows and its progress, or, before the first one, the empty figure of a sweep."""
-    results = sweep_run.results(page, sweep)
-    if results is None:
+def draw(data: SweepData | None, view: View) -> None:
+    """Draw the data of a sweep, or, before the first one, its empty figure."""
+    if data is None:
         return
-    data = sweep_run.data_of(page, results)
     if view.show == WINNER:
-        winners_view.draw(page, data, view)
+        winners_view.draw(data, view)
     elif len(data.sweep.grid) == 2:
-        _draw_map(page, data, view)
+        _draw_map(data, view)
     else:
-        _draw_lines(page, data, view)
+        _draw_lines(data, view)
 
 
-def beside(page: str, sweep: Sweep | None, view: View) -> None:
-    """Show the cell of the crosshair of a map."""
-    if results := sweep_run.results(page, sweep):
-        crosshair.show(page, results.sweep, sweep_run.data_of(page, results), view)
-
-
-def live_view(page: str, sweep: Sweep | None, view: View) -> LiveView | None:
-    """Return the view of the sweep that a page follows, for its live channel."""
-    run = live.current(page)
-    if run is None:
+def live_view(sweep: Sweep | None, data: SweepData | None, view: View) -> LiveView | None:
+    """Return the view of the sweep that the page follows, for its live channel; sweep: the settings."""
+    run = live.current("transition")
+    if run is None or data is None:
         return None
-    data, changed = sweep_run.data_of(page, run.results), run.sweep != sweep
-    at = crosshair.place(page, data.sweep)
+    at, changed = crosshair.place(data.sweep), run.sweep != sweep
 
     def parts() -> Parts:
-        known = progress.parts(run, page, changed=changed)
+        known = progress.parts(run, "transition", changed=changed)
         if view.show == WINNER:
-            return {**known, **winners_view.parts(page, data, view)}
+            return {**known, **winners_view.parts(data, view)}
         if len(data.sweep.grid) == 2:
-            return {**known, f"{page}.map": crosshair.marked(maps(data, view), data.scales, at)}
+            return {**known, "transition.map": crosshair.marked(maps(data, view), data.scales, at)}
         drawn = lines(data, view)
-        return {**known, f"{page}.lines": drawn.figure, f"{page}.said": said(drawn)}
+        return {**known, "transition.lines": drawn.figure, "transition.said": said(drawn)}
 
     return parts
 
 
-def _draw_lines(page: str, data: SweepData, view: View) -> None:
+def _draw_lines(data: SweepData, view: View) -> None:
     sweep, table, shown = data.sweep, data.table(view.show), lines(data, view)
     click = sweep_offers.open_on_click(sweep, 3, together=False)
     along = data.scales[0].title
     label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
-    plot.show(shown.figure, key=f"{page}.lines", label=label, on_click=click)
+    plot.show(shown.figure, key="transition.lines", label=label, on_click=click)
     sweep_run.caption(sweep, table)
-    plot.words(said(shown), key=f"{page}.said")
+    plot.words(said(shown), key="transition.said")
     band = "95% intervals of the success rates" if view.show == RATE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its samples; the palest bands hold 80% of them. "
     own = "Pale and dotted: a solver's own asymptotic limit. " * shown.own_limit
     words = f"{theory if view.theory and view.show != RATE else ''}{own}{_limit_words(shown.limits)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
-    sweep_offers.offer(page, sweep, shown.figure, table, data.metric(view.show), together=False)
+    sweep_offers.offer(sweep, shown.figure, table, data.metric(view.show), together=False)
 
 
 def _limit_words(limits: pd.DataFrame | None) -> str:
@@ -155,34 +145,34 @@ def said(shown: Lines) -> str:
     return f"<strong>{escape(shown.said)}</strong>"
 
 
-def refine(page: str, view: View) -> None:
+def refine(view: View) -> None:
     """Let lrlab compute theory at the sizes of a finished sweep's grid points, if the figure shows it."""
-    run = live.current(page)
+    run = live.current("transition")
     if run is None or run.alive or view.show == WINNER:
         return
     sweep: Sweep = run.results.sweep
     measure = metrics(sweep).get(view.show)
     if len(sweep.grid) == 1 and view.theory and view.show != RATE:
-        refinement.show(page, sweep.jobs)
+        refinement.show("transition", sweep.jobs)
     elif measure is not None and measure.quotient[0]:
-        refinement.show(page, sweep.jobs, bounds=True)
+        refinement.show("transition", sweep.jobs, bounds=True)
     elif view.theory:
-        refinement.show_draws(page, sweep.jobs)
+        refinement.show_draws("transition", sweep.jobs)
 
 
-def _draw_map(page: str, data: SweepData, view: View) -> None:
+def _draw_map(data: SweepData, view: View) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
-    at, together = crosshair.place(page, sweep), not view.apart
+    at, together = crosshair.place(sweep), not view.apart
     metric, shown = map_metric(sweep, view.show), crosshair.marked(maps(data, view), data.scales, at)
-    click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=page if at else "")
+    click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=at is not None)
     narrow = maps(data, view, columns=1).layout if view.apart else None
     label = message(metric.name, cells, *data.scales)
-    plot.show(shown, key=f"{page}.map", label=label, narrow=narrow, on_click=click)
+    plot.show(shown, key="transition.map", label=label, narrow=narrow, on_click=click)
     sweep_run.caption(sweep, table)
     _explain(sweep, metric.name, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
-    sweep_offers.offer(page, sweep, shown, offered, data.metric(view.show), together=together)
+    sweep_offers.offer(sweep, shown, offered, data.metric(view.show), together=together)
 
 
 def _explain(sweep: Sweep, color: str, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:

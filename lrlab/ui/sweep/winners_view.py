@@ -24,7 +24,7 @@ RULES = (
 )
 
 
-def button(page: str, sweep: Sweep | None) -> None:
+def button(sweep: Sweep | None) -> None:
     """Show the button that races all solvers over the plane of a sweep, with its budget."""
     count = len(catalog.solvers_for(sweep.spec.model)) if sweep else 0
     lacks = "Needs two solvers." if count < 2 else ""
@@ -35,36 +35,35 @@ def button(page: str, sweep: Sweep | None) -> None:
         f"{RACE_SECONDS:.0f} s after the first result: up to {winners.TRIALS} trials each, of at most "
         f"{winners.TRIAL_SECONDS:.0f} s, most if they are close. Resume adds {RACE_SECONDS:.0f} s."
     )
-    name, key = f"Who wins where ({RACE_SECONDS:.0f} s)", f"{page}-race"
-    st.button(name, key=key, disabled=bool(lacks), help=lacks or words, on_click=_begin, args=(page, sweep))
+    name, key = f"Who wins where ({RACE_SECONDS:.0f} s)", "transition-race"
+    st.button(name, key=key, disabled=bool(lacks), help=lacks or words, on_click=_begin, args=(sweep,))
 
 
-def _begin(page: str, sweep: Sweep) -> None:
+def _begin(sweep: Sweep) -> None:
     """Open the race over a sweep's plane and run it, from a callback."""
     try:
         race = winners.race(sweep)
     except InputError as error:
-        st.session_state[f"{page}:refused"] = str(error)
+        st.session_state["transition:refused"] = str(error)
         return
     title = f"{race.spec.title}: who wins where, {len(race.solvers)} solvers over {' and '.join(race.grid)}"
-    st.session_state[f"{page}:title"] = (race, title)
-    permalink.take(page, sweep_controls.address(race))
-    live.request(page)
+    st.session_state["transition:title"] = (race, title)
+    permalink.take("transition", sweep_controls.address(race))
+    live.request("transition")
 
 
-def allowed(link: Permalink, sweep: Sweep | None, view: View) -> View:
+def allowed(link: Permalink, data: SweepData | None, view: View) -> View:
     """Show a switch for each kind of oracle information of the compared solvers; return the view without those off."""
     switches = [f"know-{name.replace(' ', '-')}" for entry in catalog.ENTRIES for name in entry.oracle]
     link.accept(switches)
-    results = sweep_run.results(link.page, sweep)
-    if view.show != WINNER or results is None:
+    if view.show != WINNER or data is None:
         return view
-    link.renew(switches, results.sweep.spec.model)
-    own = sorted(frozenset[str]().union(*winners.oracles(results.sweep).values()))
+    link.renew(switches, data.sweep.spec.model)
+    own = sorted(frozenset[str]().union(*winners.oracles(data.sweep).values()))
     if not own:
         return view
     off = []
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{link.page}-know"):
+    with st.container(horizontal=True, vertical_alignment="center", key="transition-know"):
         st.caption("Solvers may know the", width="content")
         for name in own:
             meaning = f"solvers that use the {name}"
@@ -73,22 +72,22 @@ def allowed(link: Permalink, sweep: Sweep | None, view: View) -> View:
     return view._replace(without=tuple(off))
 
 
-def parts(page: str, data: SweepData, view: View) -> Parts:
+def parts(data: SweepData, view: View) -> Parts:
     """Return the live parts of `draw`."""
-    return {f"{page}.map": maps(data, view), f"{page}.said": _said(data, view)}
+    return {"transition.map": maps(data, view), "transition.said": _said(data, view)}
 
 
 def _said(data: SweepData, view: View) -> str:
     return f"<strong>{escape(data.winners(view.without).sentence)}</strong>"
 
 
-def draw(page: str, data: SweepData, view: View) -> None:
+def draw(data: SweepData, view: View) -> None:
     """Draw who wins where: the sentence, the map, its rules, and the files."""
     sweep, metric, shown = data.sweep, data.metric(WINNER), maps(data, view)
     outcomes, sentence, _ = data.winners(view.without)
-    plot.words(_said(data, view), key=f"{page}.said")
+    plot.words(_said(data, view), key="transition.said")
     click = sweep_offers.open_on_click(sweep, 2, together=True)
-    plot.show(shown, key=f"{page}.map", label=f"Who wins where: {sentence or 'nothing is run yet'}", on_click=click)
+    plot.show(shown, key="transition.map", label=f"Who wins where: {sentence or 'nothing is run yet'}", on_click=click)
     rule = f"Hatched: no solver reaches {sweep.contour.words} at a rate of 50%."
     pause = f"A run pauses {RACE_SECONDS:.0f} s after its first result; *Resume* goes on for as long. "
     budget = pause if sweep.race else ""
@@ -98,4 +97,4 @@ def draw(page: str, data: SweepData, view: View) -> None:
     table = data.table(metric)
     keys = zip(*(table[name] for name in (*sweep.grid, "solver")), strict=True)
     offered = table.assign(among_best=[key in best for key in keys], inferred=False)
-    sweep_offers.offer(page, sweep, shown, offered, metric, together=True)
+    sweep_offers.offer(sweep, shown, offered, metric, together=True)
