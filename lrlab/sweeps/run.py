@@ -90,7 +90,7 @@ def run(
     RuntimeError if the engine or the store fails, InputError if the store is damaged.
     """
     results = SweepResults(sweep) if results is None else results
-    results.computed = results.reused = 0
+    results.computed = results.reused = results.found = 0
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
     rounds: Iterable[Requested] = [dict.fromkeys(sweep.jobs, range(sweep.trials))]
@@ -107,12 +107,14 @@ def run(
         number, before = sum(map(len, requested.values())), results.reused
         # Nobody knows how many rounds a race has.
         total += number if sweep.race else 0
-        own, lacking = False, True
+        own, lacking, first = False, True, True
         while lacking and not own:
             own = turn.acquire(timeout=OTHERS_SECONDS)
             try:
                 stored = _load(requested, store, results)
                 results.reused = before + sum(map(len, stored.values()))
+                if first:
+                    results.found, first = results.found + results.reused - before, False
                 if stopped and results.reused == before:
                     return results
                 lacking = results.reused < before + number
@@ -204,7 +206,7 @@ class Pace:
 
     def __call__(self, done: int, total: int) -> None:
         """Take the numbers of trials; InputError if the sweep takes longer than it may."""
-        now, new = time.monotonic(), done - self._results.reused
+        now, new = time.monotonic(), done - self._results.found
         if self._first is None and new:
             # Workers may need minutes to start and compute nothing meanwhile.
             self._first = now, new

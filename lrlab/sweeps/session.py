@@ -29,7 +29,7 @@ ENDING_SECONDS = 10.0
 """Seconds that a stopped sweep may take to end before it begins again."""
 RACE_SECONDS = 60.0
 """Budget of a race: it pauses so many seconds after its first result."""
-State = Literal["running", "paused", "cancelled", "failed", "done"]
+State = Literal["new", "running", "paused", "cancelled", "failed", "done"]
 """The last known state of a sweep; one that is still "running" may have been lost with its server."""
 
 
@@ -90,13 +90,13 @@ class SweepRun:
     def __init__(self, sweep: Sweep, shared: SharedStore, *, session: str = "", title: str = "") -> None:
         """Prepare a sweep; InputError if lrlab refuses every cell of it."""
         self.sweep, self.results = sweep, SweepResults(sweep)
-        self.state: State | Literal["new"] = "new"
+        self.state: State = "new"
         self.done, self.error, self.spent = 0, "", False
         self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
         self.session, self.title = session, title
         self._shared, self._pace = shared, Pace(self.results)
         self._thread: threading.Thread | None = None
-        self._ending: State | Literal["new", ""] = ""
+        self._ending: State | None = None
         self._noted, self._until = 0.0, math.inf
 
     @property
@@ -124,9 +124,9 @@ class SweepRun:
         """Compute trials that the store lacks; nothing happens while that is under way."""
         if not self.computing:
             self.wait(ENDING_SECONDS)
-            self._begin("running", "", start)
+            self._begin("running", None, start)
 
-    def look(self, state: State | Literal["new"] = "new") -> None:
+    def look(self, state: State = "new") -> None:
         """Read stored trials, and compute nothing; `state` is from the list of past sweeps."""
         # It runs nowhere, whatever the list says: its server has ended.
         state = "paused" if state == "running" else state
@@ -154,7 +154,7 @@ class SweepRun:
             thread.join(seconds)
         return not self.alive
 
-    def _begin(self, state: State | Literal["new"], ending: State | Literal["new", ""], start: Start) -> None:
+    def _begin(self, state: State, ending: State | None, start: Start) -> None:
         """Begin to compute, or with a state to end in only to read, unless it is alive."""
         if self.alive:
             return
@@ -207,8 +207,7 @@ class SweepRun:
         """Update its line on the list of past sweeps."""
         self._noted = time.monotonic()
         if self.session:
-            state: State = "running" if self.state == "new" else self.state
-            line = self.session, to_toml(self.sweep), self.title, state, self.done, self.total, time.time()
+            line = self.session, to_toml(self.sweep), self.title, self.state, self.done, self.total, time.time()
             with self._shared.open() as store:
                 note(store, Past(*line))
 

@@ -173,7 +173,7 @@ def clock(monkeypatch):
 
 def test_the_time_that_is_left_follows_from_the_trials_of_this_run(clock):
     results = SweepResults(PACED)
-    results.reused, left = 40, Pace(results)
+    results.found, left = 40, Pace(results)
     for clock[0], done in ((10.0, 40), (50.0, 44)):
         left(done, 100)
         assert left.seconds_left is None, "stored trials took no time, and workers may need long to start"
