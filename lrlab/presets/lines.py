@@ -27,7 +27,6 @@ from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
-from lrlab.parameters import require_known
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
@@ -49,10 +48,6 @@ def plan(preset: Preset, trials: int | None = None) -> Plan:
     The first trial of every point comes before any second one, so that a growing figure has all lines early.
     """
     placed = placed_in(preset)
-    for one in placed:
-        # All points of an unknown axis would have the same spec.
-        if one.axis != STEPS and "quantity" not in one.series:
-            require_known(one.axis, axes(type(one.spec)), what="axis")
     planned = [(labels, item) for one in placed for labels, item in items_of(preset, one, trials)]
     refused = [{**labels, "trial": 0, "refused": item} for labels, item in planned if isinstance(item, str)]
     runs: list[tuple[dict[str, Any], Any]] = [one for one in planned if not isinstance(one[1], str)]

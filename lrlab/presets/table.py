@@ -28,10 +28,9 @@ from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
 from lrlab.model_entry import Measure
 from lrlab.presets import claims
-from lrlab.presets.dataset_fit import DatasetFit, fit_dataset
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
-from lrlab.presets.items import counts, settings_of
+from lrlab.presets.items import DatasetFit, counts, fit_dataset, settings_of
 from lrlab.presets.papers import SETS, Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict
 from lrlab.runs.job import make_job

@@ -291,10 +291,10 @@ def test_versions_of_the_catalogue(edit, module, old, new, stale):
 
 ALL = """
 from lrlab import catalog, code_hash
-from lrlab.presets import dataset_fit, items
+from lrlab.presets import items
 from lrlab.runs import run
 code_hash.version(catalog.ENTRIES[-1].run)
-functions = [run.run_trial, run.run_traced, items.cost, items.computed, dataset_fit.fit_dataset]
+functions = [run.run_trial, run.run_traced, items.cost, items.computed, items.fit_dataset]
 things = [*(entry.run for entry in catalog.ENTRIES), *catalog.MODELS.values(), *functions]
 versions = [*map(code_hash.version, things)]
 print(*versions)
