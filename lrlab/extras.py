@@ -16,17 +16,13 @@ EXTRAS = {
 
 @contextmanager
 def named() -> Iterator[None]:
-    """Raise InputError instead of ModuleNotFoundError if an extra brings the module."""
+    """Raise InputError, with the extra that brings the module, instead of ModuleNotFoundError."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise missing(error) from None
-
-
-def missing(error: ModuleNotFoundError) -> Exception:
-    """Return the InputError that names the extra which brings a module, or the error itself if none does."""
-    name = (error.name or "").partition(".")[0]
-    if name not in EXTRAS:
-        return error
-    distribution, purpose, extra = EXTRAS[name]
-    return InputError(distribution, f"installed for {purpose}", "no such package", f"pip install 'lrlab[{extra}]'")
+        name = (error.name or "").partition(".")[0]
+        if name not in EXTRAS:
+            raise
+        distribution, purpose, extra = EXTRAS[name]
+        remedy = f"pip install 'lrlab[{extra}]'"
+        raise InputError(distribution, f"installed for {purpose}", "no such package", remedy) from None
