@@ -117,7 +117,7 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
         raise error
     for entry in added.entries:
         # Pickled now: a run, or the next notebook cell, may change its globals.
-        code_hash.renew(plugins.thing(entry))
+        code_hash.renew(plugins.code_of(entry))
     return tuple(sorted(name.partition(" ")[2] for name in added.names))
 
 

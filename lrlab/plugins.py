@@ -66,7 +66,7 @@ class Plugin(NamedTuple):
         )
 
 
-def thing(entry: Entry) -> Any:
+def code_of(entry: Entry) -> Any:
     """Return the function of a solver, or the class of a model's specs."""
     return entry.run if isinstance(entry, SolverEntry) else entry.spec
 
@@ -121,7 +121,7 @@ def from_entries(given: Sequence[Entry]) -> Plugin:
     import cloudpickle
 
     # By value: workers have neither the notebook nor, maybe, the script's folder.
-    name, label = thing(given[0]).__module__, thing(given[0]).__name__
+    name, label = code_of(given[0]).__module__, code_of(given[0]).__name__
     by_value = name in sys.modules and name != "__main__" and not code_hash.is_installed(name)
     source: Source
     try:
@@ -148,7 +148,7 @@ def from_source(source: Source) -> Plugin:
     except Exception as error:
         # A library is missing here.
         raise failure("a solver of the notebook or script", error) from error
-    return Plugin(thing(received[0]).__name__, received, source)
+    return Plugin(code_of(received[0]).__name__, received, source)
 
 
 def failure(label: str, error: BaseException) -> CatalogError:
