@@ -6,13 +6,12 @@ from functools import cache
 from html import escape
 from typing import Any
 
-from lrlab.aliases import METRICS
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.figures import convergence
-from lrlab.figures.runs import outcomes, recoveries
-from lrlab.parameters import InputError, require_known
+from lrlab.figures.runs import measures_of, metric_of, outcomes, recoveries
+from lrlab.parameters import InputError
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
@@ -30,9 +29,7 @@ def live(spec: Spec, solvers: Sequence[AnySolver], measure: str = "", **settings
     entries = [] if isinstance(solvers, str) else [make_job(spec, solver).entry for solver in solvers]
     if not entries:
         raise InputError("solvers", "some solvers", solvers or "none", "give a list of names that `models` lists")
-    measures = family(spec.model).measures
-    measure = METRICS.get(measure, measure) or next(iter(measures))
-    require_known(measure, measures, what="metric")
+    measure = metric_of(spec, measure)
     for name in settings:
         if not any(name in entry.settings for entry in entries):
             # InputError: it is none of its settings.
@@ -109,8 +106,8 @@ def _widget() -> Any:
 def shown(runs: Sequence[LiveRun], measure: str) -> tuple[Any, str]:
     """Return plotly's figure of runs, and below it the verdict and how they ended, as HTML."""
     spec, alive = runs[0].job.spec, not all(run.over for run in runs)
-    drawn, measures = recoveries(spec, runs), family(spec.model).measures
-    figure = convergence.curves(drawn, measure, measures=measures, log_y=True, hold=True, growing=alive)
+    drawn = recoveries(spec, runs)
+    figure = convergence.curves(drawn, measure, measures=measures_of(spec), log_y=True, hold=True, growing=alive)
     ends = [
         f"{run.job.entry.title}: {f'FAILED. {run.error}' if run.error else run.trace.ending}"
         for run in runs

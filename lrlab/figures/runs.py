@@ -142,9 +142,7 @@ def compare(
     if len(models) != 1:
         got = ", ".join(models) or ("none" if isinstance(traces, Sequence) else traces)
         raise InputError("traces", "some, all of one model", got, "give a list of traces of one model")
-    measures = measures_of(traces[0].job.spec)
-    measure = METRICS.get(measure, measure) or next(iter(measures))
-    require_known(measure, measures, what="metric")
+    measure = metric_of(traces[0].job.spec, measure)
     require_known(time, tuple(convergence.TIMES), what="time")
     drawn = [recoveries(trace.job.spec, [Run(trace.job, trace)])[0] for trace in traces]
     if len({trace.job.solver for trace in traces}) < len(traces):
@@ -153,7 +151,7 @@ def compare(
             replace(look, title=look.title + own, color=theme.PALETTE[k % len(theme.PALETTE)])
             for k, (look, own) in enumerate(zip(drawn, words, strict=True))
         ]
-    look: dict[str, Any] = {"measures": measures, "log_x": log_x, "log_y": log_y, "hold": True}
+    look: dict[str, Any] = {"measures": measures_of(traces[0].job.spec), "log_x": log_x, "log_y": log_y, "hold": True}
     return convergence.curves(drawn, measure, time, **look).plotly()
 
 
@@ -181,6 +179,14 @@ def verdict(trace: "Trace") -> str:
 def measures_of(spec: Spec) -> Mapping[str, Measure]:
     """Return the metrics of a spec's problem: its family's, or the metrics of your data."""
     return spec.data_metrics or family(spec.model).measures
+
+
+def metric_of(spec: Spec, name: str) -> str:
+    """Return the name of a metric of a spec's problem, by default its first; InputError for an unknown one."""
+    measures = measures_of(spec)
+    name = METRICS.get(name, name) or next(iter(measures))
+    require_known(name, measures, what="metric")
+    return name
 
 
 def mimebundle(trace: "Trace") -> dict[str, Any]:
