@@ -18,9 +18,11 @@ class Listing(ModuleType):
 
 def models() -> "pd.DataFrame":
     """Return the models with title, summary and family, by name; `lrlab.spec(name)` makes a problem of one."""
+    import pandas as pd
+
     entries = import_module("lrlab.catalog").MODEL_ENTRIES
     rows = [(name, one.spec.title, one.spec.summary, one.family.name) for name, one in entries.items()]
-    return table(rows, "model", "title", "summary", "family")
+    return pd.DataFrame(rows, columns=["model", "title", "summary", "family"]).set_index("model")
 
 
 def solvers(model: str = "") -> "pd.DataFrame":
@@ -28,14 +30,12 @@ def solvers(model: str = "") -> "pd.DataFrame":
 
     needs: the oracle information of a solver. cost: of an iteration. InputError for an unknown model.
     """
-    catalog = import_module("lrlab.catalog")
-    entries = catalog.solvers_for(model) if model else catalog.ENTRIES
-    rows = [(one.name, one.title, one.summary, ", ".join(one.oracle), one.cost, one.reference) for one in entries]
-    return table(rows, "solver", "title", "summary", "needs", "cost", "reference")
-
-
-def table(rows: list[tuple[Any, ...]], *columns: str) -> "pd.DataFrame":
-    """Return rows as a table by its first column."""
     import pandas as pd
 
-    return pd.DataFrame(rows, columns=columns).set_index(columns[0])
+    catalog = import_module("lrlab.catalog")
+    rows = [
+        (one.name, one.title, one.summary, ", ".join(one.oracle), one.words.rows.get("cost", ""), one.reference)
+        for one in (catalog.solvers_for(model) if model else catalog.ENTRIES)
+    ]
+    columns = ["solver", "title", "summary", "needs", "cost", "reference"]
+    return pd.DataFrame(rows, columns=columns).set_index("solver")

@@ -131,17 +131,6 @@ class SolverEntry:
         """The parts of the docstring."""
         return words(docstring(self.run))
 
-    @property
-    def objective(self) -> str:
-        """Its objective (minimize or maximize ...), in plain text; nothing for methods without one."""
-        rows = self.words.rows
-        return next((f"{key} {rows[key]}" for key in ("minimize", "maximize") if key in rows), "")
-
-    @property
-    def cost(self) -> str:
-        """The cost of an iteration, in plain text."""
-        return self.words.rows.get("cost", "")
-
     def given(self, options: Options | None = None, without: Collection[str] = ()) -> str:
         """Return its oracle information, also that of some options, as a sentence; nothing if it has only the data."""
         oracle = *self.oracle, *(self.oracle_with(options) if options else ())

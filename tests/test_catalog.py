@@ -112,7 +112,8 @@ DECLARED = {
 
 def evaluation(entry):
     """Return the independent evaluation of a solver's objective, or None."""
-    return next((value for pattern, value in DECLARED.items() if re.search(pattern, entry.objective)), None)
+    objective = entry.words.rows.get("minimize", "")
+    return next((value for pattern, value in DECLARED.items() if re.search(pattern, objective)), None)
 
 
 def table(estimate):
