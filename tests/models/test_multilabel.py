@@ -10,7 +10,6 @@ from scipy.sparse import csr_array, issparse
 from sklearn.metrics import hamming_loss, ndcg_score, roc_auc_score
 
 from lrlab import catalog, lowrank
-from lrlab.lowrank import THRESHOLDS
 from lrlab.models import ranking
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, best_linear
@@ -198,19 +197,13 @@ def test_areas_are_those_of_scikit_learn(tied):
     value, count = row_auc(scores, csr_array(labels))
     assert count == both.sum() < 40
     assert value == pytest.approx(roc_auc_score(labels[both], scores[both], average="samples"), abs=1e-12)
-    expected = roc_auc_score(labels, scores, average="macro")
-    assert ranking.label_auc(scores, csr_array(labels)) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("coding", ["zero-one", "signs"])
-def test_hamming_takes_the_threshold_of_the_coding(coding):
-    scores, labels, rng = table(2)
-    exact = labels * 1.0 if coding == "zero-one" else np.where(labels, 1.0, -1.0)
-    noisy = exact + 0.6 * rng.standard_normal(exact.shape)
-    threshold = THRESHOLDS[coding]
-    assert hamming(exact, csr_array(labels), threshold) == 0
-    expected = hamming_loss(labels, noisy > threshold)
-    assert 0 < hamming(noisy, csr_array(labels), threshold) == pytest.approx(expected, abs=1e-15)
+    # Labels of one kind have no area and do not count.
+    labels[:, 3], labels[:, 7] = False, True
+    areas, others = ranking.label_areas(scores, csr_array(labels)), np.delete(np.arange(12), (3, 7))
+    assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
+    assert areas[others] == pytest.approx(roc_auc_score(labels[:, others], scores[:, others], average=None), abs=1e-12)
+    assert ranking.label_auc(scores, csr_array(labels)) == pytest.approx(np.mean(areas[others]), abs=1e-12)
+    assert np.isnan(ranking.label_areas(np.zeros((0, 4)), csr_array((0, 4)))).all()
 
 
 @given(
@@ -278,14 +271,3 @@ def test_nothing_to_measure_is_nan_with_count_0():
 def test_scores_that_are_no_numbers_or_of_another_size_are_refused(scores):
     with pytest.raises(ValueError, match="scores of rows 0..1 must be 3 finite numbers per row"):
         ndcg_at(scores, csr_array(np.eye(2, 3)), 2)
-
-
-def test_labels_of_one_kind_have_no_area_and_do_not_count():
-    scores, labels, _ = table(4)
-    labels[:, 3], labels[:, 7] = False, True
-    areas = ranking.label_areas(scores, csr_array(labels))
-    assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
-    expected = [roc_auc_score(labels[:, j], scores[:, j]) for j in range(12) if j not in (3, 7)]
-    assert areas[~np.isnan(areas)] == pytest.approx(expected, abs=1e-12)
-    assert ranking.label_auc(scores, csr_array(labels)) == pytest.approx(np.mean(expected))
-    assert np.isnan(ranking.label_areas(np.zeros((0, 4)), csr_array((0, 4)))).all()

@@ -1,13 +1,16 @@
-"""Every page is clicked through: opened, run, switched to every model and back, opened again by its address."""
+"""Every page is clicked through, switched to every model and lesson and back, also with your files of solvers."""
 
 import pytest
 
-from lrlab import catalog
+from lrlab import catalog, lessons
 from lrlab.models.axes import axes
-from tests.ui.driving import PAGES, components, drawn, errors, figures, finished, opened
+from lrlab.protocol import Stop
+from lrlab.ui.shared import code
+from tests.test_plugins import FILE, MODEL, SENTENCE
+from tests.thorough import a_third
+from tests.ui.driving import PAGES, accepted, components, drawn, errors, figures, finished, opened, read, words
 
 pytestmark = pytest.mark.usefixtures("engine")
-
 TINY = {"p": "5", "x-points": "2", "y-points": "2", "trials": "1", "max_iter": "3", "model": "one-bit-sensing"}
 WITH_MODELS = {
     "converge": {"n": "60", "p": "5", "max_iter": "3"},
@@ -108,3 +111,76 @@ def test_a_model_without_a_spectrum_is_refused_alone(model):
     switch = at.selectbox(key="spectrum.model").set_value("phase-retrieval").run()
     assert not errors(drawn(switch)) and any(data.get("figure") for data in components(switch))
     assert catalog.MODELS[model].title not in switch.selectbox(key="spectrum.model").options
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Give the server a file of custom solvers, a model, and a broken file."""
+    monkeypatch.setenv("LRLAB_PLUGINS", "")
+    files = {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    catalog.load([tmp_path / name for name in files])
+
+
+@pytest.mark.usefixtures("own")
+def test_a_file_runs_on_converge_and_its_failure_is_a_sentence():
+    at = finished(accepted("converge", n="200", p="8", solvers="own-mean,own-failure,sir"), "converge")
+    runs = {run.job.solver: run for run in at.session_state["converge:run"].runs}
+    assert runs["own-mean"].trace.rows and runs["sir"].trace.rows and runs["own-failure"].error == SENTENCE
+    at.session_state["converge-tabs"] = "Code"
+    at.run()
+    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
+    assert python.splitlines()[1] == "lrlab.register('own_solvers.py')" and "'own-mean'" in python
+    assert code.imports("one-bit-sensing", ["sir"]) == "import lrlab"
+
+
+@pytest.mark.usefixtures("own")
+def test_a_model_in_a_file_is_run_by_the_solvers_of_its_family():
+    given = {"model": "own-rank-one", "m": "60", "d1": "4", "d2": "4", "rank": "1", "solvers": "gauss-newton"}
+    [run] = finished(accepted("converge", **given), "converge").session_state["converge:run"].runs
+    assert run.job.spec.model == "own-rank-one" and run.trace.stop is Stop.CONVERGED
+
+
+@pytest.mark.usefixtures("own")
+def test_a_broken_file_is_named_on_every_page():
+    at = opened("home")
+    [sentence] = [read(warning.value) for warning in at.warning]
+    assert sentence.startswith("Left out: broken.py: does not import (ModuleNotFoundError: No module named")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", a_third([*lessons.lessons()], parts=6))
+def test_a_lesson_is_gone_through_step_by_step(name):
+    lesson, at = lessons.load(name), accepted("learn", lesson=name)
+    for k, step in enumerate(lesson.steps):
+        assert at.header[0].value == step.title
+        assert len(at.latex) == bool(step.equation)
+        if step.question:
+            assert len(figures(at)) == 1
+            at.button(key="learn-choice-0").click().run()
+            right = step.question.right(step.number("answer")) == 0
+            said = "**Yes.**" if right else f"**No.** {step.filled(step.question.choices[0].why)}"
+            assert any(word.value.startswith(said) for word in at.markdown)
+            [slider] = [data for data in components(at) if "texts" in data]
+            assert step.figure.slider.values[slider["at"]] == step.start, "the slider goes to what was asked"
+            assert step.figure.slider.values[slider["origin"]] == step.figure.slider.before
+        assert len(figures(at)) == 1
+        last, key = step.figure.slider.values[-1], f"learn.{name}.{k}"
+        at.session_state[f"{key}:at"] = last
+        at.run()
+        assert step.figure.module.sentence(step.figure, last) == words(at, f"{key}.words")
+        at.button(key="learn-next").click().run()
+        assert not at.exception and at.query_params["step"] == str(k + 2)
+    assert lesson.closing in [m.value for m in at.markdown]
+    following = [one.title for one in lessons.lessons().values() if one.place == lesson.place + 1]
+    assert [one.label for one in at.button if one.key == "learn-following"] == [f"Next lesson: {t}" for t in following]
+    at.button(key="learn-all").click().run()
+    assert at.title[0].value == "Learn" and "lesson" not in at.query_params
+    [badges] = [one.value for one in at.caption if "badge[done]" in one.value]
+    assert f"about {lesson.minutes} minutes" in badges
+
+
+def test_an_unknown_lesson_is_one_sentence_and_the_old_address_of_the_lecture_leads_to_the_lessons():
+    assert "one-bit" in opened("learn", lesson="one-bits").error[0].value
+    assert accepted("learn", lecture="true").title[0].value == "Learn"
