@@ -10,7 +10,6 @@ row has neither labels nor features. Format: http://manikvarma.org/downloads/XC/
 import io
 import re
 from bisect import bisect_left
-from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -27,19 +26,6 @@ SIZES = re.compile(r"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+", re.ASCI
 """The first line of the extreme classification repository's format, which no row of svmlight matches."""
 PAIRS = re.compile(r"[\d,]*+(\s++\d++:\S*+)++\s*+(#.*)?|", re.ASCII)
 """A row of pairs, or an empty line."""
-
-
-class Rows(NamedTuple):
-    """Features X and positive labels Y by the file's numbers, CSR, and the sizes that the file states."""
-
-    X: csr_array
-    Y: csr_array
-    sizes: tuple[int, ...] = ()
-
-    @property
-    def lowest(self) -> tuple[int, ...]:
-        """The first numbers of features and of labels: 0, or 1 if no 0 occurs."""
-        return (0, 0) if self.sizes else tuple(int(table.indices.min(initial=1)) for table in self[:2])
 
 
 def parsed(rows: list[str]) -> tuple[csr_array, csr_array] | None:
@@ -61,8 +47,8 @@ def parsed(rows: list[str]) -> tuple[csr_array, csr_array] | None:
     return csr_array(X), pattern(csr_array((np.ones(len(flat)), places), shape=(len(rows), shape)))
 
 
-def read_lines(source: Source) -> Rows:
-    """Return the rows of a file."""
+def read_lines(source: Source) -> tuple[csr_array, csr_array, tuple[int, ...]]:
+    """Return features X and positive labels Y by the file's numbers, CSR, and the sizes that the file states."""
     lines = [line.partition("#")[0].strip() for line in source.lines()[0]]
     stated = SIZES.fullmatch(lines[0])
     sizes = tuple(map(int, stated.groups())) if stated else ()
@@ -79,7 +65,7 @@ def read_lines(source: Source) -> Rows:
     if not rows:
         raise source.refuse(1, "at least one row", "", "add the rows")
     if tables := parsed(rows):
-        return Rows(*tables, sizes)
+        return *tables, sizes
     bad = bisect_left(range(len(rows) - 1), True, key=lambda k: parsed(rows[: k + 1]) is None)
     large = [index for index in re.findall(r"(\d+):", rows[bad]) if int(index) >= END]
     need, got = (f"indices below {END} in all columns", large[0]) if large else (FORM, rows[bad])
@@ -90,34 +76,33 @@ def read_svmlight(
     source: Source, choice: LabelChoice | None, like: Dataset | None, other: Source | None, base: int | None
 ) -> Dataset:
     """Read a svmlight file. choice: the number of labels, or their names in order; other: the second file, if any."""
-    rows = read_lines(source)
-    bases: Any = rows.lowest if base is None or rows.sizes else (base, base)
-    if like:
-        bases = like.counts_from
-    elif other and base is None:
-        bases = tuple(map(min, rows.lowest, read_lines(other).lowest))
+    X, Y, sizes = read_lines(source)
+    # Numbers count from 0, or from 1 if no 0 occurs in either file.
+    files = [(X, Y), *([read_lines(other)[:2]] if other and base is None else [])]
+    bases = [min(int(table.indices.min(initial=1)) for table in side) for side in zip(*files, strict=True)]
+    bases = [*like.counts_from] if like else [0, 0] if sizes else bases if base is None else [base, base]
     said = (len(choice.names) or choice.count) if choice else 0
-    if said and rows.sizes and said != rows.sizes[2]:
-        raise InputError("labels", f"{rows.sizes[2]} labels, as the file says", said, "name all labels, or none")
+    if said and sizes and said != sizes[2]:
+        raise InputError("labels", f"{sizes[2]} labels, as the file says", said, "name all labels, or none")
     # A feature may be 0 in all rows. A matrix without values is one column wide.
-    ends = [rows.X.shape[1] if rows.X.nnz else 0, rows.Y.shape[1]]
-    d, L = (like.d, like.L) if like else rows.sizes[1:] or (ends[0] - bases[0], said or ends[1] - bases[1])
+    ends = [X.shape[1] if X.nnz else 0, Y.shape[1]]
+    d, L = (like.d, like.L) if like else sizes[1:] or (ends[0] - bases[0], said or ends[1] - bases[1])
     if d < 1 or L < 1:
         raise source.refuse(1, f"at least one {'label' if d > 0 else 'feature'} in the file", "none", f"write {FORM}")
-    if rows.sizes and ends[0] > d:
+    if sizes and ends[0] > d:
         raise source.refuse(1, f"indices below {d}", str(ends[0] - 1), "correct the number of features")
-    lows = [int(table.indices.min(initial=first)) for table, first in zip(rows[:2], bases, strict=True)]
+    lows = [int(table.indices.min(initial=first)) for table, first in zip((X, Y), bases, strict=True)]
     if lows[0] < bases[0] or lows[1] < bases[1] or ends[1] > bases[1] + L:
         need = f"labels that count from {bases[1]} to {bases[1] + L - 1}, and indices from {bases[0]}"
         got = f"labels {lows[1]} to {ends[1] - 1}, indices from {lows[0]}"
         raise InputError("file", need, got, "give both files at once, or say base=0 or base=1")
     source.require_columns(d + L)
-    X, Y = (table[:, first : first + size] for table, first, size in zip(rows[:2], bases, (d, L), strict=True))
-    X.resize(X.shape[0], d)
-    Y.resize(Y.shape[0], L)
-    extra = len(np.unique(rows.X.indices[rows.X.indices >= bases[0] + d]))
+    extra = len(np.unique(X.indices[X.indices >= bases[0] + d]))
     notes = (f"lrlab leaves out {extra} features of {source.path.name} that no training row has.",) if extra else ()
-    return Dataset(X, Y, None, None, (choice and choice.names) or None, bases, notes)
+    X, Y = (table[:, first : first + size] for table, first, size in zip((X, Y), bases, (d, L), strict=True))
+    X.resize(X.shape[0], d)
+    Y.resize(X.shape[0], L)
+    return Dataset(X, Y, None, None, (choice and choice.names) or None, (bases[0], bases[1]), notes)
 
 
 def is_svmlight(source: Source) -> bool:
