@@ -138,21 +138,18 @@ def _are_triples(frame: pd.DataFrame) -> bool:
 
 def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: Hints) -> Given:
     """Return the target column as responses, second vectors, and the other columns as features."""
-    names = list(frame.columns)
-    at, right = names.index(target), list(map(names.index, second))
-    response = frame.iloc[:, at]
+    response, rest = frame[target], frame.drop(columns=target)
     if response.isna().any():
-        got = f"none in row {int(np.flatnonzero(response.isna())[0]) + 1}"
+        got = f"none in row {int(np.argmax(response.isna())) + 1}"
         remedy = "name another column by y, leave the row out, or say kind=matrix"
-        raise InputError(f"response column {printable(names[at])[:60]}", "known in all rows", got, remedy)
-    for name, column in frame.drop(columns=names[at]).select_dtypes("number").items():
+        raise InputError(f"response column {printable(target)[:60]}", "known in all rows", got, remedy)
+    for name, column in rest.select_dtypes("number").items():
         ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
-    left = [place for place in range(len(names)) if place not in (at, *right)]
-    X, columns, notes = features(frame.iloc[:, left])
+    X, columns, notes = features(rest.drop(columns=list(second), errors="ignore"))
     if not columns:
         remedy = "add numbers or words that repeat, or separate the fields by commas"
         raise InputError("columns", "a response and at least one feature", "none", remedy)
-    Z = features(frame.iloc[:, right])[0] if right else None
+    Z = features(frame[list(second)])[0] if second else None
     numeric, model = pd.api.types.is_numeric_dtype(response), hints.model
     y: Vector = response.to_numpy(np.float64) if numeric else response.astype(str).to_numpy(str)
     kinds = np.unique(y)
@@ -161,10 +158,10 @@ def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: H
     elif len(kinds) == 2:
         form = f"binary {kinds[0]:g}/{kinds[1]:g}"
     else:
-        form, model = "real", model or ("rank-one-sensing" if right else "polynomial-network")
+        form, model = "real", model or ("rank-one-sensing" if second else "polynomial-network")
     words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}"
     words += f", second vectors {span(second)}" if second else ""
-    words += f", response {quoted(names[at])} ({form})" + "".join(f". {note.rstrip('.')}" for note in notes)
+    words += f", response {quoted(target)} ({form})" + "".join(f". {note.rstrip('.')}" for note in notes)
     # A form has a constant and linear terms unless you name the model.
     options = {"constant": True} if model != hints.model else {}
     return Given(y, X, Z, columns, (), words, model, options)
