@@ -17,7 +17,6 @@ smallest does.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
@@ -63,12 +62,6 @@ def class_moments(problem: SingleIndexData) -> ClassMoments:
             sums[k] += chosen.sum(axis=0)
             counts[k] += len(chosen)
     return ClassMoments(counts[0], counts[1], sums[0], sums[1], squares[0], squares[1])
-
-
-def whitened(M: Array, L: Array) -> Array:
-    """Return L^{-1} M L^{-T} (p, p) for a symmetric M, which is used up."""
-    half = solve_triangular(L, M, lower=True, overwrite_b=True)
-    return solve_triangular(L, half.T, lower=True, overwrite_b=True)
 
 
 def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
