@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import islice, product
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -22,13 +22,6 @@ from lrlab.runs.job import Job, job_maker, memory_limit, require_spec
 
 STEPS = Parameter(name="steps", kind=int, default=10, meaning="values of an axis", low=1, high=10_000)
 LARGEST = 1e100
-COUNT = Parameter(name="trials", kind=int, default=20, meaning="trials of each grid point", low=1, high=1_000_000)
-TOLERANCE = Parameter(
-    name="tolerance", kind=int, default=1, meaning="precision of the contour, in grid points", low=1, high=100
-)
-BUDGET = Parameter(
-    name="budget", kind=int, default=0, meaning="trials of an adaptive sweep, at most", low=0, high=10**9
-)
 MOST_CELLS = 50_000
 """Largest number of grid points, over all solvers. lrlab checks each before the first trial, in about 5 s in total."""
 SHARE = 0.3
@@ -105,12 +98,12 @@ class Sweep:
     spec: Spec
     axes: Any
     solvers: Any
-    trials: int = int(COUNT.default)
+    trials: Annotated[int, Parameter(meaning="trials of each grid point", low=1, high=1_000_000)] = 20
     success: Success | None = None
     settings: Any = ()
     adaptive: bool = False
-    tolerance: int = int(TOLERANCE.default)
-    budget: int = int(BUDGET.default)
+    tolerance: Annotated[int, Parameter(meaning="precision of the contour, in grid points", low=1, high=100)] = 1
+    budget: Annotated[int, Parameter(meaning="trials of an adaptive sweep, at most", low=0, high=10**9)] = 0
     race: bool = False
 
     def __post_init__(self) -> None:
@@ -123,7 +116,8 @@ class Sweep:
         object.__setattr__(self, "axes", tuple((name, _given(name, given)) for name, given in pairs))
         object.__setattr__(self, "solvers", _names(self.solvers, self.spec.model))
         object.__setattr__(self, "settings", tuple(sorted(dict(self.settings).items())))
-        object.__setattr__(self, "trials", COUNT.check(self.trials))
+        for parameter in declared(Sweep).values():
+            object.__setattr__(self, parameter.name, parameter.check(getattr(self, parameter.name)))
         # Before lrlab enumerates the grid: two axes of 10,000 values have 10^8 grid points.
         lengths = [given.steps if isinstance(given, Span) else len(given) for _, given in self.axes]
         if (cells := math.prod(lengths) * len(self.solvers)) > MOST_CELLS:
@@ -202,8 +196,7 @@ class Sweep:
                 "race", "false, or of several solvers over two axes that are not adaptive", True, "leave it out"
             )
         for parameter in (TOLERANCE, BUDGET):
-            object.__setattr__(self, parameter.name, value := parameter.check(getattr(self, parameter.name)))
-            if not self.adaptive and value != parameter.default:
+            if not self.adaptive and (value := getattr(self, parameter.name)) != parameter.default:
                 raise InputError(parameter.name, "left out if adaptive is false", value, "set adaptive = true")
 
     def _check_settings(self) -> None:
@@ -214,6 +207,9 @@ class Sweep:
                 entries[0].settle({name: value})
         for entry in entries:
             entry.settle(self.settings_of(entry.name))
+
+
+COUNT, TOLERANCE, BUDGET = declared(Sweep).values()
 
 
 def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | None:
