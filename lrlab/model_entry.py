@@ -229,3 +229,10 @@ class ModelEntry:
     held: Mapping[str, Value] = field(default_factory=dict)
     non_monotone: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a family by its name, and a spec without one."""
+        if not isinstance(self.family, Family):
+            raise InputError("family", "a Family", self.family, "give the object, not its name")
+        if not getattr(self.spec, "model", ""):
+            raise InputError("spec", "a class with a name", self.spec, 'add model = "..." to the class')

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, get_origin
 
 from lrlab import code_hash
-from lrlab.model_entry import Family, ModelEntry
+from lrlab.model_entry import ModelEntry
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, declared, display_name, require_known
 from lrlab.protocol import Iterate
@@ -74,8 +74,8 @@ def code_of(entry: Entry) -> Any:
 def declared_in(module: ModuleType, label: str) -> tuple[Entry, ...]:
     """Return the models of a module's `ENTRY` or `ENTRIES`, and the solvers that it declares with `@solver`."""
     models = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
-    if not all(isinstance(model, ModelEntry) and isinstance(model.family, Family) for model in models):
-        raise CatalogError(f"{label}: ENTRY must be a ModelEntry with a Family; of a solver, {HINT}")
+    if not isinstance(models, Sequence) or not all(isinstance(model, ModelEntry) for model in models):
+        raise CatalogError(f"{label}: ENTRY must be a ModelEntry; of a solver, {HINT}")
     own = {id(value): value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__}
     return *models, *(entry for value in own.values() for entry in entries(value))
 
@@ -122,7 +122,8 @@ def from_entries(given: Sequence[Entry]) -> Plugin:
 
     # By value: workers have neither the notebook nor, maybe, the script's folder.
     name, label = code_of(given[0]).__module__, code_of(given[0]).__name__
-    by_value = name in sys.modules and name != "__main__" and not code_hash.is_installed(name)
+    everywhere = name == "__main__" or name.startswith(f"{code_hash.PACKAGE}.") or code_hash.is_installed(name)
+    by_value = name in sys.modules and not everywhere
     source: Source
     try:
         if by_value:

@@ -14,7 +14,7 @@ from lrlab import catalog
 from lrlab.catalog import BUILT_IN
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
 from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.parameters import Parameter, number
+from lrlab.parameters import InputError, Parameter, number
 from lrlab.plugins import CatalogError, Plugin, check, declared_in, served
 from lrlab.protocol import Checkpoint, Iterate, Limits, Spec, proceed
 from lrlab.solver_entry import SolverEntry, solver
@@ -129,13 +129,12 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
             changed(weigh=abstractmethod(lambda self: 0)),
             "toy.py: a part of the entry is wrong .*abstract.* weigh.*: correct it",
         ),
-        (replace(MODEL, family="toys"), "toy.py: ENTRY must be a ModelEntry with a Family"),
         (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
         (replace(MODEL, plane=("n",)), "toy.py: a part of the entry is wrong .*: correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
         (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
-        (SOLVER, "toy.py: ENTRY must be a ModelEntry with a Family; of a solver, put @lrlab.solver"),
+        (SOLVER, "toy.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
         (family_with(solvers=("gues",)), 'solver of toy must be one of guess, got gues: did you mean "guess"?'),
         (replace(MODEL, plane=("n", "m")), "axis of toy must be one of n, p.*, got m"),
         (replace(MODEL, first=("gues",)), "solver of toy must be one of guess, got gues"),
@@ -145,6 +144,11 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
     with pytest.raises(CatalogError, match=sentence) as error:
         checked(model=entry)
     assert "\n" not in str(error.value)
+
+
+def test_an_entry_without_a_family_is_refused_at_once():
+    with pytest.raises(InputError, match="family must be a Family, got toys: give the object, not its name"):
+        replace(MODEL, family="toys")
 
 
 @pytest.mark.parametrize(

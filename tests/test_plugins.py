@@ -183,12 +183,36 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
         assert len(store.groups()) == 2 and len(table) == 2
 
 
+MODEL = '''
+from dataclasses import dataclass, replace
+from lrlab.model_entry import ModelEntry
+from lrlab.models import rank_one_sensing
+from lrlab.models.rank_one_sensing import RankOneSensing
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnRankOne(RankOneSensing):
+    """An own model."""
+
+    model = "own-rank-one"
+    title = "Own rank one"
+    summary = "An own model."
+
+
+ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
+'''
+
 BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
     "none.py": (
         f"{FILE}ENTRY = 3",
-        "none.py: ENTRY must be a ModelEntry with a Family; of a solver, put @lrlab.solver",
+        "none.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver",
+    ),
+    "many.py": ("ENTRIES = 3", "many.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
+    "nameless.py": (
+        MODEL.replace("own-rank-one", ""),
+        r"nameless.py: does not import \(InputError: spec must be a class with a name, got .*OwnRankOne",
     ),
     "twice.py": (FILE + "\n", r"the solver 'own-mean' for one-bit-sensing is in good.py, too: rename one of them"),
 }
@@ -214,24 +238,6 @@ import lrlab
 spec = lrlab.spec("one-bit-sensing", n=200, p=8)
 print(len(lrlab.solve(spec, "own-mean").rows), lrlab.spec("own-rank-one", m=100).model)
 """
-MODEL = '''
-from dataclasses import dataclass, replace
-from lrlab.model_entry import ModelEntry
-from lrlab.models import rank_one_sensing
-from lrlab.models.rank_one_sensing import RankOneSensing
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnRankOne(RankOneSensing):
-    """An own model."""
-
-    model = "own-rank-one"
-    title = "Own rank one"
-    summary = "An own model."
-
-
-ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
-'''
 
 
 @pytest.fixture
