@@ -56,8 +56,9 @@ def findings(page):
 
 
 def settled(page):
-    """Wait until a page has drawn every figure, and the mouse is on no button with a tooltip."""
+    """Wait until a page has drawn every figure, and neither mouse nor focus shows a tooltip."""
     page.mouse.move(0, 0)
+    page.keyboard.press("Escape")
     wait_until(page, "() => [...document.querySelectorAll('.lrlab-figure')].every((node) => node._fullLayout)")
     idle(page)
     # Streamlit fades an element that it is about to replace.
