@@ -113,6 +113,8 @@ def from_package(point: EntryPoint) -> Plugin:
         module = point.load()
     except FAILURES as error:
         raise failure(label, error) from error
+    if not isinstance(module, ModuleType):
+        raise CatalogError(f"{label}: names no module: leave out what follows the colon")
     return Plugin(label, declared_in(module, label))
 
 

@@ -265,7 +265,8 @@ PACKAGE = {
     "own_package/tools.py": "FACTOR = 1.0\n",
     "own_package/solvers.py": FILE.replace("FACTOR = 1.0", "from .tools import FACTOR"),
     "own_package-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: own-package\nVersion: 1.0\n",
-    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\na = own_package.solvers\nb = own_package.gone\n",
+    "own_package-1.0.dist-info/entry_points.txt": "[lrlab.solvers]\na = own_package.solvers\nb = own_package.gone\n"
+    "c = own_package.solvers:own_mean\n",
 }
 OF_PACKAGE = """
 import lrlab
@@ -293,7 +294,8 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
         return done.stdout.split(" | ")
 
     before, left_out = printed()
-    assert left_out.startswith("own_package.gone of own-package: does not import (ModuleNotFoundError")
+    assert "own_package.gone of own-package: does not import (ModuleNotFoundError" in left_out
+    assert "own_package.solvers:own_mean of own-package: names no module" in left_out
     (tmp_path / "own_package" / "tools.py").write_text("FACTOR = 2.0\n")
     assert printed()[0] != before, "its other files count, too"
 
