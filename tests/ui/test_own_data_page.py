@@ -13,7 +13,7 @@ from lrlab.data.examples import EXAMPLES
 from lrlab.data.hints import Hints
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import view
-from lrlab.ui.own_data.source import TILES, Reading, carry_out, roles, short_name
+from lrlab.ui.own_data.source import TILES, carry_out, roles, short_name
 from lrlab.ui.shared import live
 from tests.data import cases
 from tests.data.hostile_files import KINDS as HOSTILE
@@ -183,5 +183,6 @@ def test_a_long_name_is_cut_by_its_bytes(name, tmp_path):
 
 def test_files_travel_to_the_worker():
     csv = b"a,b,c\n" + b"".join(b"%d,%d,%d\n" % (k, k * k % 7, k % 2) for k in range(20))
-    task = live.on_worker(carry_out, Reading({"x.csv": csv}, {"file": "x.csv"}, Hints(), "last:1"))
+    read = partial(carry_out, files={"file": "x.csv"}, hints=Hints(), labels="last:1")
+    task = live.on_worker(read, {"x.csv": csv})
     assert task.source().startswith("20 rows, 2 features, 1 labels")

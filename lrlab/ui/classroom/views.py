@@ -27,8 +27,8 @@ CODE = Parameter(meaning="code of a class", name="code", kind=str, default="")
 TEACHER = Parameter(
     meaning="the teacher's screen, in the browser that opened it", name="teacher", kind=bool, default=False
 )
-HEIGHT, TYPE = 430, 17
-"""Pixels of the histogram; its type is for a projector."""
+HEIGHT = 430
+"""Pixels of the histogram."""
 LOCAL = ("127.0.0.1", "localhost")
 ASSETS = Path(__file__).parents[1] / "assets"
 
@@ -81,7 +81,7 @@ def _teacher(room: Room) -> None:
     with right:
         st.header(one.poll.title, anchor=False)
         st.markdown(one.poll.text)
-        plot.show(_projected(one), key="class.answers", label=in_words(one))
+        plot.show(lesson_view.enlarged(shown(one)), key="class.answers", label=in_words(one))
         plot.words(escape(_said(room)), key="class.words")
         _steps(room, state)
     _hold(room)
@@ -139,7 +139,8 @@ def _hold(room: Room) -> None:
 
 
 def _parts(room: Room) -> Parts:
-    return {"class.answers": _projected(room.round), "class.count": _count(room), "class.words": escape(_said(room))}
+    answers = lesson_view.enlarged(shown(room.round))
+    return {"class.answers": answers, "class.count": _count(room), "class.words": escape(_said(room))}
 
 
 def _count(room: Room) -> str:
@@ -217,11 +218,6 @@ def shown(one: Round, mine: Any = None) -> build.Figure:
     return drawing.figure([*one.answers.values()], one.computed, mine)
 
 
-def _projected(one: Round) -> build.Figure:
-    drawn = shown(one).update_layout(font_size=TYPE)
-    return drawn.update_xaxes(title_font_size=TYPE).update_yaxes(title_font_size=TYPE)
-
-
 def histogram(one: Round, mine: int = -1) -> build.Figure:
     """Return the fraction of each option, the right one in another color, and the success rates.
 
@@ -249,13 +245,12 @@ def histogram(one: Round, mine: int = -1) -> build.Figure:
     texts = [f"<b>{text}</b>" if k == right else text for k, text in enumerate(poll.options)]
     if mine >= 0:
         texts[mine] += "<br>you"
-    drawn.update_xaxes(tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont_size=TYPE - 2)
-    high = 1.0 if rates else max([0.2, *fractions])
-    drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%", title_font_size=TYPE).update_xaxes(
-        title_font_size=TYPE
+    drawn.update_xaxes(
+        tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont_size=lesson_view.LARGE - 2
     )
-    drawn.update_layout(showlegend=bool(rates), font_size=TYPE)
-    return theme.style(drawn, poll.axis, "fraction", height=HEIGHT)
+    high = 1.0 if rates else max([0.2, *fractions])
+    drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%").update_layout(showlegend=bool(rates))
+    return lesson_view.enlarged(theme.style(drawn, poll.axis, "fraction", height=HEIGHT))
 
 
 def in_words(one: Round) -> str:

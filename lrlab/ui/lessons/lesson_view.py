@@ -9,6 +9,7 @@ from typing import Any
 
 import streamlit as st
 
+from lrlab.figures import build
 from lrlab.lessons import terms
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.ui.classroom import polls, room
@@ -128,11 +129,16 @@ def _before(figure: Figure, key: str, large: bool) -> None:
 def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> Parts:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
     drawn = figure.module.draw(figure, at, alone)
-    if large:
-        drawn.update_layout(font_size=LARGE).update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
-        for note in drawn.layout.get("annotations", ()):
-            note["font"] = {"size": LARGE}
+    drawn = enlarged(drawn) if large else drawn
     return {f"{key}.figure": drawn, f"{key}.words": escape(figure.module.sentence(figure, at))}
+
+
+def enlarged(drawn: build.Figure) -> build.Figure:
+    """Return a figure with type for a projector, in place."""
+    drawn.update_layout(font_size=LARGE).update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
+    for note in drawn.layout.get("annotations", ()):
+        note["font"] = {"size": LARGE}
+    return drawn
 
 
 def _show(parts: Parts, key: str, said: bool = True) -> None:

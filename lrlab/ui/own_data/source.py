@@ -3,8 +3,9 @@
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -62,28 +63,19 @@ class Shown:
         return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
 
 
-class Reading(NamedTuple):
-    """Files that a worker reads: their contents by name, and their names by role."""
-
-    content: Mapping[str, bytes]
-    files: Mapping[str, str]
-    hints: Hints
-    labels: Any
-
-
 def short_name(name: str) -> str:
     """Return the name of an upload without folders, cut at the front by its bytes."""
     return Path(name).name.encode(errors="ignore")[-80:].decode(errors="ignore")
 
 
-def carry_out(reading: Reading) -> Task:
-    """Return the task of files, on a worker."""
+def carry_out(contents: Mapping[str, bytes], *, files: Mapping[str, str], hints: Hints, labels: Any) -> Task:
+    """Return the task of files, on a worker, from their contents by name and their names by role."""
     with tempfile.TemporaryDirectory(prefix="lrlab-own-") as folder:
-        for name, content in reading.content.items():
+        for name, content in contents.items():
             (Path(folder) / name).write_bytes(content)
-        files: dict[str, Any] = {role: Path(folder) / name for role, name in reading.files.items()}
-        labels = files.pop("labels", None) or reading.labels
-        return read_task(files.pop("file"), reading.hints, labels=labels, limit_bytes=memory_limit(), **files)
+        paths: dict[str, Any] = {role: Path(folder) / name for role, name in files.items()}
+        labels = paths.pop("labels", None) or labels
+        return read_task(paths.pop("file"), hints, labels=labels, limit_bytes=memory_limit(), **paths)
 
 
 def roles(names: Sequence[str]) -> dict[str, str]:
@@ -184,12 +176,12 @@ def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tup
 
     def reading() -> tuple[Task, Mapping[str, str]]:
         names = [short_name(one.name) for one in dropped]
-        files, content = roles(names), [one.getvalue() for one in dropped]
+        files, contents = roles(names), {name: one.getvalue() for name, one in zip(names, dropped, strict=True)}
         # Names, and never a path, which would be one on the server.
         columns = labels if not labels or COUNT.fullmatch(labels) else tuple(map(str.strip, labels.split(",")))
-        given = Reading(dict(zip(names, content, strict=True)), files, hints, columns or None)
+        task_of_files = partial(carry_out, files=files, hints=hints, labels=columns or None)
         with st.spinner("Reading the file..."):
-            return live.on_worker(carry_out, given), files
+            return live.on_worker(task_of_files, contents), files
 
     key = tuple(one.file_id for one in dropped), hints, labels
     return live.once("own_data:task", key, reading)
