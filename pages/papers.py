@@ -31,7 +31,7 @@ else:
     with page.row():
         start = st.container(width="content")
         meaning = "all trials of the experiment, or fewer trials at fewer points"
-        form = controls.choose(link, "trials", papers_view.forms(name), "full", meaning, "Trials")
+        form = controls.choose(link, "trials", papers_view.forms(name), meaning, "Trials", few=True)
         st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
     at = theorem_view.position(link, presets.load(name))
     preset = presets.load(name, form == "quick", at)

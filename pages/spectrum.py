@@ -56,7 +56,7 @@ else:
             )
             if is_pairwise(model):
                 meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
-                moment = controls.choose(link, "moment", results_view.MOMENTS, "auto", meaning, "Moment")
+                moment = controls.choose(link, "moment", results_view.MOMENTS, meaning, "Moment", few=True)
         if ready and is_pairwise(model):
             histogram_view.show(plan, moment)
         live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))

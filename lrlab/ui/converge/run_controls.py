@@ -63,18 +63,19 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     absent = absent_measures(model, spec)
     titles = {name: display_name(name) for name in known if name not in absent}
     first = next(iter(titles))
-    measure = controls.choose(link, "show", titles, first, known[first].meaning, "Show")
+    measure = controls.choose(link, "show", titles, known[first].meaning, "Show", few=True)
     scale = controls.choose(
         link,
         "axes",
         {"linear": "linear", "log-y": "log y", "log-x": "log x", "log-log": "log-log"},
-        "log-y",
         "which axes are logarithmic; fractions, and an objective that is not positive, stay linear",
         "axes",
+        default="log-y",
+        few=True,
     )
     times = {"iteration": "iteration", "seconds": "seconds"}
     meaning = "iterations, or the time of the solver without scoring; Play uses the same clock"
-    time = controls.choose(link, "against", times, "iteration", meaning, "against")
+    time = controls.choose(link, "against", times, meaning, "against", few=True)
     pinned = st.session_state.get(PINNED, ("", ()))
     kept = pinned[1] if pinned[0] == model_entry(model).family.name else ()
     return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"), kept)

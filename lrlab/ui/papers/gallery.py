@@ -78,8 +78,8 @@ def _choose(link: Permalink) -> Callable[[str], bool]:
     papers = {ANY: "all", **{key: paper.short for key, paper in PAPERS.items()}}
     outcomes = {ANY: "all", **{word: word for word in WORDS}}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        paper = controls.choose_one(link, "of", papers, "whose experiments are shown", "Paper", default=ANY)
-        outcome = controls.choose_one(
+        paper = controls.choose(link, "of", papers, "whose experiments are shown", "Paper", default=ANY)
+        outcome = controls.choose(
             link, "outcome", outcomes, "experiments with a claim of this verdict", "Outcome", default=ANY
         )
 

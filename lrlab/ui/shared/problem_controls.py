@@ -17,7 +17,7 @@ from lrlab.protocol import Spec
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, slider
-from lrlab.ui.widgets.controls import choose_one, widget, widgets, with_defaults
+from lrlab.ui.widgets.controls import widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
 DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "threshold")
@@ -27,7 +27,7 @@ DRAGGED = ("n", "m", "p", "d", "rank", "r", "noise", "observed", "flip", "thresh
 def choose_model(link: Permalink, models: Sequence[str] = (), first: str = "") -> str:
     """Show the choice of models, initially the first, and return the name of the chosen one."""
     titles = {name: catalog.MODELS[name].title for name in models or catalog.MODELS}
-    chosen = choose_one(link, "model", titles, "how the data are generated", "Model", default=first)
+    chosen = controls.choose(link, "model", titles, "how the data are generated", "Model", default=first)
     st.caption(catalog.MODELS[chosen].summary)
     return chosen
 

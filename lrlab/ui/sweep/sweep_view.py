@@ -64,7 +64,7 @@ def choices(link: Permalink, sweep: Sweep | None, data: SweepData | None) -> Vie
     drawn, first = data.sweep, first_shown(data.sweep)
     meaning = "the value of each grid point: the success rate, or a metric"
     scope = f"{drawn.spec.model}.{first}"
-    show = controls.choose_one(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
+    show = controls.choose(link, "show", _shown(drawn), meaning, "Show", default=first, scope=scope)
     if sweep and show not in _shown(sweep):
         link.leave_out("show")
     words = "side by side, or contours over the map of the first solver"

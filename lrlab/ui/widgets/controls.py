@@ -69,28 +69,38 @@ def hold(link: Permalink, key: str, value: Any, *, shown: bool) -> Any:
 
 
 def widget(
-    link: Permalink, parameter: Parameter, *, name: str = "", scope: str = "", shown: bool = True, **look: Any
+    link: Permalink,
+    parameter: Parameter,
+    *,
+    name: str = "",
+    scope: str = "",
+    shown: bool = True,
+    few: bool = False,
+    **look: Any,
 ) -> Value | None:
     """Show a parameter's widget and return its value, which may be out of bounds: the spec checks it.
 
     name: the key in the address, if it differs from the parameter's name. scope: separates keys that models do not
-    share. shown: whether it is drawn; the value counts without that, too.
+    share. shown: whether it is drawn; the value counts without that, too. few: whether all choices are in sight.
     """
     name = name or parameter.name
     key = link.key(name, scope)
     now = current(link, key, UNKNOWN)
     value: Value | None = hold(link, key, link.value(name, parameter) if now is UNKNOWN else now, shown=shown)
     if shown:
-        value = _input(parameter, key, value, {"label": label(parameter), "help": explanation(parameter), **look})
+        look = {"label": label(parameter), "help": explanation(parameter), **look}
+        value = _input(parameter, key, value, look, few=few)
     link.put(name, value, parameter)
     return value
 
 
-def _input(parameter: Parameter, key: str, now: Any, look: dict[str, Any]) -> Value | None:
+def _input(parameter: Parameter, key: str, now: Any, look: dict[str, Any], *, few: bool) -> Value | None:
     # The value is sent twice: through the session and as the default. A page that runs twice in a row withdraws
     # the first before a busy browser has received it; the widget would then start at 0.
     if parameter.kind is bool:
         return st.toggle(key=key, value=bool(now), **look)
+    if few:
+        return st.segmented_control(options=parameter.choices, key=key, default=now, required=True, **look)
     if parameter.choices:
         index = parameter.choices.index(now) if now in parameter.choices else 0
         return st.selectbox(options=parameter.choices, key=key, index=index, **look)
@@ -133,28 +143,6 @@ def widgets(
 
 
 def choose(
-    link: Permalink, name: str, options: Mapping[str, str], default: str, meaning: str, title: str, **look: Any
-) -> str:
-    """Show a choice between a few options and return the chosen one; the address contains it."""
-    parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=default)
-    key = link.key(name)
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = link.value(name, parameter)
-    chosen = st.segmented_control(
-        title,
-        list(options),
-        format_func=options.__getitem__,
-        key=key,
-        help=meaning,
-        required=True,
-        default=st.session_state[key],
-        **look,
-    )
-    link.put(name, chosen, parameter)
-    return chosen
-
-
-def choose_one(
     link: Permalink,
     name: str,
     options: Mapping[str, str],
@@ -163,8 +151,15 @@ def choose_one(
     *,
     default: str = "",
     scope: str = "",
+    few: bool = False,
 ) -> str:
-    """Show a choice between many options, initially the default or the first, and return the chosen one."""
+    """Show a choice between options, initially the default or the first, and return the chosen one.
+
+    few: whether all options are in sight.
+    """
     first = default if default in options else next(iter(options))
     parameter = Parameter(meaning=meaning, choices=tuple(options), name=name, kind=str, default=first)
-    return str(widget(link, parameter, scope=scope, label=title, format_func=options.__getitem__))
+    if current(link, key := link.key(name, scope)) not in options:
+        # Another model may have other options.
+        st.session_state.pop(key, None)
+    return str(widget(link, parameter, scope=scope, few=few, label=title, format_func=options.__getitem__))
