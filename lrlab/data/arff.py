@@ -76,7 +76,7 @@ def _attribute(source: Source, k: int, line: str) -> Attribute:
     kind = match[5].lower() if match else ""
     if match is None or not (kind.startswith("{") or kind in KINDS):
         need = "`@attribute name numeric` or `@attribute name {value, value}`"
-        remedy = "remove attributes of text, dates or tables" if kind else "put names with spaces or commas in quotes"
+        remedy = "remove attributes of text, dates or tables, and put names with spaces or commas in quotes"
         raise source.refuse(k, need, line, remedy)
     values = _words(source, k, match[5]) if kind.startswith("{") else []
     if len(set(values)) < len(values):

@@ -22,11 +22,10 @@ TARGETS = ("y", "target", "label", "class", "outcome", "response")
 ROLES = (
     ("user", "userid", "customer", "customerid", "row", "rowid"),
     ("item", "itemid", "movie", "movieid", "column", "col", "product", "productid"),
-    ("rating", "ratings", "value", "score", "stars"),
 )
-"""Names of the columns of a matrix's rows, of its columns and of values."""
-TIMES = ("timestamp", "time", "date")
-"""Last words of the name of a column of times."""
+"""Names of the columns of a matrix's rows and of its columns."""
+VALUES, TIMES = ("rating", "ratings", "value", "score", "stars"), ("timestamp", "time", "date")
+"""Last words of the names of the columns of values and of times."""
 IDENTIFIERS = ("", "index", "id", "unnamed0", *ROLES[0])
 """Names of a first column whose whole numbers name the rows."""
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
@@ -70,6 +69,8 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
         # Numbers count the columns of the file, also a column that names its rows.
         y, Z = chosen("y", hints.y, whole.columns, 1), chosen("Z", hints.Z, whole.columns)
         frame, rows = without_row_names(whole, (*y, *Z))
+        if rows:
+            _require_no_totals(frame, rows[-1])
         target = next((name for name in frame.columns if plain(name) in TARGETS), "")
         said = hints.kind or y or Z or hints.model or target
         gaps = frame.isna().to_numpy().any() and all(map(pd.api.types.is_numeric_dtype, frame.dtypes))
@@ -106,8 +107,12 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
     if hints.kind not in ("", MATRIX, TRIPLES) or hints.y or hints.Z or hints.model not in ("", COMPLETION):
         return None
     titles = {plain(name): name for name in names}
-    row, column, value = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
-    time = next((name for name in names if plain(name).endswith(TIMES)), "")
+    row, column = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
+    value, time = (next((name for name in names if plain(name).endswith(ends)), "") for ends in (VALUES, TIMES))
+    rest = [name for name in names if name not in (row, value, time)]
+    repeated = all(frame[name].nunique() < len(frame) for name in (row, *rest) if name)
+    if row and value and not column and len(rest) == 1 and repeated:
+        column = rest[0]
     if not (row and column):
         # A fourth column may hold times, as in MovieLens, whose files may lack a heading.
         few = len(names) == 3 or (len(names) == 4 and (time or names[3] == "4"))
@@ -136,6 +141,14 @@ def _are_triples(frame: pd.DataFrame) -> bool:
     return bool(whole and len(frame) >= 20 and pairs.duplicated().mean() < 0.1)
 
 
+def _require_no_totals(frame: pd.DataFrame, name: str) -> None:
+    """Raise InputError if the last row, with a name, holds the sums of the others."""
+    numeric = frame.select_dtypes("number")
+    sums = numeric.iloc[:-1].sum()
+    if len(frame) > 3 and ((sums != 0) & np.isclose(numeric.iloc[-1], sums, rtol=1e-4)).sum() > 1:
+        raise InputError(f"row {printable(name)[:60]}", "one sample", "the sums of the rows above it", "remove it")
+
+
 def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: Hints) -> Given:
     """Return the target column as responses, second vectors, and the other columns as features."""
     response, rest = frame[target], frame.drop(columns=target)
@@ -143,8 +156,8 @@ def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: H
         got = f"none in row {int(np.argmax(response.isna())) + 1}"
         remedy = "name another column by y, leave the row out, or say kind=matrix"
         raise InputError(f"response column {printable(target)[:60]}", "known in all rows", got, remedy)
-    for name, column in rest.select_dtypes("number").items():
-        ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints)
+    for name, column in frame.select_dtypes("number").items():
+        ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints, ratings=name != target)
     X, columns, notes = features(rest.drop(columns=list(second), errors="ignore"))
     if not columns:
         remedy = "add numbers or words that repeat, or separate the fields by commas"
@@ -195,7 +208,9 @@ def features(
         if (missing := ~np.isfinite(column.to_numpy(np.float64)) if numeric else column.isna().to_numpy()).any():
             at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
             got = f"{column.iloc[at]} in row {at + 1}"
-            raise InputError(f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row out")
+            raise InputError(
+                f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row or column out"
+            )
         if numeric and not words:
             counted.append(column.rename(name))
             continue
@@ -260,10 +275,11 @@ def _moments(name: str, column: pd.Series) -> Vector:
         raise InputError(f"column {printable(name)[:60]}", need, column.iloc[0], remedy) from None
 
 
-def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
+def ask_sentinel(what: str, values: Array, hints: Hints, *, ratings: bool = True) -> None:
     """Raise InputError for a value that may stand for a missing one, unless hints name missing values.
 
     More than a tenth of the entries have it, and it is far from all others, the only one below 0, or below ratings.
+    ratings: whether the values may be ratings; a response that is often 0 is a count.
     """
     known = values[np.isfinite(values)]
     for value in (known.max(), known.min()) if len(known) and not hints.missing else ():
@@ -272,7 +288,7 @@ def ask_sentinel(what: str, values: Array, hints: Hints) -> None:
             continue
         gap = others[0] - value if value < others[0] else value - others[-1]
         counts = np.unique(known, return_counts=True)[1]
-        below_ratings = value == 0 and tuple(others) in SCALES and counts[0] == counts.max()
+        below_ratings = ratings and value == 0 and tuple(others) in SCALES and counts[0] == counts.max()
         alone = value < 0 <= others[0] and value == round(value) and (known == value).sum() > 2
         if gap > others[-1] - others[0] or below_ratings or alone:
             got = f"{value:.12g} in {fraction:.0%} of the entries, far from all others"

@@ -31,7 +31,9 @@ OPEN_FIELD = re.compile(r'(?:^|[,;|:\t ])"[^"]*$')
 """The end of a line with a field in quotes that goes on in the next line."""
 SNIFFED = 100
 """Number of rows that decide the separator."""
-MISSING = ["?", "-", "none", "na", "nan", "null"]
+FAULTS = ["#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"]
+"""What a spreadsheet writes instead of a value."""
+MISSING = ["?", "-", "none", "na", "nan", "null", *FAULTS]
 """Marks of a missing value, in lower case, in addition to pandas' list."""
 KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
 
@@ -82,7 +84,7 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     if source.kind == "parquet":
         return _parquet(source), ""
     whole, encoding = source.lines()
-    numbers, lines = _rows(whole)
+    numbers, lines, comments = _rows(whole)
     dialect = sniffed(lines)
     widths = [len(dialect.fields(line)) for line in lines]
     # Lines of one field above a table describe it.
@@ -106,19 +108,22 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
     words += _converted(source, frame, numbers[len(lines) - len(rows) :], dialect)
-    words += [f"without {above} line{'s' * (above > 1)} above the table"] if above else []
+    for count, what in ((above, "line# above the table"), (comments, "comment#")):
+        words += [f"without {count} {what.replace('#', 's' * (count > 1))}"] if count else []
     return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
 
 
-def _rows(whole: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return the numbers of lines and the lines, without blank lines and comments (#).
+def _rows(whole: Sequence[str]) -> tuple[list[int], list[str], int]:
+    """Return the numbers of lines, the lines without blank ones and comments (#), and the number of later comments.
 
     The last comment before the first row is a heading if it has as many words as that row, as in numpy's files.
     """
-    numbers, lines, comment = list[int](), list[str](), ""
+    numbers, lines, comment, later = list[int](), list[str](), "", 0
+    values = ("#n/a", *FAULTS)
     for number_, line in _whole_rows(whole):
-        if line.lstrip().startswith("#") and not line.lstrip().startswith("#N/A"):
+        if line.lstrip().startswith("#") and not line.lstrip().lower().startswith(values):
             comment = line.lstrip(" #") if not lines else comment
+            later += bool(lines)
         elif line.strip(" ,;|\t"):
             numbers.append(number_)
             lines.append(line)
@@ -126,8 +131,8 @@ def _rows(whole: Sequence[str]) -> tuple[list[int], list[str]]:
         dialect = sniffed(lines)
         fields = dialect.fields(comment)
         if len(fields) == len(dialect.fields(lines[0])) and not any(map(dialect.is_number, fields)):
-            return [1, *numbers], [comment, *lines]
-    return numbers, lines
+            return [1, *numbers], [comment, *lines], later
+    return numbers, lines, later
 
 
 def _whole_rows(whole: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -155,7 +160,8 @@ def sniffed(lines: Sequence[str]) -> Dialect:
             dialect = Dialect(separator, decimal)
             rows = [dialect.fields(line) for line in lines[:SNIFFED]]
             counts = [len(row) for row in rows]
-            if separator == decimal or max(counts) < 2:
+            spaced = separator == " " and best.separator == "\t" and most[0]
+            if separator == decimal or max(counts) < 2 or spaced:
                 continue
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
             fields = [field for row in rows[1:] or rows for field in row]
@@ -257,6 +263,8 @@ def _parquet(source: Source) -> pd.DataFrame:
         numeric = pd.api.types.is_numeric_dtype(column)
         if not numeric and not column.dropna().map(lambda value: isinstance(value, str | datetime.date)).all():
             raise InputError(f"column {name}", "of numbers or of words", column.dtype, "convert it")
+        if column.dtype == object:
+            frame[name] = column.where(column.isna(), column.astype(str))
     named = frame.index.name is not None or not isinstance(frame.index, pd.RangeIndex)
     frame = frame.reset_index(names=frame.index.name or "") if named else frame
-    return frame.rename(columns=str)
+    return frame.set_axis(list(map(str, frame.columns)), axis=1)

@@ -226,6 +226,53 @@ def test_an_unknown_model_is_named_before_the_file_is_read(tmp_path):
         lrlab.fit(tmp_path / "none.csv", model="one-bit-sensng")
 
 
+@pytest.mark.parametrize("fault", ["#DIV/0!", "#REF!", "#N/A", "#NAME?"])
+def test_rows_that_begin_with_a_fault_of_a_spreadsheet_stay_and_comments_are_counted(fault, tmp_path):
+    text = lines(ROWS, heading="a,b,c,d") + f"{fault},1,2,1\n# late\n#later\n"
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(lrlab.InputError, match="column a must be a finite number in each row, got nan in row 41"):
+        read_given(tmp_path / "t.csv", Hints(kind="responses"))
+    given = read_given(tmp_path / "t.csv", Hints(kind="matrix"))
+    assert np.isnan(given.y).sum() == 1 and given.words.endswith("(without 2 comments)")
+
+
+def test_a_row_of_sums_is_refused(tmp_path):
+    table = pd.DataFrame(
+        {"store": [f"s{k}" for k in range(9)], "jan": np.arange(9), "feb": 2.5, "mar": np.arange(9) ** 2}
+    )
+    total = pd.DataFrame([["Total", *table.sum(numeric_only=True)]], columns=table.columns)
+    pd.concat([table, total]).to_csv(tmp_path / "t.csv", index=False)
+    for kind in ("", "matrix"):
+        with pytest.raises(lrlab.InputError, match="row Total must be one sample, got the sums of the rows above it"):
+            read_given(tmp_path / "t.csv", Hints(kind=kind))
+
+
+def test_words_with_numbers_between_tabs_are_not_separated_by_spaces(tmp_path):
+    frame = ratings(user="user", artist="item", plays="value").assign(
+        artist=lambda one: "The " + one.artist.astype(str)
+    )
+    frame.to_csv(tmp_path / "r.tsv", index=False, sep="\t")
+    assert "separated by tabs" in read_given(tmp_path / "r.tsv", Hints(kind="triples")).words
+
+
+@pytest.mark.parametrize("days", [1, 40])
+def test_dates_and_levels_of_names_in_parquet_are_words(days, tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(day=pd.date_range("2024", periods=40).date, y=y)
+    frame["day"] = frame.day.where(frame.index < days, frame.day[0])
+    frame.set_axis(pd.MultiIndex.from_product([["g"], frame.columns]), axis=1).to_parquet(tmp_path / "t.parquet")
+    given = read_given(tmp_path / "t.parquet")
+    assert given.X.shape == (40, 3) and "response `('g', 'y')`" in given.words
+
+
+def test_a_far_value_of_the_response_is_asked_about_but_not_a_count(tmp_path):
+    frame = pd.DataFrame(X, columns=list("abc")).assign(y=np.where(y, -999, X[:, 0]))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(lrlab.InputError, match="column y must be free of values that stand for missing ones"):
+        read_given(tmp_path / "t.csv")
+    frame.assign(y=np.where(y, 0, np.arange(40) % 5 + 1)).to_csv(tmp_path / "t.csv", index=False)
+    assert "response `y` (real)" in read_given(tmp_path / "t.csv").words
+
+
 def ratings(**columns):
     """Return 60 ratings of 8 items by 12 users as a table with other columns in their order."""
     pairs = [(u, i) for u in range(1, 13) for i in range(101, 109)][:60]
@@ -245,6 +292,7 @@ def ratings(**columns):
         {"1": "user", "2": "item", "3": "value", "4": "time"},
         {"reviewer": "user", "asin": "item", "overall": "value", "unixReviewTime": "time"},
         {"row": "user", "col": "item", "value": "value"},
+        {"User-ID": "user", "ISBN": "item", "Book-Rating": "value"},
     ],
 )
 @pytest.mark.parametrize("heading", [True, False])
