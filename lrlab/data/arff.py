@@ -5,6 +5,7 @@ Format: https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/
 """
 
 import re
+from array import array
 from typing import NamedTuple
 
 import numpy as np
@@ -30,16 +31,20 @@ class Attribute(NamedTuple):
 
     name: str
     kind: str
-    values: list[str]
+    values: dict[str, int]
+
+    def coded(self, word: str) -> float | None:
+        """Return a number, or the place of a listed value; nan for `?`, None for another word."""
+        return np.nan if word == "?" else self.values.get(word) if self.values else number(word)
 
     def decoded(self, codes: pd.Series) -> pd.Series:
         """Return codes as numbers, or as categories for a list of other than two numbers."""
-        if self.values in NUMBERS:
+        if [*self.values] in NUMBERS:
             return codes
         places, numbers = codes.fillna(-1).astype(int), list(map(number, self.values))
         if len(numbers) == 2 and None not in numbers:
             return pd.Series(np.array([*numbers, np.nan], dtype=np.float64)[places]).astype(codes.dtype)
-        return pd.Series(pd.Categorical.from_codes(places, self.values))
+        return pd.Series(pd.Categorical.from_codes(places, list(self.values)))
 
 
 def read_arff(source: Source) -> tuple[pd.DataFrame, LabelChoice | None]:
@@ -61,7 +66,7 @@ def read_arff(source: Source) -> tuple[pd.DataFrame, LabelChoice | None]:
     if not attributes or not rows:
         need = "rows after @data" if attributes and start else "@attribute lines, and @data after the attributes"
         raise source.refuse(start or max(whole, default=0) + 1, need, "nothing", "add them")
-    special = sum(one.values not in NUMBERS for one in attributes)
+    special = sum([*one.values] not in NUMBERS for one in attributes)
     source.require_room(len(rows) * special * GROWTH, "columns of listed values")
     codes = _codes(source, attributes, rows)
     frame = pd.concat([one.decoded(codes[k]) for k, one in enumerate(attributes)], axis=1).set_axis(names, axis=1)
@@ -81,7 +86,7 @@ def _attribute(source: Source, k: int, line: str) -> Attribute:
     values = _words(source, k, match[5]) if kind.startswith("{") else []
     if len(set(values)) < len(values):
         raise source.refuse(k, "different values between braces", line, "quote values with spaces, commas or braces")
-    return Attribute(_words(source, k, match[1])[0], kind, values)
+    return Attribute(_words(source, k, match[1])[0], kind, {value: place for place, value in enumerate(values)})
 
 
 def _words(source: Source, k: int, line: str, group: int = 1) -> list[str]:
@@ -96,29 +101,24 @@ def _words(source: Source, k: int, line: str, group: int = 1) -> list[str]:
 
 def _codes(source: Source, attributes: list[Attribute], rows: dict[int, str]) -> pd.DataFrame:
     """Return numbers, and the places of listed values; nan for `?`, and 0 for whatever a sparse row omits."""
-    width, lines, sparse = len(attributes), list(rows), next(iter(rows.values())).startswith("{")
+    width, sparse = len(attributes), next(iter(rows.values())).startswith("{")
     source.require_columns(width) if sparse else source.require_room(len(rows) * width * GROWTH, "values")
-    places, words, counts = list[int](), list[str](), list[int]()
-    for k, row in rows.items():
-        fields, at = _words(source, k, row, 2 if sparse else 1), list(range(width))
+    owners, places, codes = array("q"), array("q"), array("d")
+    for owner, (k, row) in enumerate(rows.items()):
+        words, at = _words(source, k, row, 2 if sparse else 1), list(range(width))
         if sparse:
-            at, fields = [int(word) if word.isdecimal() else width for word in fields[::2]], fields[1::2]
-        if len(at) != len(fields) or len({*at, width}) <= len(at) or sparse != (row[0] + row[-1] == "{}"):
+            at, words = [int(word) if word.isdecimal() else width for word in words[::2]], words[1::2]
+        if len(at) != len(words) or len({*at, width}) <= len(at) or sparse != (row[0] + row[-1] == "{}"):
             pairs = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
             raise source.refuse(k, pairs if sparse else f"{width} values separated by commas", row, REMEDY)
-        places += at
-        words += fields
-        counts.append(len(at))
-    codes, owners, table = np.empty(len(words)), np.repeat(np.arange(len(rows)), counts), np.array(words, dtype=object)
-    for place, own in pd.DataFrame({"at": places}).groupby("at").indices.items():
-        one, (at, distinct) = attributes[place], pd.factorize(table[own])
-        known = {value: code for code, value in enumerate(one.values)}
-        coded = [np.nan if word == "?" else known.get(word) if known else number(word) for word in distinct]
-        if None in coded:
-            need = f"{'one of its listed values' if known else 'a number'} for attribute {one.name[:60]}"
-            wrong = coded.index(None)
-            raise source.refuse(lines[owners[own[np.argmax(at == wrong)]]], printable(need), distinct[wrong], REMEDY)
-        codes[own] = np.array(coded, dtype=np.float64)[at]
+        for place, word in zip(at, words, strict=True):
+            if (code := attributes[place].coded(word)) is None:
+                one = "one of its listed values" if attributes[place].values else "a number"
+                need = printable(f"{one} for attribute {attributes[place].name[:60]}")
+                raise source.refuse(k, need, word, REMEDY)
+            codes.append(code)
+        places.extend(at)
+        owners.extend([owner] * len(at))
     if sparse:
         return pd.DataFrame.sparse.from_spmatrix(csc_array((codes, (owners, places)), shape=(len(rows), width)))
-    return pd.DataFrame(codes.reshape(len(rows), width))
+    return pd.DataFrame(np.reshape(codes, (len(rows), width)))
