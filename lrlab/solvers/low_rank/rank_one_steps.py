@@ -24,29 +24,25 @@ def rank_one_steps(
     """Yield the iterates of weighted problems from one initialization and, unless that is solved, from random ones.
 
     Each has the objective and the residual of the problem itself. Ends with a point that is solved, or that two
-    initializations lead to, as noise has it, and else, after 80 steps, with the best of all attempts. Five slow steps
-    end an attempt.
+    initializations lead to, as noise has it, and else with the best of eight. Five slow steps end an attempt.
     """
     near, scaled = weighted(A, b)
-    best: EvaluatedMatrix | None = None
-    counted, taken, ends = np.ones_like(b), 0, list[float]()
-    while taken < 80:
+    counted, ends = np.ones_like(b), list[EvaluatedMatrix]()
+    while len(ends) < 8:
         optimal = A.symmetric and start == "moment"
         W = optimal_start(A, b, counted, rng) if optimal else started(A, counted * b, 1, rng, start)
         for iterate in direct(near, scaled, point(near, W, scaled), patience=5):
-            at, taken = point(A, iterate.estimate, b), taken + 1
+            at = point(A, iterate.estimate, b)
             yield Iterate(at.W, at.objective, stationarity(A, at, b), iterate.note)
             # Steps without weights begin at the minimum, which need not be exact.
-            if settled := (iterate.residual or 0.0) < 1e-3:
+            if (iterate.residual or 0.0) < 1e-3:
                 break
-        alike = settled and any(abs(at.objective - end) <= 0.01 * end for end in ends)
+        alike = any(abs(at.objective - end.objective) <= 0.01 * end.objective for end in ends)
         if alike or float(np.linalg.norm(at.d)) <= max(1e-8 * float(np.linalg.norm(b)), rounding_error(b)):
             return at
-        best = at if best is None or at.objective < best.objective else best
-        ends += [at.objective] * settled
+        ends.append(at)
         counted = rng.exponential(size=len(b)).astype(b.dtype)
-    assert best is not None
-    return best
+    return min(ends, key=lambda end: end.objective)
 
 
 def weighted(A: RankOne, b: Array) -> tuple[RankOne, Array]:
