@@ -43,7 +43,8 @@ def model(spec: type[Spec]) -> dict[str, Any]:
     solvers = [
         {
             "solver": entry.name,
-            **{key: getattr(entry, key) for key in ("title", "summary", "reference", "cost")},
+            **{key: getattr(entry, key) for key in ("title", "summary", "reference")},
+            "cost": entry.words.rows.get("cost", ""),
             "oracle": list(entry.oracle),
             "options": described(list(entry.options.values())),
         }
