@@ -127,7 +127,7 @@ def measured(spec: CodedDiffraction) -> Measured:
 
 def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the image from exact patterns; for counts, the smallest error and the bound."""
-    words = f"{spec.m / spec.p:g} numbers a pixel of the image"
+    words = f"{spec.m / spec.p:g} numbers per pixel of the image"
     best = best_of(outcomes)
     if not spec.photons or best is None:
         return recovery(outcomes, "image", "error", RECOVERED, words)

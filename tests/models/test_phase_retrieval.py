@@ -161,7 +161,7 @@ def test_what_is_said_of_a_run():
     known = theory.predictions(trace.job)
     outcome = Outcome("gauss-newton", "Gauss-Newton", trace.rows[-1], len(trace.rows), True, {}, known)
     bound = theory.cached(spec)["bound_error"]
-    words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers a pixel"
+    words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers per pixel"
     assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
     exact = family.verdict(spec.replace(photons=0.0), [outcome])
     assert exact.startswith("The image is recovered by 0 of 1 solvers")

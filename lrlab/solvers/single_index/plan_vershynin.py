@@ -26,9 +26,11 @@ INFEASIBLE = (
 
 def needs_signs(spec: Any, options: Options) -> None:
     """Refuse responses that no b reproduces without exception."""
-    if spec.model != "one-bit-sensing" or spec.link_function.noise or spec.link_function.flip:
-        expected = "0, with noise 0, on one-bit-sensing: the program asks that all signs are obeyed"
-        raise InputError("flip", expected, f"{spec.link_function.flip:g} on {spec.model}", "take plan-vershynin-ball")
+    link = spec.link_function
+    if spec.model != "one-bit-sensing" or link.noise or link.flip:
+        got = f"noise {link.noise:g} and flip {link.flip:g} on {spec.model}"
+        need = "0 on one-bit-sensing: the program needs a signal that obeys all signs"
+        raise InputError("noise and flip", need, got, "take plan-vershynin-ball")
 
 
 @index_solver(needs_first_moment, needs_signs, one_kind=True, memory=17.0)

@@ -215,7 +215,7 @@ def test_the_linear_program_obeys_all_signs_with_the_least_norm_and_says_when_no
     signed = problem.y[:, None] * problem.X
     assert (signed @ trace.estimate > -1e-9).all() and trace.metrics["error"] < 0.4
     assert trace.table["objective"].iloc[-1] <= np.abs(problem.truth).sum() / (signed @ problem.truth).mean() + 1e-9
-    with pytest.raises(InputError, match="plan-vershynin-ball"):
+    with pytest.raises(InputError, match="got noise 0.5 and flip 0 on one-bit-sensing: take plan-vershynin-ball"):
         lrlab.solve(spec.replace(noise=0.5), "plan-vershynin-lp")
     noisy = spec.replace(noise=0.5, n=2000).build()
     assert "No b obeys all signs" in next(plan_vershynin_lp(noisy, rng=np.random.default_rng(0))).note
