@@ -9,12 +9,11 @@ import pytest
 import lrlab
 from lrlab import aliases, catalog
 from lrlab.catalog import family
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop, parts
 from lrlab.runs import run
 from lrlab.runs.job import make_job
 from lrlab.runs.run import opened, run_job
-from tests.sizes import sizes
 from tests.thorough import a_third
 
 SINGLE_INDEX = {"n": 600, "p": 12, "sparsity": 3}
@@ -54,6 +53,14 @@ ENDS = dict.fromkeys(
 CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.with_aliases(model, aliases.SOLVERS)]
 ITERATIONS, AGAIN = 40, 12
 """Iterations of a run, and of its repetition with the same seed, whose rows must agree."""
+
+
+def sizes(model, listed):
+    """Return the sizes listed for a model, or else for the first listed model of its family."""
+    if model in listed:
+        return listed[model]
+    alike = (listed[name] for name in listed if catalog.family(name) is catalog.family(model))
+    return {name: value for name, value in next(alike, {}).items() if name in declared(catalog.MODELS[model])}
 
 
 def accepted(model, name):

@@ -30,6 +30,7 @@ from tests.data.cases import save_npz
 from tests.data.hostile_rows import COMPRESSED, KERNEL, PARTS, npy, npz, png, saved
 from tests.data.test_rows import FILES, XML
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_archive, changed_bytes, drawn
+from tests.solvers.driving import dense
 from tests.ui.driving import opened
 
 LIMIT_BYTES = 50 * 10**6
@@ -37,11 +38,6 @@ TEXTS = {name: content for name, (content, _) in FILES.items()}
 """One data set in every format of text."""
 LISTS = [XML, "l0\nl1\nl2\n"]
 """Lists of labels."""
-
-
-def dense(table):
-    """Return a table as an array."""
-    return table if isinstance(table, np.ndarray) else table.toarray()
 
 
 RATINGS = "user,item,rating,time\nu1,i1,3.5,9\nu1,i2,4,9\nu2,i1,1,9\n"

@@ -16,13 +16,10 @@ from lrlab.models.multilabel_problem import MultilabelProblem, best_linear
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
+from tests.solvers.driving import dense
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)
 SPARSE = SPEC.replace(d=200, density=0.1)
-
-
-def dense(table):
-    return table.toarray() if issparse(table) else table
 
 
 @pytest.mark.parametrize("spec", [SPEC, SPARSE])
