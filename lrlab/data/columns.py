@@ -303,7 +303,7 @@ def quoted(name: str) -> str:
 
 def span(names: Sequence[str]) -> str:
     """Return the first and the last name."""
-    return f"{printable(names[0])}..{printable(names[-1])}" if len(names) > 1 else "".join(names)
+    return "..".join(map(printable, dict.fromkeys((names[0], names[-1]))))
 
 
 def chosen(what: str, text: str, titles: Sequence[str], most: int = 0) -> list[str]:

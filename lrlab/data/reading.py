@@ -128,8 +128,13 @@ def read(
     elif source.kind == ".npz":
         data = _labelled_arrays(source, choice, unlabelled)
     else:
-        frame, stated = read_arff(source) if source.kind == "ARFF" else (read_frame(source)[0], None)
+        stated, form = None, ""
+        if source.kind == "ARFF":
+            frame, stated = read_arff(source)
+        else:
+            frame, form = read_frame(source)
         data = _labelled(frame, choice or stated, like, unlabelled)
+        data = replace(data, notes=(*data.notes, *([f"Form: {form}."] if form else [])))
     if unlabelled and like and not data.L:
         unknown = csr_array((data.n, like.L))
         data = replace(data, Y=unknown, observed=unknown.astype(bool), label_names=like.label_names)

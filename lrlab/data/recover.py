@@ -11,7 +11,7 @@ import pandas as pd
 
 from lrlab import catalog
 from lrlab.data.arrays import model_of
-from lrlab.data.columns import Given
+from lrlab.data.columns import Given, span
 from lrlab.data.dataset import Dataset, Labels
 from lrlab.data.files import LIMIT_BYTES, File
 from lrlab.data.hints import NOTHING, Hints
@@ -189,8 +189,12 @@ def read_task(
     fresh = test and read(test, labels, like=given, limit_bytes=limit_bytes)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
     rest = f", {fresh.n:,} rows to test on" if fresh else ""
-    notes = "".join(f" {note}" for note in (*given.notes, *(fresh.notes if fresh else ())))
-    words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}{notes}"
+    sides = {"features": given.feature_names, "labels": given.label_names}
+    names = ", ".join(f"{side} {span(names)}" for side, names in sides.items() if names)
+    notes = dict.fromkeys((*given.notes, *(fresh.notes if fresh else ())))
+    words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}"
+    words += f" ({names})" if names else ""
+    words += "".join(f". {note.rstrip('.')}" for note in notes)
     return Task(Given((given, fresh) if fresh else given, words=words), Multilabel.model)
 
 

@@ -122,6 +122,14 @@ def test_one_attribute_is_the_response_if_you_name_it(tmp_path):
     assert task.given.names == ("a", "b=y") and task.model == "flipped-logistic"
 
 
+def test_the_reading_of_labels_names_columns_form_and_what_is_left_out(tmp_path):
+    rows = "".join(f"n{k};{k / 8};1;0\n" for k in range(30)).replace(".", ",")
+    (tmp_path / "f.csv").write_text(f"name;a;calm;sad\n{rows}")
+    said = read_task(tmp_path / "f.csv", labels="last:2").source()
+    assert said.startswith("30 rows, 1 features, 2 labels (features a, labels calm..sad). lrlab leaves out column name")
+    assert said.endswith("per row. Form: separated by semicolons, decimal commas; model multilabel.")
+
+
 def test_an_attribute_that_names_the_rows_is_left_out_with_a_note(tmp_path):
     words = [f"page{k}" for k in range(30)]
     lines = [f"{word},{k % 7},{k % 2}" for k, word in enumerate(words)]
