@@ -82,20 +82,17 @@ def leading_by_counts(moments: ClassMoments, n: int, p: int) -> Iterate:
 
     A sign drops out if no link with it can be recovered at this n/p.
     """
-    share, by_sign = moments.n_pos / n, {}
-    for sign in (1, -1):
-        T = link_free_weights(share, n / p, sign)
+    found = list[tuple[float, str, float, Array]]()
+    for sign, word in ((1, "larger"), (-1, "smaller")):
+        T = link_free_weights(moments.n_pos / n, n / p, sign)
         if T is not None:
             value, b = leading(moments, T, p)
             chance = largest_by_chance((T.pos / p, T.neg / p), (moments.n_pos, moments.n_neg), p)
-            by_sign[sign] = value, b, chance.height(value)
-    if not by_sign:
+            found.append((chance.height(value), word, value, b))
+    if not found:
         return Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
-    winner = max(by_sign, key=lambda sign: by_sign[sign][2])
-    value, b, _ = by_sign[winner]
-    larger = "larger" if winner > 0 else "smaller"
-    heights = {sign: format_size(max(height, 0.0)) for sign, (*_, height) in by_sign.items()}
-    others = "".join(f", with the other sign {heights[sign]}" for sign in by_sign if sign != winner)
-    stands_out = f"{heights[winner]} standard deviations above pure noise{others}"
-    note = f"|<x, b>| assumed {larger} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
+    (height, word, value, b), *others = sorted(found, key=lambda one: -one[0])
+    other = "".join(f", with the other sign {format_size(max(one[0], 0.0))}" for one in others)
+    stands_out = f"{format_size(max(height, 0.0))} standard deviations above pure noise{other}"
+    note = f"|<x, b>| assumed {word} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
     return Iterate(b, objective=-value, residual=0.0, note=note)

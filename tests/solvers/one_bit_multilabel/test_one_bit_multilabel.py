@@ -14,8 +14,7 @@ from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood
-from lrlab.solvers.one_bit_multilabel.one_bit_mean import one_bit_mean
+from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood, one_bit_mean
 from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
 from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml
 
