@@ -75,16 +75,11 @@ def transported(Z: Array, old: LowRank, new: LowRank) -> Array:
 
 
 def across(U: Array, A: Array) -> tuple[Array, Array, Array]:
-    """Return M, Q, R with A = U M + Q R, Q orthonormal and orthogonal to U."""
+    """Return M, Q, R with A = U M + Q R, Q orthonormal and orthogonal to U: at most all directions outside of U."""
     M = U.T @ A
-    rest = A - U @ M
-    again = U.T @ rest
-    rest -= U @ again
-    # At most as many directions as the complement of U has.
-    Q = np.linalg.qr(rest)[0][:, : len(U) - U.shape[1]]
-    # Columns of Q that rounding left in U's span (rest may be tiny) are turned out of it.
-    Q = np.linalg.qr(Q - U @ (U.T @ Q))[0]
-    return M + again, Q, Q.T @ rest
+    # Reflections keep Q orthogonal to U even if A is nearly in its span.
+    Q = np.linalg.qr(np.hstack([U, A]))[0][:, U.shape[1] :]
+    return M, Q, Q.T @ (A - U @ M)
 
 
 def line(A: Operator, at: EvaluatedMatrix, Z: Array) -> Line:
