@@ -85,7 +85,8 @@ def student(phone):
     """Return the page of another browser, of the size of a phone, without cookies."""
     phone.context.clear_cookies()
     phone.emulate_media(color_scheme="light", reduced_motion="reduce")
-    return phone
+    yield phone
+    phone.goto("about:blank")
 
 
 FAR = """
