@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.sparse import csc_array
 
 from lrlab.data.dataset import LabelChoice
-from lrlab.data.files import GROWTH, Source, number, printable
+from lrlab.data.files import COLUMN_BYTES, GROWTH, Source, number, printable
 from lrlab.data.tables import require_names
 
 WORD = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|([^\s,{}'"][^\s,{}]*+)""", re.DOTALL)
@@ -102,7 +102,7 @@ def _words(source: Source, k: int, line: str, group: int = 1) -> list[str]:
 def _codes(source: Source, attributes: list[Attribute], rows: dict[int, str]) -> pd.DataFrame:
     """Return numbers, and the places of listed values; nan for `?`, and 0 for whatever a sparse row omits."""
     width, sparse = len(attributes), next(iter(rows.values())).startswith("{")
-    source.require_columns(width) if sparse else source.require_room(len(rows) * width * GROWTH, "values")
+    source.require_room(width * (COLUMN_BYTES if sparse else len(rows) * GROWTH), "values")
     owners, places, codes = array("q"), array("q"), array("d")
     for owner, (k, row) in enumerate(rows.items()):
         words, at = _words(source, k, row, 2 if sparse else 1), list(range(width))

@@ -191,11 +191,9 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
     """Return the choice of label columns, from a file if `labels` names one; None without labels."""
     if labels is None:
         return None
-    if counted := COUNT.fullmatch(str(labels)):
-        if int(counted[2]) == 0 or isinstance(labels, bool):
-            raise InputError("labels", "a count from 1", labels, "say how many columns are labels")
+    if (counted := COUNT.fullmatch(str(labels))) and int(counted[2]) > 0:
         return LabelChoice(count=int(counted[2]), first=counted[1] == "first")
-    if not isinstance(labels, str | Path | Iterable):
+    if counted or not isinstance(labels, str | Path | Iterable):
         raise InputError("labels", FORMS, labels, 'for example "last:6" or "first:6"')
     names = tuple(_listed(Path(labels), limit_bytes) if isinstance(labels, str | Path) else labels)
     if not names or not all(isinstance(name, str) and name for name in names):

@@ -22,10 +22,9 @@ from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame
 from lrlab.parameters import InputError
 
-OF_LABELS = {".arff": "ARFF", **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")}
-"""Suffixes of files that always hold labels."""
 FORMATS = dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".data"), "CSV") | {".npz": ".npz", ".parquet": "parquet"}
-FORMATS |= OF_LABELS
+FORMATS |= {".arff": "ARFF", **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")}
+"""Formats by the suffixes of files."""
 NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "X", "Z": "Z"}
 """Roles of the arrays of an npz."""
 PLACES = ("rows", "columns")
