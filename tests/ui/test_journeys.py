@@ -587,14 +587,13 @@ def test_every_page_fits_a_phone_and_its_figures_and_sliders_have_room(page, add
         ("transition", "Phase transitions"),
         ("own_data", "Your data"),
         ("own_data?measurements=labels&run=1", "Your data"),
-        ("converge", "Run"),
+        ("converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Run"),
     ):
         visit(page, f"{address}/{path}", title)
         if path not in ("", "own_data"):
             expect(page.locator(".lrlab-figure .plot-container").first).to_be_visible()
         main = page.get_by_test_id("stMain")
         assert main.evaluate("node => node.scrollWidth <= node.clientWidth"), path
-    opened(page, f"{address}/converge?model=phase-retrieval&p=16&m=100&solvers=gauss-newton&run=1", "Run")
     expect(page.locator(".lr-run")).to_be_visible()
     expect(page.locator(".stMain .lrlab-figure .plot-container").nth(2)).to_be_visible()
     expect(page.get_by_role("slider", name="iterate shown")).to_be_visible()
@@ -658,10 +657,7 @@ def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_l
     expect(page.locator(".st-key-own_data-buttons")).to_be_visible()
     over(page)
     press(page, "Share")
-    link = page.get_by_text(f"{address}/{wine}&run=1", exact=True)
-    expect(link).to_be_visible()
-    opened(page, link.inner_text(), "Your data")
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    expect(page.get_by_text(f"{address}/{wine}&run=1", exact=True)).to_be_visible()
 
 
 def test_figures_tables_and_definitions_are_saved_and_a_trial_opened_by_keyboard(page, address):
