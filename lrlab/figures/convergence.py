@@ -109,22 +109,21 @@ def curves(
     figure.update_yaxes(type="log" if log_y else "linear")
     if not values:
         values = [0.01, math.sqrt(2.0) if measure == "error" else 1.0]
-        hold, last = True, EMPTY
+        hold, first, last = True, 1.0, EMPTY
     if hold:
-        _hold(figure, [*values, *(level.value for level in theory if level.kind != "start")], last, log_x, log_y)
+        levels_shown = [level.value for level in theory if level.kind != "start"]
+        figure.update_xaxes(range=held([first, last], log_x)).update_yaxes(range=held([*values, *levels_shown], log_y))
     revision = f"{measure} {time} {log_x} {log_y}"
     return theme.style(figure, TIMES[time], measures[measure].title, height=height, revision=revision)
 
 
-def _hold(figure: Figure, values: Sequence[float], last: float, log_x: bool, log_y: bool) -> None:
-    end = rounded_up(last)
-    figure.update_xaxes(range=[0, math.log10(end)] if log_x and last > 1 else None if log_x else [0, 1.01 * end])
-    if log_y:
+def held(values: Sequence[float], log: bool) -> list[float] | None:
+    """Return the range of an axis with round ends; None for negative values."""
+    if log:
         positive = [value for value in values if value > 0]
         low, high = 1.0 / rounded_up(1.0 / min(positive)), rounded_up(max(positive))
-        figure.update_yaxes(range=[math.log10(low) - 0.03, math.log10(high) + 0.03])
-    elif min(values) >= 0:
-        figure.update_yaxes(range=[0, 1.02 * rounded_up(max(values))])
+        return [math.log10(low) - 0.03, math.log10(high) + 0.03]
+    return [0.0, 1.02 * rounded_up(max(values))] if min(values) >= 0 else None
 
 
 def rounded_up(value: float) -> float:

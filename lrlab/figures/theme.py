@@ -203,17 +203,19 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
     with np.errstate(all="ignore"):
         points = [np.array([one.x, one.y], dtype=float).reshape(2, -1).T for one in curves]
         points = [np.where(logs, np.log10(some), some) for some in points]
-    last = [some[np.isfinite(some).all(axis=1)][-1:] for some in points]
-    ends = np.concatenate([np.empty((0, 2)), *last])
-    (_, right), (low, high) = (
-        figure.layout[axis].range or (side.min(initial=0.0), side.max(initial=1.0))
-        for axis, side in zip(("xaxis", "yaxis"), ends.T, strict=True)
+    finite = [some[np.isfinite(some).all(axis=1)] for some in points]
+    known, last = np.concatenate(finite) if any(map(len, finite)) else np.eye(2), [some[-1:] for some in finite]
+    (left, right), (low, high) = (
+        figure.layout[axis].range or (side.min(), side.max())
+        for axis, side in zip(("xaxis", "yaxis"), known.T, strict=True)
     )
     gap = LABEL / (float(figure.layout.height or 400) - MARGINS) * (high - low)
-    labels = iter(apart(ends[:, 1], gap, low, high))
+    labels = iter(apart(np.concatenate([np.empty((0, 2)), *last])[:, 1], gap, low, high))
     titles = [short_name(one.name) for one in curves]
     for curve, title, end in zip(curves, titles, last, strict=True):
-        shown = np.concatenate([end, [[right, next(labels)]]]) if len(end) else end
+        # Plotly leaves out a name that rounding puts behind the end of a logarithmic axis.
+        edge = right - 1e-9 * (right - left)
+        shown = np.concatenate([end, [[edge, next(labels)]]]) if len(end) else end
         x, y = np.where(logs, 10.0 ** np.where(logs, shown, 0.0), shown).T
         figure.add_scatter(
             x=x.tolist(),

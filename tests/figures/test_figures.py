@@ -129,6 +129,16 @@ def test_a_single_iterate_is_a_marker_whose_level_is_carried_on():
     assert list(level.x) == [1, 8] and list(level.y) == [0.5, 0.5]
 
 
+def test_a_logarithmic_axis_of_seconds_shows_all_iterates_and_ends_with_them():
+    rows = [{"iteration": k, "seconds": 0.05 * 4**k, "error": 1.0 / k} for k in range(1, 6)]
+    for few in (rows[:2], rows):
+        run = recovery.Recovery("slow", rows=few)
+        figure = drawn.curves([run], "error", "seconds", log_x=True, log_y=True, hold=True)
+        low, high = figure.layout.xaxis.range
+        first, last = (np.log10(few[k]["seconds"]) for k in (0, -1))
+        assert first - 0.2 < low < first and last < high < last + 0.2
+
+
 def test_long_curves_are_thinned_and_keep_both_ends():
     rows = [{"iteration": k, "seconds": k / 1e3, "error": 1.0 / k} for k in range(1, 200_001)]
     x = values(drawn.curves([recovery.Recovery("long", rows=rows)]).data[0].x)
