@@ -24,7 +24,7 @@ ROLES = (
     ("item", "itemid", "movie", "movieid", "column", "col", "product", "productid"),
 )
 """Names of the columns of a matrix's rows and of its columns."""
-VALUES, TIMES = ("rating", "ratings", "value", "score", "stars"), ("timestamp", "time", "date")
+VALUES, TIMES = ("rating", "ratings", "value", "score", "stars"), ("timestamp", "time", "date", "datetime")
 """Last words of the names of the columns of values and of times."""
 IDENTIFIERS = ("", "index", "id", "unnamed0", *ROLES[0])
 """Names of a first column whose whole numbers name the rows."""
@@ -120,6 +120,8 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
             return None
         row, column = names[:2]
     value = value or next((name for name in names if name not in (row, column, time)), "")
+    # A duration, such as watch_time, is a value if there is no other.
+    value = value or (time if plain(time) not in TIMES else "")
     if not value:
         third = f"the third column is called {printable(time)}" if time else "there are two columns"
         got, remedy = f"pairs without a value ({third})", "add a column `value`: pairs alone leave no entry unknown"

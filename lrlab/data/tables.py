@@ -7,6 +7,7 @@ a row that it cannot read.
 import datetime
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -73,7 +74,10 @@ class Dialect(NamedTuple):
             # pandas is fast with a single character only.
             lines, separator = [line.replace("::", "\t") for line in lines], "\t"
         look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
-        return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
+        with warnings.catch_warnings():
+            # pandas only warns of a row whose quotes give more fields, and drops the last ones.
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
 
 
 def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
@@ -91,7 +95,8 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     above = next((k for k, width in enumerate(widths) if width > 1), 0)
     numbers, lines, width = numbers[above:], lines[above:], widths[above] if widths else 0
     _require_width(source, dialect, list(zip(numbers, lines, widths[above:], strict=True)))
-    heading = _heading(dialect, lines, width) if lines else []
+    with source.whole("CSV with rows of fields", "check separators and quotes"):
+        heading = _heading(dialect, lines, width) if lines else []
     rows = lines[1:] if heading else lines
     if not rows:
         raise source.refuse(1, "at least one row of values", "none", "add the rows")

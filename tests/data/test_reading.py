@@ -131,6 +131,13 @@ def test_fields_in_quotes_may_have_several_lines(tmp_path):
         read_given(tmp_path / "t.csv")
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_quotes_inside_fields_that_hide_a_separator_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("note,a,b,y\n" + "".join(f'5" pipe, 6" wide,{k},{k},{k % 2}\n' for k in range(9)))
+    with pytest.raises(lrlab.InputError, match="check separators and quotes"):
+        read_given(tmp_path / "t.csv")
+
+
 @pytest.mark.parametrize("years", [range(2019, 2023), range(2000, 2020, 5), range(1, 5)])
 def test_whole_numbers_at_equal_steps_are_names_beside_words(years, tmp_path):
     table = pd.DataFrame(rng.standard_normal((20, 4)), [f"c{k}" for k in range(20)], years)
@@ -293,6 +300,7 @@ def ratings(**columns):
         {"reviewer": "user", "asin": "item", "overall": "value", "unixReviewTime": "time"},
         {"row": "user", "col": "item", "value": "value"},
         {"User-ID": "user", "ISBN": "item", "Book-Rating": "value"},
+        {"user": "user", "item": "item", "watch_time": "value"},
     ],
 )
 @pytest.mark.parametrize("heading", [True, False])
