@@ -15,8 +15,7 @@ from lrlab.parameters import choice, number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.starts import Directions, Start, started
-from lrlab.solvers.low_rank.tangent import gradient, line
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
+from lrlab.solvers.low_rank.tangent import WholeSteps, gradient, line
 from lrlab.solvers.methods.newton import quartic_step
 
 NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promises that this method converges here."

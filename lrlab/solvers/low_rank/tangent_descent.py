@@ -13,8 +13,7 @@ from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, u
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.starts import Directions, Start, started
-from lrlab.solvers.low_rank.tangent import Line, gradient, inner, line, moved, newton_step, transported
-from lrlab.solvers.low_rank.whole_steps import WholeSteps
+from lrlab.solvers.low_rank.tangent import Line, WholeSteps, gradient, inner, line, moved, newton_step, transported
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
