@@ -109,6 +109,7 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     while names and not names[-1] and frame[len(names) - 1].isna().all():
         names.pop()
     require_names(source, numbers[0], names)
+    _require_clear_points(source, dialect, names, rows[:SNIFFED])
     frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
@@ -208,6 +209,16 @@ def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
         whole = len(first) > 3 and all(map(str.isdecimal, first[1:]))
         years = whole and len(set(np.diff(np.array(first[1:], dtype=np.float64)))) == 1
     return first if years and second and not any(map(dialect.numeric, second)) else []
+
+
+def _require_clear_points(source: Source, dialect: Dialect, names: Sequence[str], rows: Sequence[str]) -> None:
+    """Raise InputError for a column with 1.200 beside 950, whose points may stand between thousands."""
+    for name, *column in zip(names, *map(dialect.fields, rows), strict=False) if dialect.decimal == "." else ():
+        pointed, whole = ([one for one in column if ("." in one) == point and number(one)] for point in (True, False))
+        if pointed and whole and all(map(THOUSANDS[","].fullmatch, pointed)) and all(len(one) < 4 for one in whole):
+            need = f"points of one meaning in column {name[:60]}"
+            remedy = "leave out points between thousands, or write all decimals"
+            raise source.refuse(1, need, f"{pointed[0]} beside {whole[0]}", remedy)
 
 
 def require_names(source: Source, line: int, names: Sequence[str]) -> None:

@@ -121,6 +121,21 @@ def test_points_elsewhere_tell_thousands_from_decimal_commas(tmp_path):
     assert np.array_equal(given.X[:, 0], 1000 + 7 * np.arange(9)) and "decimal commas" not in given.words
 
 
+@pytest.mark.parametrize(
+    ("values", "clear"), [(["950", "1.200"], False), (["0", "1.234"], True), (["950", "1.2"], True)]
+)
+def test_points_that_may_stand_between_thousands_are_asked_about(values, clear, tmp_path):
+    text = "pay;x;y\n" + "".join(f"{values[k % 2]};{k};{k % 3}\n" for k in range(30))
+    (tmp_path / "t.csv").write_text(text)
+    if clear:
+        assert read_given(tmp_path / "t.csv", Hints(missing="none")).X[1, 0] == float(values[1])
+        return
+    with pytest.raises(
+        lrlab.InputError, match="points of one meaning in column pay .*, got 1.200 beside 950: leave out"
+    ):
+        read_given(tmp_path / "t.csv")
+
+
 def test_fields_in_quotes_may_have_several_lines(tmp_path):
     notes = ["first\n\n# second", 'a "quoted" word,\nor two'] * 20
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "note": notes, "y": y})
