@@ -16,7 +16,7 @@ from lrlab import code_hash
 from lrlab.model_entry import ModelEntry
 from lrlab.models.axes import axes
 from lrlab.parameters import InputError, declared, display_name, require_known
-from lrlab.protocol import Iterate
+from lrlab.protocol import Iterate, Limits
 from lrlab.solver_entry import SolverEntry, docstring, entries
 
 Entry = ModelEntry | SolverEntry
@@ -123,7 +123,8 @@ def from_entries(given: Sequence[Entry]) -> Plugin:
     import cloudpickle
 
     # By value: workers have neither the notebook nor, maybe, the script's folder.
-    name, label = code_of(given[0]).__module__, code_of(given[0]).__name__
+    # A function that `exec` made has no module.
+    name, label = code_of(given[0]).__module__ or "__main__", code_of(given[0]).__name__
     everywhere = name == "__main__" or name.startswith(f"{code_hash.PACKAGE}.") or code_hash.is_installed(name)
     by_value = name in sys.modules and not everywhere
     source: Source
@@ -229,14 +230,24 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
                 _require(name in declared(spec), f"{spec.__name__}.{name} is not declared: {remedy}")
     made = {one.name for one in solvers if spec.model in served(one, models)}
     _require(made, f"no solver is made for {spec.model}: name it in `models` of a solver")
+    _require(entry.main, f"no parameter of {spec.model} comes first: add main")
+    _require(family.solvers, f"the family {family.name!r} shows no solver at first: add solvers=(...)")
+    alike = [one for one in models if one.family.name == family.name]
+    # A family that was pickled is another object.
+    one_family = all((one.family.solvers, one.family.measures) == (family.solvers, family.measures) for one in alike)
+    _require(one_family, f"another family is called {family.name!r}, too: rename one of them")
+    every_axis = {name: title for one in alike for name, title in axes(one.spec).items()}
+    of_family = {one.name: one for one in solvers if {*served(one, models)} & {model.spec.model for model in alike}}
     horizontal, vertical = entry.plane
-    named: dict[str, tuple[Iterable[str], Mapping[str, object]]] = {
-        "axis": ((horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
-        "parameter": ((*entry.main, *entry.held), declared(spec)),
-        "metric": ((*spec().absent_metrics, family.goal.metric), family.measures),
-        "solver": ((*family.solvers, *entry.first), {one.name: one for one in solvers}),
-    }
-    for what, (names, options) in named.items():
+    named: list[tuple[str, Iterable[str], Mapping[str, object]]] = [
+        ("axis", (horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
+        ("axis", (*family.grows, *family.falls, *family.ranges), every_axis),
+        ("parameter", (*entry.main, *entry.held), declared(spec)),
+        ("metric", (*spec().absent_metrics, family.goal.metric), family.measures),
+        ("solver", (*family.solvers, *family.order, *entry.first), of_family),
+        ("limit", family.limits, declared(Limits)),
+    ]
+    for what, names, options in named:
         for name in names:
             require_known(name, options, f"{what} of {spec.model}")
 

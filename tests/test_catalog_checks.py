@@ -138,6 +138,11 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (family_with(solvers=("gues",)), 'solver of toy must be one of guess, got gues: did you mean "guess"?'),
         (replace(MODEL, plane=("n", "m")), "axis of toy must be one of n, p.*, got m"),
         (replace(MODEL, first=("gues",)), "solver of toy must be one of guess, got gues"),
+        (replace(MODEL, first=("svp",)), "solver of toy must be one of guess, got svp"),
+        (replace(MODEL, main=()), "no parameter of toy comes first: add main"),
+        (family_with(solvers=()), "the family 'toys' shows no solver at first: add solvers"),
+        (family_with(grows=("m",)), "axis of toy must be one of n, p.*, got m"),
+        (family_with(limits={"max_itr": 3}), 'limit of toy must be .*, got max_itr: did you mean "max_iter"?'),
     ],
 )
 def test_a_wrong_model_is_one_sentence(entry, sentence):
@@ -218,6 +223,10 @@ def test_a_decorator_and_the_docstring_declare_a_solver_once():
     [
         ([], "toy.py: it has no entry: put @lrlab.solver"),
         ([MODEL, replace(MODEL, main=("p",))], "toy.py: the model 'toy' is in toy.py, too: rename one of them"),
+        (
+            [MODEL, replace(family_with(measures={}), spec=subclass(model="doll"))],
+            "toy.py: another family is called 'toys', too: rename one of them",
+        ),
         ([MODEL, replace(SOLVER, title="Another")], "toy.py: the solver 'guess' for toy is in guess.py, too: rename"),
     ],
 )

@@ -111,6 +111,9 @@ def test_a_function_is_solved_as_it_is_and_a_declared_one_by_its_words():
     declared = lrlab.solve(SPEC, own)
     assert declared.job.solver == "mine" and declared.job.entry.title == "My mean"
     assert declared.estimate == pytest.approx(trace.estimate)
+    scope = {"mean": mean}
+    exec("def without_module(problem, *, rng): yield from mean(problem, rng=rng)", scope)
+    assert lrlab.solve(SPEC, scope["without_module"]).estimate == pytest.approx(trace.estimate)
 
 
 @pytest.mark.parametrize(
