@@ -72,6 +72,12 @@ class SweepResults:
             metrics = ", ".join(known)
             raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
 
+    @property
+    def trials(self) -> Array:
+        """Numbers of finished trials of each job."""
+        counts: Array = (~np.isnan(self._columns["seed"])).sum(axis=1)
+        return counts
+
     def finished(self, job: Job) -> set[int]:
         """Return the numbers of the finished trials of a job."""
         return set(np.flatnonzero(~np.isnan(self._columns["seed"][self._rows[job]])).tolist())
@@ -127,7 +133,7 @@ class SweepResults:
         import pandas as pd
 
         with self._lock:
-            values, trials = self.matrix(metric), (~np.isnan(self._columns["seed"])).sum(axis=1)
+            values, trials = self.matrix(metric), self.trials
             known = np.where(trials > 0, 1.0, math.nan)
             successes = known * self.succeeded().sum(axis=1)
         low, high = (known * end for end in statistics.wilson_bounds(successes, trials))

@@ -10,7 +10,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lrlab import catalog, settings
+from lrlab.arrays import Array
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import TIMED_OUT, Failure
 from lrlab.engine.results import ItemResult, Results, Start, collect
@@ -194,27 +197,36 @@ def missing(requested: Requested, stored: Mapping[Job, set[int]]) -> Iterator[Tr
 
 
 class Pace:
-    """Takes the progress of a sweep. The first trial of every grid point comes first, so that the pace is soon typical.
+    """Takes the progress of a sweep.
 
-    seconds_left: remaining time; None before the second batch of results.
+    seconds_left: remaining time; None before the second batch of results. Trials of a grid point count by the bytes of
+    its data, since grid points differ by factors of 100.
     """
 
     def __init__(self, results: SweepResults) -> None:
         self.seconds_left: float | None = None
-        self._results = results
-        self._first: tuple[float, int] | None = None
+        self._results, self._trials = results, results.sweep.trials
+        # Nobody knows at which grid points the next trials of an adaptive sweep or a race are.
+        equal = results.sweep.adaptive or results.sweep.race
+        self._bytes = np.array([1.0 if equal else max(1.0, job.spec.data_bytes) for job in results.sweep.jobs])
+        self._first: tuple[float, int, Array] | None = None
 
     def __call__(self, done: int, total: int) -> None:
         """Take the numbers of trials; InputError if the sweep takes longer than it may."""
-        now, new = time.monotonic(), done - self._results.found
+        now, new, trials = time.monotonic(), done - self._results.found, self._results.trials
         if self._first is None and new:
             # Workers may need minutes to start and compute nothing meanwhile.
-            self._first = now, new
-        begun, before = self._first or (now, new)
+            self._first = now, new, trials
+        begun, before, earlier = self._first or (now, new, trials)
         if new > before:
-            self.seconds_left = (now - begun) / (new - before) * (total - done)
+            each = (now - begun) / (new - before) / self._mean_bytes(trials - earlier)
+            self.seconds_left = (total - done) * each * self._mean_bytes(self._trials - trials)
             if now >= begun + FIRST_SECONDS:
                 require_time(self._results.sweep, now - begun + self.seconds_left)
+
+    def _mean_bytes(self, trials: Array) -> float:
+        """Return the mean over so many trials of each job; over all jobs if there are none."""
+        return float(np.average(self._bytes, weights=trials if trials.any() else None))
 
 
 def require_time(sweep: Sweep, seconds: float) -> None:

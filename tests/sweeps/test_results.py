@@ -182,6 +182,18 @@ def test_the_time_that_is_left_follows_from_the_trials_of_this_run(clock):
     assert left.seconds_left == pytest.approx(46.0)
 
 
+def test_the_time_that_is_left_goes_by_the_data_of_the_cells(clock):
+    results, size = SweepResults(PACED), {job: 1e-6 * job.spec.data_bytes for job in PACED.jobs}
+    left = Pace(results)
+    left(1, PACED.total)
+    for done, job in enumerate(PACED.jobs, 1):
+        results.add({Trial(job, k): TrialResult(k, "CONVERGED", 3, 0.1, {}) for k in range(PACED.trials)})
+        clock[0] += PACED.trials * size[job]
+        left(1 + PACED.trials * done, 1 + PACED.total)
+        rest = PACED.trials * sum(size[other] for other in PACED.jobs[done:])
+        assert left.seconds_left == pytest.approx(rest)
+
+
 def test_a_sweep_has_a_size():
     most = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in PACED.jobs)
     assert size_words(PACED) == f"up to {PACED.total} trials, {memory_words(most)} per worker"
