@@ -283,7 +283,7 @@ def opened(page: str, address: dict[str, str], recorded: Any) -> Any:
     at, given = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=120), []
     at.query_params.update(address)
     module = {"converge": "converge.run_controls", "spectrum": "shared.live"}.get(page, "sweep.sweep_run")
-    with mock.patch(f"lrlab.ui.{module}.buttons", lambda *asked, about=None, **more: given.append(about or asked[1])):
+    with mock.patch(f"lrlab.ui.{module}.buttons", lambda *asked, about=None, **more: given.append(about or asked[-1])):
         at.run()
     [asked] = given
     if page == "converge":

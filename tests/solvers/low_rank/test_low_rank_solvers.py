@@ -21,9 +21,9 @@ from lrlab.protocol import Stop
 from lrlab.solvers.low_rank import gnimc, matrix_irls
 from lrlab.solvers.low_rank.altmin import altmin
 from lrlab.solvers.low_rank.completion import als
-from lrlab.solvers.low_rank.gradient_descent import scaled_gradient as scaled
-from lrlab.solvers.low_rank.gradient_descent import svp
+from lrlab.solvers.low_rank.scaled_gradient import scaled_gradient as scaled
 from lrlab.solvers.low_rank.soft_impute import soft_impute
+from lrlab.solvers.low_rank.svp import svp
 from tests.solvers import driving
 
 SENSING = RankOneSensing(m=600, d1=20, d2=15, rank=3)
