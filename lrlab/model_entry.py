@@ -78,14 +78,21 @@ class Success:
 
 
 @dataclass(frozen=True)
-class Goal(Success):
+class Goal:
     """The quantity of a first map: with a level `below` the success rate, otherwise the mean of the metric.
 
     noises: the level is at least this many standard deviations of the noise, since no estimate is more accurate than
     its data.
     """
 
+    metric: str
+    below: float | None = None
+    above: float | None = None
     noises: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse a goal without a level, or with two."""
+        self.rule()
 
     def rule(self, noise: float = 0.0) -> Success:
         """Return the rule in data with noise of such a standard deviation.
@@ -94,6 +101,10 @@ class Goal(Success):
         """
         below = None if self.below is None else max(self.below, min(0.5, self.noises * noise))
         return Success(self.metric, below, self.above)
+
+    def level(self, noise: float = 0.0) -> float:
+        """Return the level of the rule; files of `lrlab new model` read it."""
+        return self.rule(noise).level
 
 
 class Panel(NamedTuple):

@@ -151,6 +151,14 @@ def test_a_wrong_model_is_one_sentence(entry, sentence):
     assert "\n" not in str(error.value)
 
 
+def test_the_level_of_a_goal_is_that_of_its_rule_as_models_of_the_release_read_it():
+    goal = Goal("error", 1e-3, noises=3.0)
+    assert [goal.level(noise) for noise in (0.0, 0.1, 9.0)] == pytest.approx([1e-3, 0.3, 0.5])
+    assert Goal("overlap", above=0.5).level(0.1) == 0.5 and goal.rule(0.1).below == goal.level(0.1)
+    with pytest.raises(InputError, match="one level, below or above, got neither"):
+        Goal("error")
+
+
 def test_an_entry_without_a_family_is_refused_at_once():
     with pytest.raises(InputError, match="family must be a Family, got toys: give the object, not its name"):
         replace(MODEL, family="toys")

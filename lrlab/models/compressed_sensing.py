@@ -151,7 +151,7 @@ def fewest(spec: Any) -> float:
 
 def verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     """Return how many solvers recover the signal, and the Donoho-Tanner threshold."""
-    level = FAMILY.goal.rule(spec.effective_noise * math.sqrt(spec.n / spec.sparsity)).level
+    level = FAMILY.goal.level(spec.effective_noise * math.sqrt(spec.n / spec.sparsity))
     beside = f"n = {spec.n:,}; ℓ₁ minimization recovers exact data from n = {math.ceil(fewest(spec)):,}"
     return recovery(outcomes, "signal", "error", level, beside)
 

@@ -73,7 +73,7 @@ def verdict_matrix(spec: Any, outcomes: Sequence[Outcome]) -> str:
     counted = f"{m:,} measurements for {unknowns:,} degrees of freedom, {m / unknowns:.3g} for each"
     if m < unknowns:
         counted += ", too few to determine it"
-    level = GOAL.rule(float(getattr(spec, "noise", 0.0))).level
+    level = GOAL.level(float(getattr(spec, "noise", 0.0)))
     return recovery(outcomes, "matrix", GOAL.metric, level, counted)
 
 

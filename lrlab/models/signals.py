@@ -103,7 +103,7 @@ def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     theory = (
         f"m/p = {ratio:.3g}; with exact data polynomial-time methods succeed from {limit.fast:.3g} and any method from "
     )
-    level = PHASE_GOAL.rule(spec.noise).level
+    level = PHASE_GOAL.level(spec.noise)
     noisy = f"; with this noise an error below {level:.2g} counts" if spec.noise else ""
     return recovery(outcomes, "signal", "error", level, f"{theory}{limit.information:.3g}{noisy}")
 
