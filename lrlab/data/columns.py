@@ -108,7 +108,9 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
         return None
     titles = {plain(name): name for name in names}
     row, column = (next((titles[one] for one in role if one in titles), "") for role in ROLES)
-    value, time = (next((name for name in names if plain(name).endswith(ends)), "") for ends in (VALUES, TIMES))
+    value = next((name for name in names if plain(name).endswith(VALUES)), "")
+    times = (name for name in names if plain(name).endswith(TIMES))
+    time = min(times, key=lambda name: plain(name) not in TIMES, default="")
     rest = [name for name in names if name not in (row, value, time)]
     repeated = all(frame[name].nunique() < len(frame) for name in (row, *rest) if name)
     if row and value and not column and len(rest) == 1 and repeated:

@@ -314,6 +314,8 @@ def ratings(**columns):
         {"1": "user", "2": "item", "3": "value", "4": "time"},
         {"reviewer": "user", "asin": "item", "overall": "value", "unixReviewTime": "time"},
         {"row": "user", "col": "item", "value": "value"},
+        {"query": "user", "engine": "item", "runtime": "value"},
+        {"user": "user", "item": "item", "update": "value", "date": "time"},
         {"User-ID": "user", "ISBN": "item", "Book-Rating": "value"},
         {"user": "user", "item": "item", "watch_time": "value"},
     ],
