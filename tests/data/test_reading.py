@@ -267,6 +267,11 @@ def test_a_row_of_sums_is_refused(tmp_path):
     for kind in ("", "matrix"):
         with pytest.raises(lrlab.InputError, match="row Total must be one sample, got the sums of the rows above it"):
             read_given(tmp_path / "t.csv", Hints(kind=kind))
+    # Species at sites: rare ones may be at the last site and at one other.
+    species = pd.DataFrame(np.eye(9, 20, dtype=int), index=table.store)
+    species.loc["s8", [0, 1, 2]] = 1
+    species.to_csv(tmp_path / "t.csv")
+    assert read_given(tmp_path / "t.csv", Hints(kind="matrix")).y.shape == (9, 20)
 
 
 def test_words_with_numbers_between_tabs_are_not_separated_by_spaces(tmp_path):
