@@ -18,7 +18,7 @@ from lrlab.data.tables import require_names
 
 WORD = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|([^\s,{}'"][^\s,{}]*+)""", re.DOTALL)
 """A word in quotes, or without; spaces, commas and braces separate words."""
-ATTRIBUTE = re.compile(rf"@attribute\s++({WORD.pattern})\s*+(\{{.*\}}|[a-z]++)\s*+(%.*)?", re.IGNORECASE)
+ATTRIBUTE = re.compile(rf"@attribute\s++({WORD.pattern})\s*+(\{{.*?\}}|[a-z]++)\s*+(%.*)?", re.IGNORECASE)
 MEKA = re.compile(r"-C\s++(-?\d{1,9})\b", re.ASCII)
 KINDS = ("numeric", "real", "integer", "label")
 NUMBERS: tuple[list[str], ...] = ([], ["0", "1"])

@@ -101,7 +101,7 @@ def arff(attributes, rows):
 @pytest.mark.parametrize(
     ("attributes", "rows", "names", "values"),
     [
-        (["a {no,yes}", "l label"], ["yes,1", "no,0"], ("a=yes",), [[1], [0]]),
+        (["a {no,yes} % {0,1}", "l label"], ["yes,1", "no,0"], ("a=yes",), [[1], [0]]),
         (["a {1,0}", "l label"], ["{0 0, 1 1}", "{}"], ("a",), [[0], [1]]),
         (["a {0,1}", "l {0,1}"], ["{0 1}", "{1 1}"], ("a",), [[1], [0]]),
         (["a {x,y,z}", "l label"], ["{0 z}", "{1 1}"], ("a=x", "a=y", "a=z"), [[0, 0, 1], [1, 0, 0]]),
