@@ -145,7 +145,8 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
     if choice is None and not unlabelled:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels, or name one response by y")
     choice = choice or LabelChoice()
-    if str(frame.columns[0]) not in choice.names:
+    known = (like.feature_names if like else None) or ()
+    if str(frame.columns[0]) not in (*choice.names, *known):
         frame = without_row_names(frame, words=False)[0]
     titles = list(map(str, frame.columns))
     places = choice.places(titles, optional=unlabelled)
@@ -153,7 +154,6 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
     marks = np.column_stack([label_marks(titles[k], frame.iloc[:, k]) for k in places] or [np.ones((len(frame), 0))])
     if places and not unlabelled and np.isnan(marks).all():
         raise InputError("labels", "known in some row", "nothing", "remove trailing separators, or name other columns")
-    known = (like.feature_names if like else None) or ()
     X, names, notes = features(rest, known=known, most=MOST_WORDS, drop_first=False)
     if not names:
         raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")

@@ -163,6 +163,10 @@ def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
         (tmp_path / f"{name}.csv").write_text(f"id,x,l\n{body}")
     given = read(tmp_path / "a.csv", 1)
     assert given.feature_names == ("x",) and read(tmp_path / "b.csv", 1, like=given).d == 1
+    # A feature of the training rows stays one, even if it differs in all rows of a few.
+    (tmp_path / "a.csv").write_text("user,x,l\n1,2,1\n1,3,0\n2,4,1\n")
+    (tmp_path / "c.csv").write_text("user,x,l\n2,2,1\n")
+    assert read(tmp_path / "c.csv", 1, like=read(tmp_path / "a.csv", 1)).feature_names == ("user", "x")
 
 
 def test_rows_of_another_file_take_the_columns_of_the_first(tmp_path):
