@@ -19,7 +19,7 @@ from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_label
 from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints
 from lrlab.data.svmlight import is_svmlight, read_svmlight
-from lrlab.data.tables import read_frame
+from lrlab.data.tables import read_frame, without
 from lrlab.parameters import InputError
 
 FORMATS = dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".data"), "CSV") | {".npz": ".npz", ".parquet": "parquet"}
@@ -61,8 +61,11 @@ def read_given(
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
     else:
-        form = (read_arff(source)[0], "") if source.kind == "ARFF" else read_frame(source, hints.missing)
-        given = understood(*form, hints)
+        if source.kind == "ARFF":
+            frame, form = without(read_arff(source)[0], hints.missing), ""
+        else:
+            frame, form = read_frame(source, hints.missing)
+        given = understood(frame, form, hints)
     for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
         if file is None:
             continue

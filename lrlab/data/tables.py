@@ -86,7 +86,7 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     missing: a further mark of a missing value.
     """
     if source.kind == "parquet":
-        return _parquet(source), ""
+        return without(_parquet(source), missing), ""
     whole, encoding = source.lines()
     numbers, lines, comments = _rows(whole)
     dialect = sniffed(lines)
@@ -262,6 +262,15 @@ def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dial
             remedy = f"correct it, leave the row out, or say missing={words[place][:20]} if it is missing"
             raise source.refuse(numbers[place], need, words[place], remedy)
     return list(said)
+
+
+def without(frame: pd.DataFrame, missing: str) -> pd.DataFrame:
+    """Return a table without a mark of a missing value, a number or a word; "" and none stand for no mark."""
+    for name, column in frame.items() if missing not in ("", "none") else ():
+        found = column == (number(missing) if pd.api.types.is_numeric_dtype(column) else missing)
+        if found.any():
+            frame[name] = column.mask(found)
+    return frame
 
 
 def _parquet(source: Source) -> pd.DataFrame:

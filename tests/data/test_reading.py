@@ -402,6 +402,12 @@ def test_a_value_that_may_stand_for_a_missing_one_is_asked_about(name, tmp_path,
     known = np.isfinite(read_given(path, Hints(kind="matrix", missing=f"{value}")).y)
     assert np.array_equal(known, table != value)
     assert np.isfinite(read_given(path, Hints(kind="matrix", missing="none")).y).all()
+    pd.DataFrame(table, columns=list("abcdef")).to_parquet(tmp_path / "t.parquet")
+    rows = lines(table, heading="\n".join(["@relation t", *(f"@attribute {one} real" for one in "abcdef"), "@data"]))
+    (tmp_path / "t.arff").write_text(rows)
+    for suffix in (".parquet", ".arff"):
+        marked = read_given(path.with_suffix(suffix), Hints(kind="matrix", missing=f"{value}"))
+        assert np.array_equal(np.isfinite(marked.y), known)
     assert main(["fit", str(path), "--kind", "matrix"]) == 2 and f"missing={value}" in capsys.readouterr().err
 
 
