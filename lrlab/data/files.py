@@ -59,6 +59,8 @@ class Source(NamedTuple):
             reason = str(error) or type(error).__name__
             if isinstance(error, OSError) and error.errno is not None:
                 what, reason, remedy = f"readable {self.kind}", str(error.strerror), "check the path"
+            elif isinstance(error, MemoryError):
+                what, remedy = "of a size that fits the memory of this machine", "close other programs, or split it"
             got = f"{printable(self.path.name)} ({' '.join(reason.split())[:200]})"
             raise InputError("file", what, got, remedy) from None
 

@@ -56,6 +56,16 @@ def test_a_hostile_file_is_refused_in_a_sentence(tmp_path, name):
     assert "\n" not in str(refused.value)
 
 
+def test_a_lack_of_memory_is_not_called_a_damaged_file(tmp_path, monkeypatch):
+    def too_large(*_, **__):
+        raise MemoryError("Unable to allocate 9 GiB")
+
+    pd.DataFrame({"a": [1.0], "y": [2.0]}).to_parquet(tmp_path / "t.parquet")
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", too_large)
+    with pytest.raises(InputError, match="of a size that fits the memory of this machine, got t.parquet"):
+        read_given(tmp_path / "t.parquet")
+
+
 def test_whole_models_are_read(tmp_path):
     for base in (PARTS, KERNEL, COMPRESSED):
         (tmp_path / "m.npz").write_bytes(saved(base))
