@@ -139,10 +139,11 @@ class SweepRun:
 
     def cancel(self) -> None:
         """Stop within a second, for good; computed trials stay in the store."""
-        if self.alive:
+        if self.results.alive:
             self._ending = "cancelled"
         elif self.state == "paused":
-            self.state = "cancelled"
+            # While it is read, too.
+            self.state = self._ending = "cancelled"
             self._note()
 
     def refresh(self) -> None:

@@ -138,6 +138,10 @@ def test_what_is_looked_at_is_read_and_not_computed(home):
             assert [one.scores["error"] for one in shown.values()] == [one.scores["error"] for one in stored.values()]
             assert shown.keys() == stored.keys() == {0, 1}
     assert {"error", "overlap", "iterations"} <= set(dict(again.results.metrics())[SWEEP.jobs[0]])
+    for state, after in (("done", "done"), ("paused", "cancelled")):
+        again.look(state)
+        again.cancel()
+        assert again.wait(PATIENCE) and again.state == after
 
 
 def test_a_sweep_whose_store_was_removed_is_stored_anew(home):
