@@ -143,8 +143,9 @@ class SweepResults:
         jobs = pd.DataFrame({**columns, "seed": self._first_seeds}).drop(columns="error")
         table = jobs.reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells]).reset_index(drop=True)
         table[["trials", "seed"]] = table[["trials", "seed"]].fillna(0).astype("int64")
-        points = pd.DataFrame([{**cell.axes, "solver": cell.solver} for cell in self.cells])
-        return points.join(table).assign(refused=[cell.refused for cell in self.cells])
+        points = {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
+        about = pd.DataFrame({**points, "solver": [cell.solver for cell in self.cells]})
+        return about.join(table).assign(refused=[cell.refused for cell in self.cells])
 
     @cached_property
     def _first_seeds(self) -> list[int]:
