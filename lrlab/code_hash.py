@@ -13,6 +13,7 @@ import sysconfig
 import uuid
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import MISSING
 from functools import cache, cached_property
 from importlib import import_module
 from io import BytesIO
@@ -135,7 +136,10 @@ class _Writer(pickle.Pickler):
     def _definition(self, thing: Any) -> Any:
         """Return what a class or function consists of, as values."""
         if isinstance(thing, type):
-            return thing.__bases__, list(getattr(thing, "__dataclass_fields__", ())), _members(thing)
+            # The class has the other defaults as members.
+            fields = getattr(thing, "__dataclass_fields__", {}).values()
+            made = [(one.name, one.default_factory) for one in fields if one.default_factory is not MISSING]
+            return thing.__bases__, [one.name for one in fields], _members(thing), *made
         known = {**thing.__globals__, **inspect.getclosurevars(thing).nonlocals}
         return self._instructions(thing.__code__, known), thing.__defaults__, thing.__kwdefaults__
 

@@ -71,7 +71,7 @@ def solve_made(problem, *, rate: Annotated[float, Parameter(meaning="the rate", 
     yield total
 '''
 TOOLS = '''
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -87,8 +87,13 @@ def early(y):
     return y * FAR
 
 
+@dataclass
+class Made:
+    values: list = field(default_factory=lambda: [1.0])
+
+
 def step(x, times):
-    return x * times
+    return x * times + len(Made().values)
 
 
 def count(x):
@@ -232,6 +237,7 @@ def test_words_names_and_what_is_not_used_change_nothing(version, edits):
         ("LEVEL = 0.25", "LEVEL = 0.5"),
         ("y + FAR", "y - FAR"),
         ("x * times", "x ** times"),
+        ("lambda: [1.0]", "lambda: [1.0, 2.0]"),
         ("return 1\n", "return 2\n"),
         ("object.__new__(cls)", "object.__new__(Scaled)"),
         ("power=1", "power=2"),
