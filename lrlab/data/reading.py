@@ -109,6 +109,7 @@ def read(
     beside: File | None = None,
     unlabelled: bool = False,
     base: int | None = None,
+    missing: str = "",
     limit_bytes: int = LIMIT_BYTES,
 ) -> Dataset:
     """Read features and labels from a file: ARFF, svmlight, the extreme classification format, CSV, parquet or npz.
@@ -116,7 +117,8 @@ def read(
     labels: an XML or text file of names, a list of names, or a number of columns (`last:6` or 6, `first:6`). Formats
     that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
     second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
-    accept rows without labels, which are then unknown. limit_bytes: the memory that reading may take.
+    accept rows without labels, which are then unknown. missing: a further mark of a missing value in a table.
+    limit_bytes: the memory that reading may take.
     """
     if base not in (None, 0, 1):
         raise InputError("base", "0 or 1, the first index of the file", base, "leave it out: lrlab looks at the files")
@@ -133,8 +135,9 @@ def read(
         stated, form = None, ""
         if source.kind == "ARFF":
             frame, stated = read_arff(source)
+            frame = without(frame, missing)
         else:
-            frame, form = read_frame(source)
+            frame, form = read_frame(source, missing)
         data = _labelled(frame, choice or stated, like, unlabelled)
         data = replace(data, notes=(*data.notes, *([f"Form: {form}."] if form else [])))
     if unlabelled and like and not data.L:

@@ -185,8 +185,8 @@ def read_task(
         if base is not None:
             raise InputError("base", "left out unless rows have labels", base, "name the label columns")
         return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
-    given = read(path, labels, beside=test, base=base, limit_bytes=limit_bytes)
-    fresh = test and read(test, labels, like=given, limit_bytes=limit_bytes)
+    given = read(path, labels, beside=test, base=base, missing=hints.missing, limit_bytes=limit_bytes)
+    fresh = test and read(test, labels, like=given, missing=hints.missing, limit_bytes=limit_bytes)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
     rest = f", {fresh.n:,} rows to test on" if fresh else ""
     sides = {"features": given.feature_names, "labels": given.label_names}

@@ -143,6 +143,9 @@ def test_unknown_labels_are_neither_on_nor_off(tmp_path):
     (tmp_path / "f.csv").write_text("a,b,l,m\n1,2,1,\n2,3,?,0\n3,4,0,NA\n")
     data = read(tmp_path / "f.csv", 2)
     assert np.array_equal(dense(data.observed), [[1, 0], [0, 1], [1, 0]]) and dense(data.Y).sum() == 1
+    (tmp_path / "f.csv").write_text("a,l,m\n1,0,9\n2,1,0\n3,0,1\n4,9,0\n")
+    given = read_task(tmp_path / "f.csv", Hints(missing="9"), labels=2).given.y
+    assert np.array_equal(dense(given.observed), [[1, 0], [1, 1], [1, 1], [0, 1]])
 
 
 @pytest.mark.parametrize(
