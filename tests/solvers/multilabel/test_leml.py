@@ -17,11 +17,13 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import make_job
 from lrlab.runs.run import drive
+from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.cplst import cplst
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.trace_norm import trace_norm
@@ -139,6 +141,20 @@ def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, 
     assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
     again = (Affine if centred else LowRank).restored(only.estimate.arrays())
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
+
+
+@every_spec
+@pytest.mark.parametrize("name", ["squared", "logistic", "squared-hinge"])
+def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
+    problem, loss = spec.build(), ALL_LOSSES[name]
+    _, iterates = run(binary_relevance, problem, loss=name, regularization=2.0)
+    f = leml_steps.Risk(label_tables.Labels(problem, loss), 2.0).of_features(np.eye(7))
+    Z = newton.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
+    assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-6)
+    assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=2e-3)
+    assert isinstance(iterates[-1].estimate, loss.kind)
+    for iterate in iterates:
+        assert iterate.objective == pytest.approx(f.value(iterate.estimate.dense()), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared-hinge"])
