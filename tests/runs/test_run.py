@@ -153,13 +153,13 @@ def test_a_stationary_point_that_the_truth_beats_is_a_local_minimum(model, param
 def test_a_network_without_its_weakest_unit_is_not_called_converged():
     spec = lrlab.spec("polynomial-network", p=40, r=3, condition=1e4, m=234, seed=31000)
     solvers = ["gauss-newton", "scaled-gradient", "tangent-descent"]
-    traces = {solver: [solve(trial_spec(spec, trial), solver) for trial in range(5)] for solver in solvers}
+    traces = {solver: [solve(trial_spec(spec, trial), solver) for trial in range(10)] for solver in solvers}
     # The rounding of the processor's products decides which trial of a solver misses the unit.
     beaten = [trace for own in traces.values() for trace in own if trace.stop is lrlab.Stop.LOCAL_MINIMUM]
-    assert len(beaten) >= 2 and all(trace.metrics["weakest_error"] > 0.1 for trace in beaten)
+    assert len(beaten) >= 4 and all(trace.metrics["weakest_error"] > 0.1 for trace in beaten)
     for own in traces.values():
         converged = [trace for trace in own if trace.stop is lrlab.Stop.CONVERGED]
-        assert len(converged) >= 2 and all(trace.metrics["weakest_error"] < 1e-6 for trace in converged)
+        assert len(converged) >= 5 and all(trace.metrics["weakest_error"] < 1e-6 for trace in converged)
 
 
 @pytest.mark.parametrize("solver", ["gauss-newton", "alternating-projections"])
