@@ -113,7 +113,7 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
     time = min(times, key=lambda name: plain(name) not in TIMES, default="")
     rest = [name for name in names if name not in (row, value, time)]
     repeated = all(frame[name].nunique() < len(frame) for name in (row, *rest) if name)
-    if row and value and not column and len(rest) == 1 and repeated:
+    if row and value and not column and len(rest) == 1 and repeated and not pd.api.types.is_float_dtype(frame[rest[0]]):
         column = rest[0]
     if not (row and column):
         # A fourth column may hold times, as in MovieLens, whose files may lack a heading.

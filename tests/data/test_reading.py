@@ -341,6 +341,9 @@ def test_the_rating_is_found_by_its_name(columns, heading, tmp_path):
 def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(tmp_path):
     ratings(user="user", item="item", year="time", rating="value").to_csv(tmp_path / "r.csv", index=False)
     assert "(`user` x `item`), without column year" in read_given(tmp_path / "r.csv").words
+    frame = ratings(user="user", temperature="item", score="value").assign(temperature=lambda one: one.temperature / 10)
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    assert "2 features user..temperature, response `score` (real)" in read_given(tmp_path / "r.csv").words
     # Which of semester and points is the value is unclear: the last column is the response.
     frame = ratings(student="user", exam="item", semester="value", points="value")
     frame.astype({"student": str}).to_csv(tmp_path / "r.csv", index=False)
