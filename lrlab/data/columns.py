@@ -250,7 +250,7 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
         raise InputError(f"column {missing}", "named in each row", "nothing", "name it")
     frame = frame.dropna(subset=[value])
     ask_sentinel(f"column {value}", numbers(f"column {value}", frame[value], 1), hints)
-    unused = [name for name in frame.columns if name not in roles]
+    unused = [name for name in frame.columns if name and name not in roles]
     twice, said = frame.duplicated([row, column]), ""
     if twice.any():
         if not hints.duplicates:

@@ -339,6 +339,8 @@ def test_the_rating_is_found_by_its_name(columns, heading, tmp_path):
 
 
 def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(tmp_path):
+    ratings(user="user", item="item", rating="value", time="time").to_csv(tmp_path / "r.csv")
+    assert read_given(tmp_path / "r.csv").words.endswith("(`user` x `item`)")
     ratings(user="user", item="item", year="time", rating="value").to_csv(tmp_path / "r.csv", index=False)
     assert "(`user` x `item`), without column year" in read_given(tmp_path / "r.csv").words
     frame = ratings(user="user", temperature="item", score="value").assign(temperature=lambda one: one.temperature / 10)
