@@ -211,7 +211,9 @@ def test_figure_1_is_one_click_away():
     assert at.query_params["model"] == "one-bit-phase-retrieval"
     plan = at.session_state["spectrum:about"]
     assert (plan.spec.n, plan.spec.p, plan.trials, len(plan.along.values)) == (3000, 20, 10, 18)
-    at.button(key="spectrum-cancel").click().run()
+    # On a quick machine it is over by now.
+    if "spectrum-cancel" in {button.key for button in at.button}:
+        at.button(key="spectrum-cancel").click().run()
     assert not at.exception
 
 
