@@ -126,7 +126,7 @@ def _save(run: Shipped) -> Path:
         "table": made.table.to_csv(index=False, float_format=f"%.{DIGITS}g"),
         **{key: getattr(run, key) for key in kept},
     }
-    path = Path(str(shipped.folder())) / f"{run.name}.json.gz"
+    path = Path(str(shipped.FOLDER)) / f"{run.name}.json.gz"
     path.write_bytes(gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0))
     return path
 

@@ -159,7 +159,6 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
         training = read(train, labels, beside=test)
         fresh = read(test, labels, like=training)
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
-        settings: dict[str, Any] = dict(task.settings)
         job = job_of(
             (hide(training, task.observed, task.trial), fresh),
             solver=task.solver,
@@ -170,7 +169,7 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
             scaling="none",
             seed=task.trial,
             **({"rank": about["rank"]} if about["rank"] else {}),
-            **settings,
+            **dict[str, Any](task.settings),
         )
     except InputError as error:
         return {**about, "regularization": None, "refused": str(error), "trace": []}

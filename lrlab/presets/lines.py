@@ -106,8 +106,7 @@ def _traces(look: Toml, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame,
     points = points[["series", "x", "y", "low", "high", "trials"]].rename(columns={"x": STEPS})
     times = filled_traces(rows, "seconds").groupby(["series", "x"])["value"].quantile([0.25, 0.5, 0.75]).unstack()
     times = times.set_axis(["seconds_low", "seconds", "seconds_high"], axis=1)
-    points = points.join(times, on=["series", STEPS])
-    points = points.assign(x=points[look.get("against", STEPS)])
+    points = points.join(times, on=["series", STEPS]).assign(x=lambda own: own[look.get("against", STEPS)])
     # The ends include infinite values, which points leave out.
     medians = values.groupby(["series", "x"], sort=False)["value"].median()
     ends = medians.groupby("series", sort=False).last().items()

@@ -1,24 +1,22 @@
-"""The page of a preset: an HTML file that needs no other file."""
+"""HTML pages of presets: files that need no other file."""
 
 from collections.abc import Sequence
-from html import escape
 from importlib.resources import files
-from string import Template
+
+from jinja2 import Template
 
 from lrlab.presets.definition import Preset
-from lrlab.presets.result import Panel, Result
+from lrlab.presets.papers import paper_of
+from lrlab.presets.result import Result, counts, lines
 
-PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"))
+PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"), autoescape=True)
+Part = tuple[Preset, Result | None, str]
+"""A preset in a report, its result, and how lrlab computed it, or why it could not (no result)."""
 
 
 def page(preset: Preset, result: Result) -> str:
     """Return the page of a preset: title, explanation, panels side by side if the page is wide, captions."""
-    name = escape(preset.name)
-    source = (
-        f"Computed by <code>{escape(command(preset))}</code>; the numbers are in <code>{name}.csv</code>, "
-        f"every trial with its seed in <code>{name}-trials.csv</code>."
-    )
-    return PAGE.substitute(title=escape(preset.title), body=section_of(preset, result.panels, source, first=True))
+    return PAGE.render(title=preset.title, parts=[(preset, result, "")], command=command(preset))
 
 
 def command(preset: Preset) -> str:
@@ -27,24 +25,7 @@ def command(preset: Preset) -> str:
     return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
-def section_of(preset: Preset, panels: Sequence[Panel], source: str, first: bool, name: str = "panel") -> str:
-    """Return the LaTeX of a theorem, the explanation of a preset, its panels, its reference and its source.
-
-    The first panels of a page bring the plotting library.
-    """
-    statement = preset.content.get("figure", {}).get("statement", "").strip()
-    about = (f"<pre>{escape(statement)}</pre>\n" if statement else "") + f"<p>{escape(preset.explanation)}</p>"
-    figures = list[str]()
-    for k, panel in enumerate(panels):
-        drawn = panel.figure.to_html(
-            full_html=False,
-            include_plotlyjs=first and k == 0,
-            div_id=f"{name}-{k + 1}",
-            default_height=panel.figure.layout.height,
-            config={"responsive": True, "displaylogo": False},
-        )
-        figures.append(
-            f"<section>\n<h3>{escape(panel.title)}</h3>\n{drawn}\n<p>{escape(panel.caption)}</p>\n</section>"
-        )
-    shown = "\n".join(figures)
-    return f'{about}\n<div class="panels">\n{shown}\n</div>\n<p>{escape(preset.reference)}. {source}</p>'
+def pages(title: str, parts: Sequence[Part]) -> str:
+    """Return the page of several presets: a table of verdicts, then the panels of each."""
+    judged = [line for _, result, _ in parts if result for line in lines(result.table)]
+    return PAGE.render(title=title, parts=parts, judged=judged, counts=counts(judged), lines=lines, paper_of=paper_of)

@@ -176,16 +176,12 @@ def generalisation_gaps(spec: Any, largest: float | None = None) -> Parts:
     }
 
 
-def least_misfit(problem: Any, rank: int) -> float:
-    """Return min ||Y - X Z||_F^2 / 2 over Z of rank k, by the singular values of U_X^T Y (Yu et al. 2014, eq. 3)."""
+def rank_fits(spec: Any) -> Parts:
+    """Return closed: min ||Y - X Z||_F^2 / 2 over Z of rank k, by the singular values of U_X^T Y (Yu et al., eq. 3)."""
+    problem: Any = spec.build()
     Y = problem.Y.toarray()
     s = np.linalg.svd(np.linalg.qr(problem.X)[0].T @ Y, compute_uv=False)
-    return float((np.vdot(Y, Y) - np.vdot(s[:rank], s[:rank])) / 2.0)
-
-
-def rank_fits(spec: Any) -> Parts:
-    """Return closed: the smallest squared residual norm of rank k, for a nonsingular Gram matrix of features."""
-    return {"closed": least_misfit(spec.build(), spec.rank)}
+    return {"closed": float((np.vdot(Y, Y) - np.vdot(s[: spec.rank], s[: spec.rank])) / 2.0)}
 
 
 def rank_distances(spec: Any, weight: float) -> Parts:
@@ -195,8 +191,7 @@ def rank_distances(spec: Any, weight: float) -> Parts:
     # Only the last iterate is scored.
     Z: Any = run_job(job, newest=Newest()).estimate
     gap = problem.Y.toarray() - (problem.X @ Z.left) @ Z.V.T
-    least = least_misfit(problem, spec.rank)
-    return {"leml": float(np.vdot(gap, gap)) / 2.0 / least - 1.0}
+    return {"leml": float(np.vdot(gap, gap)) / 2.0 / rank_fits(spec)["closed"] - 1.0}
 
 
 def perturbation(spec: Any, distance: float) -> Parts:

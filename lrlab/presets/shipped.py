@@ -21,6 +21,9 @@ from lrlab.figures.build import Figure, Node
 from lrlab.presets.result import Panel, Result
 from lrlab.presets.resumed import as_computed
 
+FOLDER: Any = files("lrlab.presets") / "results"
+"""The folder with the stored results."""
+
 
 @dataclass(frozen=True)
 class Shipped:
@@ -72,7 +75,7 @@ class Shipped:
 
 def names() -> list[str]:
     """Return the names of the presets with a stored result."""
-    return sorted(file.name.removesuffix(".json.gz") for file in folder().iterdir() if file.name.endswith(".json.gz"))
+    return sorted(file.name.removesuffix(".json.gz") for file in FOLDER.iterdir() if file.name.endswith(".json.gz"))
 
 
 @lru_cache(maxsize=64)
@@ -80,7 +83,7 @@ def load(name: str) -> Shipped | None:
     """Return the stored run of a preset, or None."""
     if name not in names():
         return None
-    read = json.loads(gzip.decompress((folder() / f"{name}.json.gz").read_bytes()))
+    read = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
     read["results"] = [as_computed(one) for one in read["results"]]
     for k, panel in enumerate(read["panels"]):
         figure = Figure(*map(Node, panel["figure"]["data"]))
@@ -88,8 +91,3 @@ def load(name: str) -> Shipped | None:
         read["panels"][k] = Panel(panel["title"], figure, panel["caption"])
     read["table"] = pd.read_csv(io.StringIO(read["table"]))
     return Shipped(name=name, **read)
-
-
-def folder() -> Any:
-    """Return the folder with the stored results."""
-    return files("lrlab.presets") / "results"

@@ -18,9 +18,8 @@ from lrlab.sweeps.definition import Sweep
 
 EIGENVALUES = ("largest", "second", "gap")
 """The series: the two largest eigenvalues, and their difference."""
-CURVE_POINTS = 121
-BAND_STEP = 5
-"""Points of the curve per point of the band."""
+CURVE_POINTS, BAND_STEP = 121, 5
+"""Points of the curve, and how many of them per point of the band."""
 DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "population_second_deviation")
 
 

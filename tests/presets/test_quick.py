@@ -273,7 +273,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
     paths = presets.run("yi2015-fig1", tmp_path / "new", lambda *step: steps.append(step), LocalResults, trials=2)
     assert [p.name for p in paths] == ["yi2015-fig1.html", "yi2015-fig1.csv", "yi2015-fig1-trials.csv"]
     text = paths[0].read_text(encoding="utf-8")
-    assert text.count('<div id="panel-') == 3 and "(c) One-bit phase retrieval" in text
+    assert text.count('<div id="yi2015-fig1-') == 3 and "(c) One-bit phase retrieval" in text
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", text), "nothing is loaded from elsewhere"
     table, trials = (pd.read_csv(path) for path in paths[1:])
     assert (table["level"] == "panel").sum() == 3 and set(trials["trial"]) == {0, 1}
