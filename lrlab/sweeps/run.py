@@ -117,7 +117,8 @@ def run(
                 stored = _load(requested, store, results)
                 results.reused = before + sum(map(len, stored.values()))
                 if first:
-                    results.found, first = results.found + results.reused - before, False
+                    results.found += results.reused - before
+                    first = False
                 if stopped and results.reused == before:
                     return results
                 lacking = results.reused < before + number

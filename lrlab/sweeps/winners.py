@@ -225,7 +225,8 @@ def _points(sweep: Sweep) -> dict[tuple[float, ...], dict[str, int]]:
     row_of, points = {job: row for row, job in enumerate(sweep.jobs)}, dict[tuple[float, ...], dict[str, int]]()
     for cell in sweep.cells:
         rows = points.setdefault(tuple(cell.axes.values()), {})
-        rows |= {cell.solver: row_of[cell.job]} if cell.job else {}
+        if cell.job:
+            rows[cell.solver] = row_of[cell.job]
     return points
 
 
