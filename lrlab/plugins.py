@@ -204,7 +204,8 @@ def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
     except (CatalogError, InputError) as error:
         raise CatalogError(f"{plugin.label}: {error}") from error
     except Exception as error:
-        raise CatalogError(f"{plugin.label}: a part of the entry is wrong ({error}): correct it") from error
+        reason = " ".join(str(error).split())
+        raise CatalogError(f"{plugin.label}: a part of the entry is wrong ({reason}): correct it") from error
 
 
 def _require(condition: object, sentence: str) -> None:

@@ -89,6 +89,10 @@ def family_with(**parts):
     return replace(MODEL, family=replace(TOYS, **parts))
 
 
+def in_two_lines(spec):
+    raise ValueError("two\nlines")
+
+
 def test_a_model_of_a_new_family_and_its_solver_are_sound():
     checked()
     assert served(SOLVER, [MODEL]) == ("toy",)
@@ -131,6 +135,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         ),
         (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
         (replace(MODEL, plane=("n",)), "toy.py: a part of the entry is wrong .*: correct it"),
+        (changed(check=in_two_lines), r"toy.py: a part of the entry is wrong \(two lines\): correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
         (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
