@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from lrlab.data.arff import read_arff
 from lrlab.data.arrays import numbers
-from lrlab.data.columns import Given, ask_sentinel, features, side_features, understood, without_row_names
+from lrlab.data.columns import Given, ask_sentinel, features, quoted, side_features, understood, without_row_names
 from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
 from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints
@@ -151,9 +151,8 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
     if choice is None and not unlabelled:
         raise InputError("labels", FORMS, "nothing", "say which columns are labels, or name one response by y")
     choice = choice or LabelChoice()
-    known = (like.feature_names if like else None) or ()
-    if str(frame.columns[0]) not in (*choice.names, *known):
-        frame = without_row_names(frame, words=False)[0]
+    known, title = (like.feature_names if like else None) or (), str(frame.columns[0])
+    frame, members = without_row_names(frame, (*choice.names, *known), words=False)
     titles = list(map(str, frame.columns))
     places = choice.places(titles, optional=unlabelled)
     rest = frame.iloc[:, np.setdiff1d(np.arange(len(titles)), places)]
@@ -163,6 +162,7 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
     X, names, notes = features(rest, known=known, most=MOST_WORDS, drop_first=False)
     if not names:
         raise InputError("labels", "fewer than all columns", len(places), "leave at least one feature")
+    notes += [f"Row names {quoted(title) if title else ''}".rstrip()] if members else []
     return dataset_of(X, marks, names, tuple(titles[place] for place in places), tuple(notes))
 
 

@@ -166,6 +166,7 @@ def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
         (tmp_path / f"{name}.csv").write_text(f"id,x,l\n{body}")
     given = read(tmp_path / "a.csv", 1)
     assert given.feature_names == ("x",) and read(tmp_path / "b.csv", 1, like=given).d == 1
+    assert "(features x, labels l). Row names `id`; model" in read_task(tmp_path / "a.csv", labels=1).source()
     # A feature of the training rows stays one, even if it differs in all rows of a few.
     (tmp_path / "a.csv").write_text("user,x,l\n1,2,1\n1,3,0\n2,4,1\n")
     (tmp_path / "c.csv").write_text("user,x,l\n2,2,1\n")
