@@ -3,12 +3,13 @@
 from copy import copy
 from typing import Annotated
 
+import numpy as np
 from numpy.random import Generator
+from scipy.sparse.linalg import eigsh
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.parameters import choice
 from lrlab.protocol import Iterates
@@ -67,8 +68,11 @@ def ep_rom(
         biased.trace, step_rule = -A.trace, "fixed"
 
     def projected(M: Moment) -> LowRank:
-        exact = projection == "exact"
-        return lowrank.from_symmetric(M.dense(), r) if exact else nearest(M, r, rng, settled=1e-14, formed=False)
+        if projection == "exact" or r >= M.shape[0] - 1:
+            return lowrank.from_symmetric(M.dense(), r)
+        # The multiple eigenvalues of well-conditioned networks need a start with a part in every direction.
+        values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(M.shape[0]).astype(M.dtype))
+        return lowrank.from_core(U, np.diag(values), r)
 
     at = first_point(A, b, projected(biased.moment(b)), step_rule)
     lowest, eta = at.objective, step if step_rule == "fixed" else None
