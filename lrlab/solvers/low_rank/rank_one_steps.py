@@ -35,9 +35,9 @@ def rank_one_steps(
             at = point(A, iterate.estimate, b)
             yield Iterate(at.W, at.objective, stationarity(A, at, b), iterate.note)
             # Steps without weights begin at the minimum, which need not be exact.
-            if (iterate.residual or 0.0) < 1e-3:
+            if settled := (iterate.residual or 0.0) < 1e-3:
                 break
-        alike = any(abs(at.objective - end.objective) <= 0.01 * end.objective for end in ends)
+        alike = settled and any(abs(at.objective - end.objective) <= 0.01 * end.objective for end in ends)
         if alike or float(np.linalg.norm(at.d)) <= max(1e-8 * float(np.linalg.norm(b)), rounding_error(b)):
             return at
         ends.append(at)
