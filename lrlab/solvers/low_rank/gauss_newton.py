@@ -25,12 +25,13 @@ from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solver_entry import solver
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import line, moved
+from lrlab.solvers.low_rank.tangent import SLOW, WholeSteps, line, moved
+from lrlab.solvers.low_rank.tangent_descent import descent
 
 FEW, MOST = 2**15, 2**27
 """Sizes of the data, in numbers, between which steps gain from single precision."""
-PATIENCE, SLOW = 20, 0.02
-"""Slow steps before the path begins again, and the relative decrease of F below which a step is slow."""
+PATIENCE = 20
+"""Slow steps before the path begins again, or conjugate directions take over."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6)
@@ -64,6 +65,7 @@ def gauss_newton(
                 W <- nearest matrix of rank k to W + t (A V^T + U B^T),  t = 1, halved until F + lambda ||W||_* falls
     penalized   plus mu (||A D^-1 + U D^-1 diag(s)||^2 + the same of B and V),  D^2 = diag(|s|) / s_1,
                 mu = lambda / s_1,  lambda = 0.1 g s_1 / scale, never rising,  g = ||A(W) - b|| / ||b|| min(1, 2.5 cos)
+    leaves      minima that have the wrong terms by a step with the whole gradient, see `WholeSteps`
     converges   quadratically without noise: s does not enter the unpenalized problem, and lambda and the accuracy of
                 the penalized one fall with g
     cost        O(m (d1 + d2) k) per conjugate gradient, which reads the data twice (symmetric) or four times
@@ -71,17 +73,17 @@ def gauss_newton(
     From scarce entries of a table exact solutions of the linear problem lead astray if singular values differ, so that
     tables are solved penalized, and roughly at first. Gaussian measurements are solved directly, few of them at rank
     one after `rank_one_steps`. After 20 slow steps the path begins again, penalized and from the truncated moment,
-    which recovers 37 instead of 24 of 40 matrices (50 x 50, rank 5) at 1.2 times the degrees of freedom. Conjugate
-    gradients for rank-one measurements are in single precision if `inner_tol` is 1e-5 or more. Yields an Iterate per
-    step: objective F, residual the cosine cos between A(W) - b and the measured step (or tangent gradient). Ends
-    STALLED if no step lowers F.
+    which recovers 37 instead of 24 of 40 matrices (50 x 50, rank 5) at 1.2 times the degrees of freedom. If the rank is
+    too small for b, `tangent_descent` takes over. Conjugate gradients for rank-one measurements are in single precision
+    if `inner_tol` is 1e-5 or more. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b
+    and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
 
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """
     A, b = problem.operator, problem.b
-    steps = partial(gauss_newton_steps, tol=inner_tol, limit=inner_steps)
+    steps = partial(gauss_newton_steps, tol=inner_tol, limit=inner_steps, rng=rng)
     # Weights of measurements help up to ten per row.
     few = problem.rank == 1 < min(A.shape) and len(b) <= 10 * max(A.shape)
     if path == "auto" and few and isinstance(A, RankOne) and b.any():
@@ -102,6 +104,7 @@ def gauss_newton_steps(
     *,
     tol: float,
     limit: int,
+    rng: np.random.Generator,
     penalized: bool = False,
     patience: int = 0,
 ) -> Generator[Iterate, None, Stop | None]:
@@ -109,7 +112,7 @@ def gauss_newton_steps(
 
     tol, limit: accuracy and most steps of the inner problems.
     """
-    weight, residual, slow = np.inf, 1.0, 0
+    whole, weight, residual, slow, late = WholeSteps(A, b, rng), np.inf, 1.0, 0, 0
     gains = tol >= 1e-5 and A.dtype == np.float64 and FEW < A.size * sum(A.shape) <= MOST
     near = A.in_single() if gains and isinstance(A, RankOne) else None
     while not solved(at.d, b):
@@ -129,15 +132,19 @@ def gauss_newton_steps(
         yield Iterate(at.W, at.objective, residual, f"{inner} inner steps.")
         height = lambda one: one.objective + weight * float(np.abs(one.W.s).sum())  # noqa: B023, E731
         trials = (moved(A, at, along, 0.5**halvings, b) for halvings in range(20))
-        better = next((one for one in trials if height(one) < height(at)), None)
+        new = next((one for one in trials if height(one) < height(at)), None)
+        better = whole.leave(new or at, at.objective) or new
         if better is None and not penalized:
             return Stop.CONVERGED if unresolvable(residual, b) else Stop.STALLED
         if better is None:
             penalized = False
             continue
-        slow += not penalized and residual > 0.01 and better.objective > (1 - SLOW) * at.objective
+        if not penalized and better.objective > (1 - SLOW) * at.objective:
+            slow, late = slow + (residual > 0.01), late + 1
         at = better
         if patience and slow >= patience:
             return None
+        if late >= PATIENCE and not patience:
+            return (yield from descent(A, b, at, True, whole))
     yield Iterate(at.W, at.objective, 0.0)
     return Stop.CONVERGED
