@@ -284,11 +284,13 @@ def test_what_cannot_be_read_is_never_the_same(value, same):
     [
         ("solvers.network.debiased", "64 * eps", "65 * eps", {"ep-rom"}),
         ("models.network", "2.0 + trace", "3.0 + trace", {"ep-rom", "tangent-descent"}),
+        ("models.multilabel", "per_row == 0", "per_row <= 0", {"leml"}),
         ("protocol", "return self", "return None", set()),
     ],
 )
 def test_versions_of_the_catalogue(edit, module, old, new, stale):
-    used = {"sir": "one-bit-sensing", "ep-rom": "polynomial-network", "tangent-descent": "polynomial-network"}
+    network = "polynomial-network"
+    used = {"sir": "one-bit-sensing", "leml": "multilabel", "ep-rom": network, "tangent-descent": network}
     before = {solver: store.version(model, solver) for solver, model in used.items()}
     edit(f"lrlab.{module}", old, new)
     assert {solver for solver, model in used.items() if store.version(model, solver) != before[solver]} == stale
