@@ -6,7 +6,6 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, eigh
 
-from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import InputError, choice
@@ -65,12 +64,10 @@ def phd(
     n, answer = moments.n, moments.mean_answer
     M = moments.weighted((1.0 - answer) / n, -(1.0 + answer) / n)
     S = moments.weighted(1.0 / n, 1.0 / n) if whitening == "sample" else None
-    last, ends = len(M) - 1, list[tuple[float, Array]]()
-    for sign in (1.0, -1.0):
-        # Eigenvectors of M b = lambda S b are L^{-T} v.
-        values, vectors = eigh(sign * M, S, subset_by_index=(last, last))
-        ends.append((sign * float(values[0]), vectors[:, 0]))
-    value, b = max(ends, key=lambda end: abs(end[0]))
+    # Eigenvectors of M b = lambda S b are L^{-T} v. All of them: LAPACK misses the last one of some matrices by itself.
+    values, vectors = eigh(M, S, driver="gvd" if whitening == "sample" else "evd", overwrite_a=True, overwrite_b=True)
+    largest = int(np.argmax(np.abs(values)))
+    value, b = float(values[largest]), vectors[:, largest]
     yield Iterate(unit(b), objective=-abs(value), note=f"The eigenvalue largest in size is {value:.3g}.")
 
 
@@ -114,5 +111,5 @@ def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
         # L (I - V) L^T, so that its square is that of I - V in the coordinates of x.
         rest = covariance - S / count + np.outer(total / count, total / count)
         K += count / n * (rest @ cho_solve(factor, rest))
-    values, vectors = eigh(K, covariance, subset_by_index=(p - 1, p - 1))
-    yield Iterate(unit(vectors[:, 0]), objective=-float(values[0]))
+    values, vectors = eigh(K, covariance, driver="gvd", overwrite_a=True, overwrite_b=True)
+    yield Iterate(unit(vectors[:, -1]), objective=-float(values[-1]))

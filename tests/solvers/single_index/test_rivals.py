@@ -222,3 +222,9 @@ def test_separable_answers_give_a_direction_that_parts_them(name):
 
 def test_hessian_directions_of_few_samples_need_no_whitening():
     assert lrlab.solve(PHASE.replace(n=15), "phd", whitening="identity").stop.name == "FINISHED"
+
+
+@pytest.mark.parametrize("seed", [54, 1164, 2124, 2499, 2604, 2634, 3099, 3939])
+def test_eigenvalues_that_lapack_misses_by_itself_are_found(seed):
+    """LAPACK returns none if it is asked for the largest alone; on other processors of other samples."""
+    assert lrlab.solve(PHASE.replace(n=76, p=38, seed=seed), "phd").stop.name == "FINISHED"
