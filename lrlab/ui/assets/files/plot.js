@@ -13,6 +13,8 @@ const LEAVE_MS = 100;
 const PIXELS = 96 / 25.4, INK = "#1c2430", FONT = '"Source Sans", "Source Sans Pro", sans-serif';
 // Millimeters below which a file has its form for phones, and pixels of a line of its legend.
 const NARROW_FILE = 120, LINE = 22;
+// While a slider is dragged, a figure with a heat map rests so many times as long as its drawing took: curves come first.
+const HEAVY = 5;
 const CONFIG = {
   displaylogo: false,
   // Plotly's own offer to share a chart uploads it.
@@ -63,12 +65,12 @@ function darkened(value) {
 // Until then no figure is drawn anew: drawings take half of the browser's time at most, the rest is for clicks. Messages
 // that come faster than a slow machine draws would keep it from everything else.
 let restsUntil = 0;
-const rest = () => new Promise((resolve) => setTimeout(resolve, Math.max(0, restsUntil - performance.now())));
+const rest = (until) => new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now())));
 
 class LiveFigure {
   constructor(root) {
     const find = (name) => root.querySelector(name);
-    Object.assign(this, { root, at: 0, zoom: {}, timer: null, drawn: false, node: find(".lrlab-figure") });
+    Object.assign(this, { root, at: 0, zoom: {}, timer: null, drawn: false, restsUntil: 0, node: find(".lrlab-figure") });
     Object.assign(this, { bar: find(".lrlab-scrub"), failed: find(".lrlab-failed"), width: find(".lrlab-files select") });
     [this.button, this.range, this.output] = ["button", "input", "output"].map((name) => this.bar.querySelector(name));
     this.listeners = new AbortController();
@@ -161,13 +163,15 @@ class LiveFigure {
     this.drawing ??= (async () => {
       try {
         while (this.wanted) {
-          if (this.drawn) await rest();
+          if (this.drawn) await rest(Math.max(restsUntil, window.lrlabLive?.dragged ? this.restsUntil : 0));
           // The release draws.
           if (this.pressed) return;
           this.wanted = false;
           const began = performance.now();
           await this.paint();
-          restsUntil = 2 * performance.now() - began;
+          const ended = performance.now(), heavy = this.figure?.data.some(({ type }) => type === "heatmap");
+          restsUntil = 2 * ended - began;
+          this.restsUntil = heavy ? ended + HEAVY * (ended - began) : 0;
         }
       } finally {
         this.drawing = null;
