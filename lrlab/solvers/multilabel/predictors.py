@@ -21,7 +21,7 @@ class Affine(LowRank):
 
     @classmethod
     def at(cls, W: LowRank, offset: Array | float, threshold: float = THRESHOLDS["zero-one"], **parts: object) -> Self:
-        """Return W with an offset, and with the other parts that a subclass has."""
+        """Return W with an offset, a threshold, and the parts of a subclass."""
         estimate = cls(*W)
         vars(estimate).update(parts, offset=offset, threshold=threshold)
         return estimate
@@ -39,7 +39,7 @@ class Affine(LowRank):
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`; files of earlier versions lack threshold or offset."""
+        """Return the estimate of these `arrays`; files of earlier versions lack threshold or offset."""
         parts = {"offset": np.zeros(len(arrays["V"])), "threshold": np.array(cls.threshold), **arrays}
         Z = LowRank(*(parts[name] for name in LowRank._fields))
         if parts["offset"].shape not in ((), (len(Z.V),)):
@@ -48,9 +48,9 @@ class Affine(LowRank):
 
 
 class KernelRank(Affine):
-    """Scores f(x) = offset + sum over t of exp(-||x - z_t||^2) (U diag(s) V^T)_t of landmarks z_t, (m, d).
+    """Scores f(x) = offset + sum_t exp(-||x - z_t||^2) (U diag(s) V^T)_t with the rows z_t of `landmarks` (m, d).
 
-    U (m, k), s (k,), V (L, k). A row x is first centered and divided by `units`, both (d,); landmarks are so already.
+    U (m, k), s (k,), V (L, k). A row x is first centered and divided by `units`, both (d,); the landmarks already are.
     The columns of V are orthonormal, and so are the columns of U in the inner product of the kernel: s are the singular
     values of the predictor.
     """
@@ -61,7 +61,7 @@ class KernelRank(Affine):
 
     def scores(self, X: Matrix) -> Scores:
         """Return f(x_i), (n, L), as a function of a slice of rows."""
-        # Imported here, as it takes time and memory that other solvers do without.
+        # Imported here: it takes time and memory, and other solvers do not need it.
         from sklearn.metrics.pairwise import rbf_kernel
 
         images = np.empty((X.shape[0], len(self.s)))
@@ -72,7 +72,7 @@ class KernelRank(Affine):
         return lambda rows: images[rows] @ self.V.T + self.offset
 
     def arrays(self) -> dict[str, Array]:
-        """Return factors and all other parts; of sparse landmarks, the parts of their rows."""
+        """Return factors and all other parts by name; sparse landmarks have several parts."""
         Z, rows = self.landmarks, {"landmarks": self.landmarks}
         if issparse(Z):
             rows = {"values": Z.data, "columns": Z.indices, "pointer": Z.indptr, "size": np.array(Z.shape)}
@@ -80,13 +80,13 @@ class KernelRank(Affine):
 
     @classmethod
     def restored(cls, arrays: Mapping[str, Array]) -> Self:
-        """Return what had these `arrays`; ValueError if they describe no predictor, as in a damaged file."""
+        """Return the estimate of these `arrays`; ValueError if they describe none, as in a damaged file."""
         if "kernel" in arrays:
             raise ValueError("a kernel of lrlab 0.3")
         if (rows := arrays.get("landmarks")) is None:
             parts = tuple(arrays[part] for part in ("values", "columns", "pointer"))
             rows = csr_array(parts, shape=tuple(int(size) for size in arrays["size"]))
-            # Positions beyond the table would be read from beyond the memory.
+            # Column numbers beyond the matrix would read foreign memory.
             rows.check_format(full_check=True)
         if not (arrays["units"] > 0).all():
             raise ValueError("units that are not above 0")
