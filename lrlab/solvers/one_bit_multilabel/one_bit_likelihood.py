@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from lrlab import lowrank
+from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
@@ -15,7 +16,7 @@ from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, 
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step
 
 FITTED = 2**14
-"""Most signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
+"""Signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
 
 
 @stream_solver(name="marginal-mean", refuse=refuse_rank)
@@ -90,8 +91,7 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
             before = float(np.linalg.norm(S.T @ V) ** 2) / len(V)
             yield Iterate(W, note=START_NOTE)
             continue
-        first = next(iter(problem.blocks(batch)))
-        z, y = first.margins(W).ravel()[:FITTED], first.y.ravel()[:FITTED]
+        z, y = first_margins(problem, batch, W)
         answers = fitted(z, y, answers, narrowest)
         information = answers.information(z)
         before = before if problem.fresh else information
@@ -104,3 +104,15 @@ def inevitable_error(problem: SignStream, k: int) -> float:
     """Return the error, relative to 1, that signs of one batch leave without noise."""
     (d1, d2), signs = problem.size, problem.signs_per_label * problem.size[1]
     return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) / (2 * signs * DENSITY)))
+
+
+def first_margins(problem: SignStream, batch: int, W: Signed) -> tuple[Array, Array]:
+    """Return margins and signs of the first samples of a batch."""
+    margins, signs, count = [], [], 0
+    for samples in problem.blocks(batch):
+        margins.append(samples.margins(W).ravel())
+        signs.append(samples.y.ravel())
+        count += samples.y.size
+        if count >= FITTED:
+            break
+    return np.concatenate(margins)[:FITTED], np.concatenate(signs)[:FITTED]
