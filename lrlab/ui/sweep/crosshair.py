@@ -112,7 +112,8 @@ def show(data: SweepData, view: View, at: Place) -> None:
     cell = live.once("transition:cell", jobs, lambda: _begun(jobs))
     drawn, parts = results_view.shown(settings, cell.runs, alive=cell.alive)
     known = _named(parts)
-    plot.words(known["transition.cell-sentence"], key="transition.cell-sentence")
+    with st.container(key="transition-cell-words"):
+        plot.words(known["transition.cell-sentence"], key="transition.cell-sentence")
     spec = jobs[0].spec
     own = estimates.kind(spec, truth_of(spec), drawn)
     for name, label in ((own.part, own.words), ("converge.curves", results_view.message(drawn, settings.measure))):
