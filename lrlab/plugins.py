@@ -114,7 +114,7 @@ def from_package(point: EntryPoint) -> Plugin:
     except FAILURES as error:
         raise failure(label, error) from error
     if not isinstance(module, ModuleType):
-        raise CatalogError(f"{label}: names no module: leave out what follows the colon")
+        raise CatalogError(f"{label}: names no module: remove the colon and the name after it")
     return Plugin(label, declared_in(module, label))
 
 
@@ -214,7 +214,7 @@ def _require(condition: object, sentence: str) -> None:
 
 
 def _claims(entry: Entry, models: Iterable[ModelEntry]) -> set[str]:
-    """Return what no other entry may be, in words."""
+    """Return the names that no other entry may have, in words."""
     if isinstance(entry, ModelEntry):
         return {f"the model {entry.spec.model!r}"}
     return {f"the solver {entry.name!r} for {model}" for model in served(entry, models)}

@@ -263,11 +263,11 @@ class FormSpec(LowRankSpec):
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         if not arrays["y"][given].any():
-            raise InputError("y", "other than 0 in some row", "zeros alone", "give the measurements")
+            raise InputError("y", "other than 0 in some row", "only zeros", "give the measurements")
         rows = [with_constant(arrays[k][given], bool(settings["constant"])) for k in ("X", "Z") if k in arrays]
         sides = [whitening(side).shape[1] for side in rows]
         if not all(sides):
-            raise InputError("X", "a column other than 0", "zeros alone", "give the measurement vectors")
+            raise InputError("X", "a column other than 0", "only zeros", "give the measurement vectors")
         m = int(given.sum())
         return {"m": m, "p": sides[0]} if len(sides) == 1 else {"m": m, "d1": sides[0], "d2": sides[1]}
 

@@ -141,6 +141,6 @@ class MagnitudesSpec(DataSpec):
         if not known[given].any():
             raise InputError("y", "known at some pixels", "nan alone", "give the patterns")
         if not y[given].any() or not A[given].any():
-            raise InputError("y", "other than 0 somewhere, and A too", "zeros alone", "give the measurements")
+            raise InputError("y", "other than 0 somewhere, and A too", "only zeros", "give the measurements")
         field = "complex" if np.iscomplexobj(A) or A.ndim == 3 else "real"
         return {"m": int(known[given].sum()), "p": math.prod(A.shape[1:]), "field": field}
