@@ -81,46 +81,33 @@ class LowRankSpec(DataSpec):
 class LowRankData(DataProblem, LowRankProblem):
     """A `LowRankProblem` of your measurements, divided by `unit`, without a ground truth.
 
-    bases: the change to your units for each side of the matrix (one if it is symmetric), None for none. sizes: units
-    (measured,) of compared errors.
+    operator_all: the operator of all measurements, with held-out ones; values (measured,): the measurements for
+    solvers. bases: the change to your units for each side of the matrix (one if it is symmetric), None for none.
+    sizes: units (measured,) of compared errors.
     """
 
-    bases: list[Any]
     sizes: Any = 1.0
 
-    def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
-        self.spec, self.truth, self.checkpoint = spec, None, checkpoint
-        self.arrays, self.out = spec.arrays, spec.held
-        self.values = self.target()
-        self.unit = float(np.sqrt(np.mean(self.values[~self.out] ** 2))) or 1.0
-
-    def target(self) -> Array:
-        """Return all measurements of the matrix (measured,)."""
-        return self.arrays["y"]
-
-    @cached_property
-    def b(self) -> Array:
-        """The given measurements (m,), of mean square 1."""
-        return frozen(self.values[~self.out] / self.unit)
-
-    @abstractmethod
-    def operator_of(self, chosen: Mask) -> Operator:
-        """Return the measurement operator of some measurements."""
+    def __init__(self, spec: Any, checkpoint: Checkpoint, operator: Operator, values: Array, bases: list[Any]) -> None:
+        self.spec, self.truth, self.checkpoint, self.out = spec, None, checkpoint, spec.held
+        self.operator_all, self.bases = operator, bases
+        self.unit = float(np.sqrt(np.mean(values[~self.out] ** 2))) or 1.0
+        self.b, self.b_held = (frozen(values[chosen] / self.unit) for chosen in (~self.out, self.out))
 
     def draw(self) -> Operator:
         """Return the measurement operator of the given measurements."""
-        return self.operator_of(~self.out)
+        return self.operator_all.subset(np.flatnonzero(~self.out))
 
     @cached_property
     def operator_held(self) -> Operator:
         """The measurement operator of held-out measurements."""
-        return self.operator_of(self.out)
+        return self.operator_all.subset(np.flatnonzero(self.out))
 
     def score(self, estimate: LowRank) -> dict[str, float]:
         """Return the relative residual norm of the given and of the held-out measurements, and the rank."""
         scores = {"misfit": relative(self.operator(estimate), self.b)}
         if self.out.any():
-            scores["held_out_misfit"] = relative(self.operator_held(estimate), self.values[self.out] / self.unit)
+            scores["held_out_misfit"] = relative(self.operator_held(estimate), self.b_held)
         return scores | ({"guessed_rank": float(self.rank)} if "rank" in vars(self) else {})
 
     def recovered(self, estimate: LowRank) -> LowRank:
@@ -137,7 +124,7 @@ class LowRankData(DataProblem, LowRankProblem):
 
     def compared(self, W: LowRank) -> Comparison:
         """Return the root mean squared error on held-out measurements, with their mean as the baseline."""
-        y, out = self.arrays["y"], self.out
+        y, out = self.spec.arrays["y"], self.out
         losses, baseline = (((value - y) / self.sizes)[out] ** 2 for value in (self.fitted(W), y[~out].mean()))
         return Comparison.of("root mean squared error", losses, baseline, root=True)
 
@@ -146,15 +133,12 @@ class FormProblem(LowRankData):
     """Measurements x^T W z, or x^T L x without Z, in whitened columns."""
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
-        super().__init__(spec, checkpoint)
-        self.given = [self.arrays[name] for name in ("X", "Z") if name in self.arrays]
+        self.given = [spec.arrays[name] for name in ("X", "Z") if name in spec.arrays]
         rows = [with_constant(side, spec.constant) for side in self.given]
-        self.bases = [whitening(side[~self.out]) for side in rows]
-        self.sides = [side @ T for side, T in zip(rows, self.bases, strict=True)]
-
-    def operator_of(self, chosen: Mask) -> RankOne:  # noqa: D102
-        sides = [frozen(np.ascontiguousarray(side[chosen])) for side in self.sides]
-        return SymmetricRankOne(*sides) if len(sides) == 1 else RankOne(*sides)
+        bases = [whitening(side[~spec.held]) for side in rows]
+        sides = [side @ T for side, T in zip(rows, bases, strict=True)]
+        operator = SymmetricRankOne(*sides) if len(sides) == 1 else RankOne(*sides)
+        super().__init__(spec, checkpoint, operator, spec.arrays["y"], bases)
 
     def fitted(self, W: LowRank) -> Array:  # noqa: D102
         return self.predict(W, *self.given)
@@ -166,56 +150,47 @@ class FormProblem(LowRankData):
 
 
 class MatrixProblem(LowRankData):
-    """Given entries of a matrix, minus their mean and the biases of rows and columns if requested."""
+    """Given entries of a matrix, minus their mean and the biases of rows and columns if requested.
 
-    operator: Entries
-    mean: float
+    Scales of columns are root mean squares of their given entries if these differ by FAR_APART between columns, else 1.
+    """
+
     biases: Array
-    scales: Array
 
     def __init__(self, spec: Any, checkpoint: Checkpoint = proceed) -> None:
-        super().__init__(spec, checkpoint)
-        bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in "XZ"]
-        self.sides = [T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", bases, strict=True)]
-        self.bases = [bases[0], bases[1] if "Z" in self.arrays else diags_array(self.scales)]
-        self.sizes = self.scales[self.arrays["columns"]]
-
-    def target(self) -> Array:
-        """Return the entries (measured,) minus mean and biases, divided by the scales of their columns (n2,).
-
-        Biases of rows and columns (n1 + n2,) solve ridge regression of the centered entries with penalty 1. Scales are
-        root mean squares of the given entries in a column if these differ by FAR_APART between columns, else 1.
-        """
-        (n1, n2), given = self.spec.table, ~self.out
+        self.arrays, (n1, n2), given = spec.arrays, spec.table, ~spec.held
         rows, columns, y = (self.arrays[name] for name in ("rows", "columns", "y"))
-        self.mean, self.biases = 0.0, np.zeros(n1 + n2)
-        if self.spec.biases:
-            self.mean, m = float(y[given].mean()), int(given.sum())
-            places = np.repeat(np.arange(m), 2), np.column_stack([rows, n1 + columns])[given].ravel()
-            design = csr_array((np.ones(2 * m), places), shape=(m, n1 + n2))
-            self.biases = lsqr(design, y[given] - self.mean, damp=1.0, atol=1e-10, btol=1e-10)[0]
-        centered = y - self.mean - self.biases[rows] - self.biases[n1 + columns]
-        squares = np.bincount(columns[given], centered[given] ** 2, n2)
+        self.mean, self.biases = _biases(spec, given) if spec.biases else (0.0, np.zeros(n1 + n2))
+        values = y - self.mean - self.biases[rows] - self.biases[n1 + columns]
+        squares = np.bincount(columns[given], values[given] ** 2, n2)
         sizes = np.sqrt(squares / np.maximum(np.bincount(columns[given], minlength=n2), 1))
         far = "Z" not in self.arrays and sizes.max() > FAR_APART * min(sizes[sizes > 0], default=np.inf)
-        self.scales = np.where(sizes > 0, sizes, 1.0) if far else np.ones(n2)
-        return np.asarray(centered / self.scales[columns])
-
-    def operator_of(self, chosen: Mask) -> Entries:  # noqa: D102
-        (n1, n2), (X, Z) = self.spec.table, self.sides
+        scales = np.where(far & (sizes > 0), sizes, 1.0)
+        self.sizes = scales[columns]
+        bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in "XZ"]
+        X, Z = (T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", bases, strict=True))
         free = (n1 if X is None else 1) * (n2 if Z is None else 1)
-        rows, columns = self.arrays["rows"][chosen], self.arrays["columns"][chosen]
-        return Entries(X, Z, (n1, n2), rows, columns, free / int(chosen.sum()))
+        operator = Entries(X, Z, (n1, n2), rows, columns, free / len(y))
+        to_units = [bases[0], diags_array(scales) if Z is None else bases[1]]
+        super().__init__(spec, checkpoint, operator, values / self.sizes, to_units)
+
+    def whole(self, W: LowRank) -> Array:
+        """Return mean, biases and X W Z^T (n1, n2)."""
+        left, right = (self.arrays[k] @ F if k in self.arrays else F for k, F in zip("XZ", (W.left, W.V), strict=True))
+        of_rows, of_columns = np.split(self.biases, [len(left)])
+        return np.asarray(self.mean + of_rows[:, None] + of_columns + left @ right.T)
+
+    def fitted(self, W: LowRank) -> Array:  # noqa: D102
+        return self.whole(W)[self.arrays["rows"], self.arrays["columns"]]
 
     def completed(self, W: LowRank) -> Array:
         """Return the whole matrix (n1, n2): your entries unchanged, the others from mean, biases and X W Z^T.
 
         Unknown entries are nan in a row or column that has neither features nor given entries.
         """
-        table, given = self.whole(W), ~self.out
-        for (k, at), part in zip(SIDES, (table, table.T), strict=True):
-            if k not in self.arrays:
-                part[np.bincount(self.arrays[at][given], minlength=len(part)) == 0] = np.nan
+        table = self.whole(W)
+        for k, counts in self.spec.counts.items():
+            (table if k == "X" else table.T)[counts == 0] = np.nan
         table[self.arrays["rows"], self.arrays["columns"]] = self.arrays["y"]
         return table
 
@@ -231,14 +206,13 @@ class MatrixProblem(LowRankData):
         """Return the factors and the completed matrix."""
         return {**super().saved(trace), "completed": self.completed(trace.estimate)}
 
-    def whole(self, W: LowRank) -> Array:
-        """Return mean, biases and X W Z^T (n1, n2)."""
-        left, right = (self.arrays[k] @ F if k in self.arrays else F for k, F in zip("XZ", (W.left, W.V), strict=True))
-        of_rows, of_columns = np.split(self.biases, [len(left)])
-        return np.asarray(self.mean + of_rows[:, None] + of_columns + left @ right.T)
 
-    def fitted(self, W: LowRank) -> Array:  # noqa: D102
-        return self.whole(W)[self.arrays["rows"], self.arrays["columns"]]
+def _biases(spec: Any, given: Mask) -> tuple[float, Array]:
+    """Return the mean of given entries, and biases of rows and columns (n1 + n2,): ridge regression with penalty 1."""
+    rows, columns, y = (spec.arrays[name][given] for name in ("rows", "columns", "y"))
+    mean, places = float(y.mean()), np.column_stack([rows, spec.table[0] + columns]).ravel()
+    design = csr_array((np.ones(2 * len(y)), (np.repeat(np.arange(len(y)), 2), places)), (len(y), sum(spec.table)))
+    return mean, lsqr(design, y - mean, damp=1.0, atol=1e-10, btol=1e-10)[0]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -306,16 +280,15 @@ class MatrixSpec(LowRankSpec):
 
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return the choice of the rank, and the number of rows and columns without data."""
-        empty = int((self.counts == 0).sum())
+        empty = sum(int((counts == 0).sum()) for counts in self.counts.values())
         nothing = f"{empty:,} rows or columns have neither entries nor features: they stay nan."
         return " ".join(filter(None, [super().judgement(scores), nothing if empty else ""]))
 
     @property
-    def counts(self) -> Vector:
-        """Numbers of given entries of all rows and columns without features."""
-        sides = zip(SIDES, self.arrays["size"], strict=True)
-        bare = [np.bincount(self.arrays[of][~self.held], minlength=n) for (k, of), n in sides if k not in self.arrays]
-        return np.concatenate([[], *bare])
+    def counts(self) -> dict[str, Vector]:
+        """Numbers of given entries of all rows (X) and columns (Z), unless they have features."""
+        sides, given = zip(SIDES, self.arrays["size"], strict=True), ~self.held
+        return {k: np.bincount(self.arrays[of][given], minlength=n) for (k, of), n in sides if k not in self.arrays}
 
     @property
     def measurements(self) -> int:
@@ -323,7 +296,7 @@ class MatrixSpec(LowRankSpec):
         return int((~self.held).sum())
 
     def lacking(self, rank: int) -> str:  # noqa: D102
-        fewest = min(self.counts[self.counts > 0], default=math.inf)
+        fewest = min((counts[counts > 0].min() for counts in self.counts.values()), default=math.inf)
         few = f"a row or column has {fewest:g} given entries, fewer than the rank" if fewest < rank else ""
         return super().lacking(rank) or few
 
@@ -348,8 +321,11 @@ def _entries(y: Any) -> tuple[Vector, Vector, Vector, Vector]:
     if isinstance(y, tuple):
         if len(y) != 3:
             raise InputError("y", "three vectors: rows, columns, values", f"{len(y)}", "give three")
-        rows, columns = (_whole(name, part) for name, part in zip(("rows", "columns"), y[:2], strict=True))
-        values = numbers("y", y[2], 1)
+        rows, columns, values = (numbers(name, part, 1) for name, part in zip(("rows", "columns", "y"), y, strict=True))
+        for name, side in (("rows", rows), ("columns", columns)):
+            if (wrong := (side < 0) | (side != np.round(side)) | (side >= 2**31)).any():
+                got = f"{side[wrong][0]:g} at position {np.flatnonzero(wrong)[0] + 1}"
+                raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
         rows_of(values, rows=rows, columns=columns)
         size = rows.max() + 1, columns.max() + 1
     elif issparse(y):
@@ -360,20 +336,10 @@ def _entries(y: Any) -> tuple[Vector, Vector, Vector, Vector]:
         (rows, columns), size = np.nonzero(~np.isnan(table)), table.shape
         values = table[rows, columns]
     order = np.lexsort((columns, rows))
-    rows, columns, values = (np.asarray(part)[order] for part in (rows, columns, values))
+    rows, columns = (np.asarray(part)[order].astype(np.int64) for part in (rows, columns))
     twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)
     if twice.any():
         at = int(np.flatnonzero(twice)[0])
         got = f"row {rows[at]}, column {columns[at]} twice"
         raise InputError("y", "one value per entry", got, "keep the last, or their mean")
-    return rows.astype(np.int64), columns.astype(np.int64), values, np.array(size)
-
-
-def _whole(name: str, value: Any) -> Vector:
-    """Return indices as whole numbers from 0."""
-    places = numbers(name, value, 1)
-    wrong = (places < 0) | (places != np.round(places)) | (places >= 2**31)
-    if wrong.any():
-        got = f"{places[wrong][0]:g} at position {np.flatnonzero(wrong)[0] + 1}"
-        raise InputError(name, f"whole numbers from 0 to {2**31 - 1}", got, "number rows and columns from 0")
-    return places.astype(np.int64)
+    return rows, columns, values[order], np.array(size).astype(np.int64)
