@@ -96,7 +96,7 @@ def without_row_names(
     if len(frame.columns) < 3 or title in used:
         return frame, ()
     numbered = pd.api.types.is_integer_dtype(first) and plain(str(title)) in IDENTIFIERS
-    worded = words and not pd.api.types.is_numeric_dtype(first) and len(first) > 2
+    worded = (words or not title) and not pd.api.types.is_numeric_dtype(first) and len(first) > 2
     named = (numbered or worded) and first.is_unique
     return (frame.iloc[:, 1:], tuple(map(str, first))) if named else (frame, ())
 

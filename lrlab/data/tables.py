@@ -93,8 +93,11 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     widths = [len(dialect.fields(line)) for line in lines]
     # Lines of one field above a table describe it.
     above = next((k for k, width in enumerate(widths) if width > 1), 0)
-    numbers, lines, width = numbers[above:], lines[above:], widths[above] if widths else 0
-    _require_width(source, dialect, list(zip(numbers, lines, widths[above:], strict=True)))
+    numbers, lines, widths = numbers[above:], lines[above:], widths[above:]
+    width = max(widths[:2], default=0)
+    if set(widths[1:]) == {widths[0] + 1} and (whole := _completed(dialect, lines)):
+        lines[0], widths[0] = whole, width
+    _require_width(source, dialect, list(zip(numbers, lines, widths, strict=True)))
     with source.whole("CSV with rows of fields", "check separators and quotes"):
         heading = _heading(dialect, lines, width) if lines else []
     rows = lines[1:] if heading else lines
@@ -190,6 +193,21 @@ def _require_width(source: Source, dialect: Dialect, rows: Sequence[tuple[int, s
         if fields != width:
             remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
             raise source.refuse(at, f"{width} fields", f"{fields} fields", remedy)
+
+
+def _completed(dialect: Dialect, lines: list[str]) -> str:
+    """Return a heading with the name that it lacks, "" if none fits: all rows have one field more.
+
+    R leaves out the name of the row names, which differ; other programs end the rows, but not the heading, by a
+    separator.
+    """
+    rows = [dialect.fields(line) for line in lines[1:]]
+    if any(map(dialect.is_number, dialect.fields(lines[0]))):
+        return ""
+    if not any(row[-1] for row in rows):
+        return lines[0] + dialect.separator
+    names = {row[0] for row in rows if row[0].isdecimal() or not dialect.numeric(row[0])}
+    return f'""{dialect.separator}{lines[0]}' if len(names) == len(rows) else ""
 
 
 def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:

@@ -45,6 +45,9 @@ BINARY = {
     "counted rows": "".join(
         f"{row}\n" for row in [",a,b,c,y", *(f"{k},{line}" for k, line in enumerate(lines(ROWS).split()))]
     ),
+    "row names as R writes them": '"a" "b" "c" "y"\n'
+    + "".join(f'"{k}" {row}\n' for k, row in enumerate(lines(ROWS, " ").splitlines())),
+    "separators at the end of rows": "a,b,c,y\n" + lines(ROWS).replace("\n", ",\n"),
     "a separator that a spreadsheet names": "sep=;\n" + lines(ROWS, ";", heading="a;b;c;y"),
     "decimal commas in quotes": re.sub(r"-?\d+;\d+", r'"\g<0>"', lines(ROWS, decimal=";")).replace(";", ","),
     "names over two lines": '"a\n(m)",b,"c, second\n\n(kg)",d\n' + lines(ROWS),
