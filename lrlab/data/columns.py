@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array, Matrix, Vector
 from lrlab.data.arrays import numbers
 from lrlab.data.files import printable
-from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, PATTERNS, TRIPLES, Hints
+from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, PATTERNS, TRIPLES, Hints, require_unused
 from lrlab.parameters import InputError, nearest
 
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
@@ -63,6 +63,8 @@ def understood(whole: pd.DataFrame, form: str, hints: Hints = NOTHING) -> Given:
     """
     if hints.kind == PATTERNS:
         raise InputError("kind", "other than patterns for a table", "a table", "save patterns and masks as an .npz")
+    if hints.kind in (MATRIX, TRIPLES):
+        require_unused({"y": hints.y, "Z": hints.Z}, f"kind={hints.kind}", "leave it out, or say kind=responses")
     if roles := triple_columns(whole, hints):
         given = _triples(whole, roles, hints)
     else:

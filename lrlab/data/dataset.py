@@ -29,7 +29,7 @@ MEANING = (
 )
 Labels = str | Path | int | Iterable[str] | None
 
-FORMS = "an XML file, a text file of names, last:N or first:N"
+FORMS = "an XML file, a text file of names, names separated by commas, last:N or first:N"
 COUNT = re.compile(r"(?:(first|last):)?([0-9]{1,9})", re.ASCII)
 MAX_NAMES = 2**20
 """Most names in a list."""
@@ -195,6 +195,8 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
         return LabelChoice(count=int(counted[2]), first=counted[1] == "first")
     if counted or not isinstance(labels, str | Path | Iterable):
         raise InputError("labels", FORMS, labels, 'for example "last:6" or "first:6"')
+    if isinstance(labels, str) and not Path(labels).suffix and not Path(labels).is_file():
+        labels = map(str.strip, labels.split(","))
     names = tuple(_listed(Path(labels), limit_bytes) if isinstance(labels, str | Path) else labels)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError("labels", "one or more names", names, "list the names of label columns")

@@ -1,9 +1,10 @@
 """What you may state about a file: one declaration for the page, the shell and `lrlab.fit`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from lrlab.parameters import Parameter, choice, declared, require_known
+from lrlab.parameters import InputError, Parameter, choice, declared, require_known
 
 KINDS = _, MATRIX, TRIPLES, PATTERNS, _ = ("responses", "matrix", "triples", "patterns", "labels")
 COMPLETION = "inductive-completion"
@@ -41,3 +42,10 @@ class Hints:
 
 
 NOTHING = Hints()
+
+
+def require_unused(given: Mapping[str, object], what: str, remedy: str = "leave it out") -> None:
+    """Raise InputError for the first statement, since these data have nothing that it could change."""
+    for name, value in given.items():
+        if value:
+            raise InputError(name, f"left out for {what}", value, remedy)

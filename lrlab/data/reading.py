@@ -17,7 +17,7 @@ from lrlab.data.arrays import numbers
 from lrlab.data.columns import Given, ask_sentinel, features, quoted, side_features, understood, without_row_names
 from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
 from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
-from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints
+from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints, require_unused
 from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame, without
 from lrlab.parameters import InputError
@@ -80,6 +80,7 @@ def read_given(
 
 def _of_arrays(source: Source, hints: Hints) -> Given:
     """Return the arrays of an npz by their roles."""
+    require_unused({"y": hints.y, "Z": hints.Z, "duplicates": hints.duplicates}, "an .npz, whose arrays have names")
     arrays = read_arrays(source, {*NAMES, *PLACES}.__contains__, NUMBERS)
     by_role: dict[str, Any] = {NAMES[name]: array for name, array in arrays.items() if name in NAMES}
     sides = sum(name in PLACES for name in arrays)
@@ -90,15 +91,20 @@ def _of_arrays(source: Source, hints: Hints) -> Given:
     words = ", ".join(f"{name} {'x'.join(map(str, np.shape(array)))}" for name, array in arrays.items())
     y = by_role["y"]
     if y.ndim > 1 and y.dtype.kind in "fiu":
-        y = by_role["y"] = y.astype(np.float64)
-        if hints.missing not in ("", "none"):
-            if (missing := number(hints.missing)) is None:
-                raise InputError("missing", "a number for an .npz", hints.missing, "name the number, or say none")
-            y[y == missing] = np.nan
+        y = by_role["y"] = _with_gaps(y.astype(np.float64), hints.missing)
         ask_sentinel("y", y.ravel(), hints)
     if sides:
         by_role["y"] = (arrays["rows"], arrays["columns"], y)
     return Given(**by_role, words=f"arrays {words}", model=COMPLETION if hints.kind == MATRIX else "")
+
+
+def _with_gaps(array: np.ndarray, missing: str) -> np.ndarray:
+    """Return an array with nan for the mark of a missing value, if there is one."""
+    if missing in ("", "none") or array.dtype.kind not in "fiub":
+        return array
+    if (mark := number(missing)) is None:
+        raise InputError("missing", "a number for an .npz", missing, "name the number, or say none")
+    return np.where(array == mark, np.nan, array)
 
 
 def read(
@@ -114,10 +120,10 @@ def read(
 ) -> Dataset:
     """Read features and labels from a file: ARFF, svmlight, the extreme classification format, CSV, parquet or npz.
 
-    labels: an XML or text file of names, a list of names, or a number of columns (`last:6` or 6, `first:6`). Formats
+    labels: an XML or text file of names, names, or a number of columns (`last:6` or 6, `first:6`). Formats
     that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
     second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
-    accept rows without labels, which are then unknown. missing: a further mark of a missing value in a table.
+    accept rows without labels, which are then unknown. missing: a further mark of a missing value in a file.
     limit_bytes: the memory that reading may take.
     """
     if base not in (None, 0, 1):
@@ -127,10 +133,11 @@ def read(
     if like and like.label_names and source.kind != ".npz":
         choice = LabelChoice(like.label_names)
     if source.kind == "svmlight":
+        require_unused({"missing": missing.removeprefix("none")}, "svmlight, whose rows state all values")
         other = None if beside is None else opened(beside, limit_bytes)
         data = read_svmlight(source, choice, like, other, base)
     elif source.kind == ".npz":
-        data = _labelled_arrays(source, choice, unlabelled)
+        data = _labelled_arrays(source, choice, unlabelled, missing)
     else:
         stated, form = None, ""
         if source.kind == "ARFF":
@@ -180,12 +187,13 @@ def label_marks(title: str, column: pd.Series) -> np.ndarray:
     return np.array(marks)[places]
 
 
-def _labelled_arrays(source: Source, choice: LabelChoice | None, unlabelled: bool) -> Dataset:
+def _labelled_arrays(source: Source, choice: LabelChoice | None, unlabelled: bool, missing: str) -> Dataset:
     """Return the rows of an npz: X (n, d), Y (n, L), 1, 0, -1 or nan if unknown, and optionally names of columns."""
     arrays = read_arrays(source, {"X", "Y", *LISTS}.__contains__)
+    arrays |= {name: _with_gaps(arrays[name], missing) for name in ("X", "Y") if name in arrays}
     if "X" not in arrays or not (unlabelled or "Y" in arrays):
-        missing = "Y" if "X" in arrays else "X"
-        raise InputError("file", "an .npz with arrays X and Y", f"no {missing}", f"save it with {missing}=...")
+        absent = "Y" if "X" in arrays else "X"
+        raise InputError("file", "an .npz with arrays X and Y", f"no {absent}", f"save it with {absent}=...")
     X, (names, label_names) = numbers("X", arrays["X"], 2), (names_of(arrays, name) for name in LISTS)
     if "Y" not in arrays:
         return Dataset(X, csr_array((len(X), 0)), feature_names=names)

@@ -14,7 +14,7 @@ from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given, span
 from lrlab.data.dataset import Dataset, Labels
 from lrlab.data.files import LIMIT_BYTES, File
-from lrlab.data.hints import NOTHING, Hints
+from lrlab.data.hints import NOTHING, Hints, require_unused
 from lrlab.data.label_task import LabelsSpec, label_job
 from lrlab.data.low_rank import FormSpec, MatrixSpec
 from lrlab.data.magnitudes import MagnitudesSpec
@@ -31,6 +31,8 @@ from lrlab.runs.trace import Trace
 
 KINDS: tuple[type[DataSpec], ...] = (ResponsesSpec, FormSpec, MatrixSpec, MagnitudesSpec, LabelsSpec)
 """Kinds of your data."""
+OF_LABELS = ("labels", Multilabel.model)
+"""The kind and the model of rows with labels."""
 OFFERED = ("held_out", "threshold", "constant", "biases", "data", "norm", "centered", "rank", "r")
 """The most important parameters of a spec of your data."""
 
@@ -178,13 +180,16 @@ def read_task(
     """
     if hints.model:
         kind_of(hints.model)
-    of_labels = labels is not None or test or hints.model == Multilabel.model or hints.kind == "labels"
+    of_labels = labels is not None or test or hints.model in OF_LABELS or hints.kind in OF_LABELS
     # ARFF may state its labels.
     of_form = ("svmlight",) if hints.y or hints.kind else ("svmlight", "ARFF")
     if not of_labels and opened(path, limit_bytes).kind not in of_form:
         if base is not None:
             raise InputError("base", "left out unless rows have labels", base, "name the label columns")
         return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
+    unused = {name: said for name, said in hints.given.items() if name != "missing" and said not in OF_LABELS}
+    remedy = "leave it out, or save rows with one response as CSV"
+    require_unused({**unused, "rows": rows, "columns": columns}, "rows with labels", remedy)
     given = read(path, labels, beside=test, base=base, missing=hints.missing, limit_bytes=limit_bytes)
     fresh = test and read(test, labels, like=given, missing=hints.missing, limit_bytes=limit_bytes)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"

@@ -95,8 +95,8 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     above = next((k for k, width in enumerate(widths) if width > 1), 0)
     numbers, lines, widths = numbers[above:], lines[above:], widths[above:]
     width = max(widths[:2], default=0)
-    if set(widths[1:]) == {widths[0] + 1} and (whole := _completed(dialect, lines)):
-        lines[0], widths[0] = whole, width
+    if set(widths[1:]) == {sum(widths[:1]) + 1} and (named := _completed(dialect, lines)):
+        lines[0], widths[0] = named, width
     _require_width(source, dialect, list(zip(numbers, lines, widths, strict=True)))
     with source.whole("CSV with rows of fields", "check separators and quotes"):
         heading = _heading(dialect, lines, width) if lines else []

@@ -27,7 +27,7 @@ def add(commands: Any) -> None:
     for side, other in (("rows", "users"), ("columns", "items")):
         words = f"features of the {side} of a matrix, CSV: name, number or word, ..."
         option(f"--{side}", f"--{other}", type=Path, metavar="FILE", help=words)
-    words = "XML or text file of label names, or their number: 6, last:6, first:6; FILE then holds labels"
+    words = "file of label names (XML or text), names a,b, or their number: 6, last:6, first:6; FILE then holds labels"
     option("--labels", metavar="FILE", help=words)
     option("--test", type=Path, metavar="FILE", help="held-out samples, in the same format (default: a fifth)")
     option("--base", type=int, metavar="0|1", help="first number of a column in svmlight (default: by both files)")

@@ -61,7 +61,7 @@ FILES = {
     "one based.svm": (pairs(1), None),
     "zero based.svm": (pairs(0), None),
     "extreme.txt": ("4 3 2\n" + pairs(0), None),
-    "table.csv": ("f0,f1,f2,l0,l1\n" + rows(), ["l0", "l1"]),
+    "table.csv": ("f0,f1,f2,l0,l1\n" + rows(), "l0, l1"),
     "semicolons.csv": ("f0;f1;f2;l0;l1\n" + rows(";").replace(".", ","), 2),
     "words.csv": ("f0,f1,f2,l0,l1\n" + "".join(
         ",".join([*(f"{v:g}" for v in x), *("yes" if t else "no" for t in y)]) + "\n" for x, y in zip(X, Y, strict=True)
@@ -144,8 +144,30 @@ def test_unknown_labels_are_neither_on_nor_off(tmp_path):
     data = read(tmp_path / "f.csv", 2)
     assert np.array_equal(dense(data.observed), [[1, 0], [0, 1], [1, 0]]) and dense(data.Y).sum() == 1
     (tmp_path / "f.csv").write_text("a,l,m\n1,0,9\n2,1,0\n3,0,1\n4,9,0\n")
-    given = read_task(tmp_path / "f.csv", Hints(missing="9"), labels=2).given.y
-    assert np.array_equal(dense(given.observed), [[1, 0], [1, 1], [1, 1], [0, 1]])
+    np.savez(tmp_path / "f.npz", X=[[1], [2], [3], [4]], Y=[[1, 9], [1, 0], [0, 1], [9, 0]])
+    for name in ("f.csv", "f.npz"):
+        given = read_task(tmp_path / name, Hints(missing="9"), labels=2).given.y
+        assert np.array_equal(dense(given.observed), [[1, 0], [1, 1], [1, 1], [0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "stated", "sentence"),
+    [
+        ("f.svm", {"y": "1"}, "y must be left out for rows with labels"),
+        ("f.svm", {"kind": "matrix"}, "kind must be left out"),
+        ("f.svm", {"missing": "9"}, "missing must be left out for svmlight"),
+        ("f.npz", {"missing": "NA"}, "missing must be a number for an .npz"),
+        ("y.npz", {"y": "1"}, "y must be left out for an .npz"),
+        ("f.csv", {"y": "1", "kind": "matrix"}, "y must be left out for kind=matrix"),
+    ],
+)
+def test_statements_without_effect_are_refused(name, stated, sentence, tmp_path):
+    np.savez(tmp_path / "f.npz", X=X, Y=Y)
+    np.savez(tmp_path / "y.npz", X=X, y=Y[:, 0])
+    (tmp_path / "f.svm").write_text(pairs(0))
+    (tmp_path / "f.csv").write_text("a,b,c\n" + "1,2,3\n" * 9)
+    with pytest.raises(lrlab.InputError, match=sentence):
+        read_task(tmp_path / name, Hints(**stated), labels=2 if name == "f.npz" else None)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ FILES = {
 @pytest.mark.parametrize("kind", FILES)
 def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkeypatch, capsys):
     files, words = FILES[kind]
-    at = opened(**({"labels": "last:2"} if kind == "labels" else {}), max_iter="4")
+    at = opened(**({"labels": "l1,l2"} if kind == "labels" else {}), max_iter="4")
     at = finished(uploaded(at, *files))
     said = " ".join(driving.read(one.value) for one in at.markdown)
     assert not errors(at) and words in said and "\\`" not in " ".join(one.value for one in at.markdown)
