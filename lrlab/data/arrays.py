@@ -69,15 +69,6 @@ def rows_of(y: Array, **sides: Vector) -> None:
         raise InputError("y", "at least 2 measurements", len(y), "give more rows")
 
 
-def two_values(values: Vector) -> Vector:
-    """Return both values of one-bit responses; InputError for one value or more than two."""
-    kinds = np.unique(values)
-    if len(kinds) != 2:
-        remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both classes"
-        raise InputError("y", "of two values", "one" if len(kinds) == 1 else f"{len(kinds)} values", remedy)
-    return kinds
-
-
 def words_or_numbers(y: Any) -> Vector:
     """Return responses (n,), all words or all numbers."""
     values = pd.Series(np.asarray(y, dtype=object).ravel(), dtype=object)

@@ -15,8 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lrlab.arrays import Array
 from lrlab.data.dataset import Dataset, dataset_of
-from lrlab.data.recover import in_units, job_of
-from lrlab.engine import solve
+from lrlab.data.recover import recover
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter, Value
 from lrlab.runs.trace import Trace
@@ -64,7 +63,7 @@ class SolverEstimator(BaseEstimator):
         # None leaves the solver, the rank and other options at their defaults.
         said = {name: value for name, value in {**usual, **options}.items() if value is not None}
         given: dict[str, Any] = {"held_out": 0.0, "solver": self.solver, **said, **(self.settings or {})}
-        trace = in_units(solve.run(job_of(y, X, Z, **given)))
+        trace = recover(y, X, Z, **given)
         if trace.estimate is None:
             raise RuntimeError(trace.ending)
         self.trace_, self.n_iter_ = trace, len(trace.rows)  # type: ignore[misc]

@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 from scipy.optimize import linprog
 
 from lrlab.arrays import Array, Intervals, Mask, Vector
-from lrlab.data.arrays import numbers, require_none, rows_of, two_values, words_or_numbers
+from lrlab.data.arrays import numbers, require_none, rows_of, words_or_numbers
 from lrlab.data.low_rank import DEPENDENT, whitening
 from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataProblem, DataSpec
 from lrlab.linalg import frozen, unit, varying
@@ -99,18 +99,19 @@ class ResponsesProblem(DataProblem, Problem):
 
     def intervals_of(self, known: Intervals) -> Intervals:
         """Return intervals of all columns, nan for undetermined ones, which the note names."""
-        low, high = (np.full(len(self.frame.sizes), np.nan) for _ in range(2))
-        used = varying(self.given)
+        used, words = varying(self.given), [known.note]
         rows = slice(None) if self.contrasts is not None else used
+        low, high = (np.full(len(used), np.nan) for _ in range(2))
         low[rows], high[rows] = known.low, known.high
-        apart, words = dependent(self.given), [known.note]
-        if separated(self.given, self.y):
-            apart[:] = True
+        standard, unknown = Frame.of(self.given, "columns").applied(self.given), ~used
+        if separated(standard, self.y):
+            unknown[:] = True
             words.append("No intervals: a hyperplane separates the responses, at least in part.")
-        elif apart.any():
-            places = ", ".join(str(place + 1) for place in np.flatnonzero(apart))
-            words.append(f"No intervals for columns {places}: they are combinations of each other.")
-        low[apart | ~used] = high[apart | ~used] = np.nan
+        elif len(places := np.flatnonzero(used)[dependent(standard)]):
+            unknown[places] = True
+            columns = ", ".join(str(place + 1) for place in places)
+            words.append(f"No intervals for columns {columns}: they are combinations of each other.")
+        low[unknown] = high[unknown] = np.nan
         return Intervals(low, high, " ".join(filter(None, words)))
 
     def compared(self, b: Array) -> Comparison:
@@ -147,17 +148,16 @@ class ResponsesProblem(DataProblem, Problem):
         return self.link_along(b).log_odds(X)
 
 
-def dependent(X: Array) -> Mask:
-    """Return which columns (columns,) of X are exact combinations of others and a constant."""
-    R = np.linalg.qr(Frame.of(X, "columns").applied(X), mode="r")
-    apart = np.zeros(X.shape[1], dtype=bool)
-    apart[varying(X)] = np.linalg.norm(null_space(R, rcond=DEPENDENT), axis=1) > np.sqrt(DEPENDENT)
-    return apart
+def dependent(rows: Array) -> Mask:
+    """Return which columns (p,) of centered rows (n, p) are exact combinations of others."""
+    return np.linalg.norm(null_space(np.linalg.qr(rows, mode="r"), rcond=DEPENDENT), axis=1) > np.sqrt(DEPENDENT)
 
 
-def separated(X: Array, y: Array) -> bool:
-    """Return whether a hyperplane a + X b = 0 separates the signs of y (n,), at least in part, by a linear program."""
-    rows = Frame.of(X, "columns").applied(X)
+def separated(rows: Array, y: Array) -> bool:
+    """Return whether a hyperplane a + x^T b = 0 separates the signs of y (n,), at least in part, by a linear program.
+
+    rows (n, p): the x, of standard deviation 1 per column.
+    """
     if not 0 < rows.size <= MOST_SEPARATED:
         return False
     signed = y[:, None] * np.column_stack([np.ones(len(y)), rows])
@@ -187,7 +187,11 @@ class ResponsesSpec(DataSpec):
         require_none(Z, "one-bit responses")
         values, X = words_or_numbers(y), numbers("X", X, 2)
         rows_of(values, X=X)
-        return {"X": X, "y": np.where(values == two_values(values)[1], 1.0, -1.0)}
+        kinds = np.unique(values)
+        if len(kinds) != 2:
+            remedy = "code the responses as 0 and 1" if len(kinds) > 2 else "give rows of both classes"
+            raise InputError("y", "of two values", "one" if len(kinds) == 1 else f"{len(kinds)} values", remedy)
+        return {"X": X, "y": np.where(values == kinds[1], 1.0, -1.0)}
 
     @classmethod
     def completed(cls, arrays: Arrays, solver: object, options: Mapping[str, object]) -> dict[str, object]:
