@@ -90,20 +90,23 @@ def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> Lab
         got = "scaling by rows, which lrlab no longer supports"
         raise InputError("model", "of scaling none or deviations", got, remedy)
     with source.whole("a model of this version that `fit --save` has written", remedy):
-        return _restored(source, arrays)
+        model = _restored(source, arrays)
+        # Scoring one empty row fails unless all parts fit each other.
+        scores = model.scores(csr_array((1, model.columns.d)))
+        if scores.shape != (1, model.columns.L) or not np.isfinite(scores).all():
+            raise ValueError(f"scores of a shape {scores.shape} for {model.columns.L} labels")
+        return model
 
 
 def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
     """Return the model of a file's arrays; ValueError or similar if they do not fit each other."""
     if (version := str(arrays.get("lrlab_model", "unknown"))) != str(VERSION):
         raise ValueError(f"version {version}")
-    if arrays["sizes"].shape != (5,) or arrays["sizes"].dtype.kind not in "iub":
+    if arrays["sizes"].shape != (5,):
         raise ValueError("sizes that no model has")
-    d, L, feature, label, is_sparse = (int(size) for size in arrays["sizes"])
+    d, L, feature, label, is_sparse = map(int, arrays["sizes"])
     if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > source.limit_bytes:
         raise ValueError(f"sizes {d} and {L} beyond the limit of memory")
-    if {feature, label, is_sparse} - {0, 1}:
-        raise ValueError("flags other than 0 and 1")
     parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
     for name, part in parts.items():
         if part.ndim == 0 and name not in ("offset", "threshold") or part.shape != (d,) and name in ("centre", "units"):
@@ -113,12 +116,7 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
     units = arrays["units"]
     if units.shape not in ((0,), (d,)) or not (units > 0).all():
         raise ValueError(f"{units.size} units for {d} features")
-    names, label_names = (names_of(arrays, name) for name in LISTS)
     X = csr_array((0, d)) if is_sparse else np.empty((0, d))
+    names, label_names = (names_of(arrays, name) for name in LISTS)
     columns = Dataset(X, csr_array((0, L)), None, names, label_names, (feature, label))
-    estimate = KINDS[str(arrays["kind"])].restored(parts)
-    # Scoring one empty row fails unless all parts fit each other.
-    scores = rows_of(estimate.scores(csr_array((1, d))), slice(0, 1))
-    if scores.shape != (1, L) or not np.isfinite(scores).all():
-        raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
-    return LabelModel(estimate, units, columns)
+    return LabelModel(KINDS[str(arrays["kind"])].restored(parts), units, columns)

@@ -6,6 +6,7 @@ Held-out samples evaluate the predictors of all multi-label solvers. scikit-lear
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -171,8 +172,11 @@ class LabelsSpec(DataSpec):
         return (rows, test) if test else (rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held)))
 
     def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
-        rank = int(self.values()["rank"])
-        return LabelProblem.between(*self.tables(), rank, intercept=self.intercept, scaling=self.scaling)
+        return self.problem_of(*self.tables(), int(self.values()["rank"]))
+
+    def problem_of(self, rows: Dataset, held: Dataset, rank: int) -> LabelProblem:
+        """Return the problem of rows to learn from and rows to predict."""
+        return LabelProblem.between(rows, held, rank, intercept=self.intercept, scaling=self.scaling)
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
@@ -200,22 +204,22 @@ def metric_of(name: str, scores: Any, Y: Any, known: Any, threshold: float) -> f
 
 
 class Candidate(NamedTuple):
-    """Settings to try, rank 0 for the default; after a trial the best mean score, and the iterations that give it."""
+    """Settings to try, also a `rank`; after a trial the best mean score, and the iterations that give it."""
 
     solver: str
     options: Mapping[str, Value]
-    rank: int
     iterations: int
     score: float = math.nan
 
-    def tried(self, parts: Sequence[tuple[Dataset, Dataset]], metric: str, seed: int, **look: Any) -> "Candidate":
+    def tried(self, spec: Any, folds: Sequence[tuple[Dataset, Dataset]], metric: str) -> "Candidate":
         """Return the candidate with its best mean score on held-out rows, and the iterations that give it."""
-        scores = np.full((len(parts), self.iterations), math.nan)
-        entry = catalog.solver(self.solver, Multilabel.model)
-        options = dict(entry.settle(dict(self.options)).options)
-        for line, (rows, held) in zip(scores, parts, strict=True):
-            problem = LabelProblem.between(rows, held, self.rank or default_rank(rows), **look)
-            iterates = entry.run(problem, **options, rng=np.random.default_rng(seed))
+        scores = np.full((len(folds), self.iterations), math.nan)
+        entry, given = catalog.solver(self.solver, Multilabel.model), dict(self.options)
+        rank = int(given.pop("rank", 0))
+        options = dict(entry.settle(given).options)
+        for line, (rows, held) in zip(scores, folds, strict=True):
+            problem = spec.problem_of(rows, held, rank or default_rank(rows))
+            iterates = entry.run(problem, **options, rng=np.random.default_rng(spec.seed))
             for k, iterate in zip(range(self.iterations), iterates, strict=False):
                 at = iterate.estimate.scores(problem.X_test), problem.Y_test, problem.mask_test
                 # The last score counts after the solver has ended.
@@ -224,25 +228,21 @@ class Candidate(NamedTuple):
         means = pd.DataFrame(scores).mean().fillna(0.0)
         return self._replace(iterations=int(means.argmax()) + 1, score=float(means.max()))
 
+    def sampled(self, rows: Dataset, seed: int) -> list["Candidate"]:
+        """Return the candidate, and copies with random values of other settings, uniform in the logarithm."""
+        from scipy.stats import loguniform, randint
+        from sklearn.model_selection import ParameterSampler
 
-def sampled(first: Candidate, rows: Dataset, seed: int) -> list[Candidate]:
-    """Return a candidate, and copies with random values of settings that you do not give, uniform in the logarithm."""
-    from scipy.stats import loguniform, randint
-    from sklearn.model_selection import ParameterSampler
-
-    known, most = catalog.solver(first.solver, Multilabel.model).options, min(rows.d, rows.L)
-    free: dict[str, Any] = {}
-    if "fitted_rank" in known and not first.rank and most > 1:
-        free["rank"] = randint(max(1, most // 5), most + 1)
-    for name, (low, high) in RANGES.items():
-        if name in known and name not in first.options:
-            free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
-    candidates = [first]
-    for one in ParameterSampler(free, max(2, min(SETTINGS, rows.n // 5)), random_state=seed) if free else ():
-        rank = int(one.pop("rank", first.rank))
-        values = {name: float(value) for name, value in one.items()}
-        candidates.append(first._replace(options={**first.options, **values}, rank=rank))
-    return candidates
+        known, most = catalog.solver(self.solver, Multilabel.model).options, min(rows.d, rows.L)
+        free: dict[str, Any] = {}
+        if "fitted_rank" in known and "rank" not in self.options and most > 1:
+            free["rank"] = randint(max(1, most // 5), most + 1)
+        for name, (low, high) in RANGES.items():
+            if name in known and name not in self.options:
+                free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
+        sampler = ParameterSampler(free, max(2, min(SETTINGS, rows.n // 5)), random_state=seed) if free else ()
+        values = ({name: (int if name == "rank" else float)(value) for name, value in one.items()} for one in sampler)
+        return [self, *(self._replace(options={**self.options, **one}) for one in values)]
 
 
 def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, rank: int) -> Job:
@@ -258,36 +258,31 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, ran
     for name in names:
         # This raises errors in the settings before any run.
         make_job(spec, name, **settings)
+    given = {**settings, **({"rank": rank} if rank else {})}
     if metric:
         require_known(metric, METRICS, what="metric")
-        first = [Candidate(name, settings, rank, most or ITERATIONS) for name in names]
-        candidates = [one for start in first for one in sampled(start, rows, spec.seed)]
+        first = (Candidate(name, given, most or ITERATIONS) for name in names)
+        candidates = [one for start in first for one in start.sampled(rows, spec.seed)]
     else:
         large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
-        candidates = [
-            Candidate(name, {**usual, **settings}, rank, min(limit, most or limit))
-            for name, usual, limit in (DEFAULTS[1:] if large else DEFAULTS)
-        ]
-    results = tried(spec, candidates, metric)
+        usual = DEFAULTS[1:] if large else DEFAULTS
+        candidates = [Candidate(name, {**own, **given}, min(limit, most or limit)) for name, own, limit in usual]
+    folds = folds_of(rows, spec.seed, 500 if metric else 200)
+    results = [one.tried(spec, folds, metric or METRIC) for one in candidates]
     best = max(results, key=lambda one: one.score)
     best = best if metric or best.score > results[0].score + MARGIN else results[0]
     own = "".join(f", {name} {value:.3g}" for name, value in best.options.items() if isinstance(value, float))
     score = f"{metric or METRIC} {best.score:.4g} on held-out samples"
     words = f"{score} chose {best.solver}, {best.iterations} iterations{own}."
-    spec = spec.replace(chosen=words, **({"rank": best.rank} if best.rank else {}))
-    return make_job(spec, best.solver, **{**best.options, **limits, "max_iter": best.iterations})
+    options = {**best.options, **limits, "max_iter": best.iterations}
+    spec = spec.replace(chosen=words, rank=options.pop("rank", spec.values()["rank"]))
+    return make_job(spec, best.solver, **options)
 
 
-def tried(spec: Any, candidates: Sequence[Candidate], metric: str) -> list[Candidate]:
-    """Return candidates with their scores on held-out parts of the training rows of a spec.
-
-    Each part holds out a fifth of the samples; all parts together hold out at least 500 with a metric, 200 without, if
-    there are so many.
-    """
+def folds_of(rows: Dataset, seed: int, least: int) -> list[tuple[Dataset, Dataset]]:
+    """Return samples to learn from and a held-out fifth, up to five times, until at least so many are held out."""
     from sklearn.model_selection import KFold
 
-    rows, look = spec.tables()[0], {"intercept": spec.intercept, "scaling": spec.scaling}
-    count = min(5, rows.n, math.ceil(5 * (500 if metric else 200) / rows.n))
-    splits = list(KFold(min(5, rows.n), shuffle=True, random_state=spec.seed).split(np.arange(rows.n)))[:count]
-    parts = [(rows.rows(learned), rows.rows(held)) for learned, held in splits]
-    return [one.tried(parts, metric or METRIC, spec.seed, **look) for one in candidates]
+    count = min(5, rows.n, math.ceil(5 * least / rows.n))
+    folds = KFold(min(5, rows.n), shuffle=True, random_state=seed).split(np.arange(rows.n))
+    return [(rows.rows(learned), rows.rows(held)) for learned, held in islice(folds, count)]
