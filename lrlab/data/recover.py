@@ -87,29 +87,19 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
-    spec = data_spec(y, X, Z, model=model, solver=chosen, **options)
+    arrays = made.arrays_of(y, X, Z)
+    said = {name: value for name, value in made.completed(arrays, chosen, options).items() if name in known}
+    values, count = settle(declared(made), said), len(arrays["y"])
+    given = ~held(count, float(values["held_out"]), int(values["seed"]))
+    sizes = made.shape_of(arrays, given, values)
+    ranks = {"r", "rank"} & set(known) - set(sizes)
+    if ranks and not ranks & set(said):
+        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
+    spec: Any = made(**{**sizes, **said, "file": Packed.of(arrays), "measured": count})  # type: ignore[arg-type]
     settings = {name: value for name, value in options.items() if name not in known}
     if labels and isinstance(chosen, str):
-        return label_job(spec, str(solver), settings, tune_by, int(spec.values()["rank"]) if "rank" in options else 0)
+        return label_job(spec, str(solver), settings, tune_by, int(spec.rank) if "rank" in options else 0)
     return make_job(spec, chosen, **settings)
-
-
-def data_spec(
-    y: Any, X: Any = None, Z: Any = None, *, model: str, solver: AnySolver = "", **options: object
-) -> DataSpec:
-    """Return the spec of data, for a solver if you name one; ignores options that the spec does not have."""
-    made = kind_of(model)
-    arrays, known = made.arrays_of(y, X, Z), made.choices()
-    options = made.completed(arrays, solver or made.default_solver(X, Z), options)
-    options = {name: value for name, value in options.items() if name in known}
-    settings, count = settle(declared(made), options), len(arrays["y"])
-    given = ~held(count, float(settings["held_out"]), int(settings["seed"]))
-    sizes = made.shape_of(arrays, given, settings)
-    ranks = {"r", "rank"} & set(known) - set(sizes)
-    if ranks and not ranks & set(options):
-        sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
-    values: dict[str, Any] = {**sizes, **options, "file": Packed.of(arrays), "measured": count}
-    return made(**values)
 
 
 def kind_of(model: str) -> type[DataSpec]:

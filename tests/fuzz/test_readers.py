@@ -19,7 +19,7 @@ from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import Dataset, choose_labels
 from lrlab.data.label_models import LabelModel, load_model, save_model
 from lrlab.data.reading import read_given
-from lrlab.data.recover import data_spec
+from lrlab.data.recover import job_of
 from lrlab.lowrank import LowRank
 from lrlab.models.pictures import decode, encode
 from lrlab.parameters import InputError, declared
@@ -122,8 +122,8 @@ def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
         rows, columns, values = given.y
         assert len(rows) == len(columns) == len(values) > 0 and "\n" not in given.words
         assert rows.max() < len(given.rows) and columns.max() < len(given.names)
-        spec = read_or_refused(data_spec, given.y, given.X, model=given.model)
-        assert spec is None or abs(values).max() <= LARGEST
+        job = read_or_refused(job_of, given.y, given.X, model=given.model)
+        assert job is None or abs(values).max() <= LARGEST
 
 
 @drawn("readers:.07", 20, content=changed_bytes([png(9, 7), *[Path("assets/transition.png").read_bytes()[:2000]]]))
