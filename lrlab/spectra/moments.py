@@ -35,31 +35,26 @@ def moment_spectrum(draw: Draw) -> list[Row]:
     with the truth, ||U^* U_true||_F^2 / k. Low-rank models: also clipped_value and clipped_overlap, for measurements
     clipped at twice their root mean square.
     """
-    problem = draw.spec.build()
-    phaseless = isinstance(problem, PhaseRetrievalProblem)
-    sizes, overlap = _weighted(problem) if phaseless else _debiased(problem, problem.b)
-    place = draw.place | {"k": draw.spec.true_rank}
-    rows = [{**place, "rank": j, "value": float(s), "overlap": overlap} for j, s in enumerate(sizes, start=1)]
-    if not phaseless:
-        sizes, overlap = _debiased(problem, clipped(problem.b))
-        for row, s in zip(rows, sizes, strict=True):
-            row |= {"clipped_value": float(s), "clipped_overlap": overlap}
-    return rows
+    problem, place = draw.spec.build(), draw.place | {"k": draw.spec.true_rank}
+    if isinstance(problem, PhaseRetrievalProblem):
+        s = problem.intensity / problem.intensity.mean()
+        weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
+        values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
+        overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
+        columns = {"value": values[-2:][::-1], "overlap": overlap}
+    else:
+        responses = {"": problem.b, "clipped_": clipped(problem.b)}
+        columns = {name + key: value for name, b in responses.items() for key, value in _debiased(problem, b).items()}
+    rows = pd.DataFrame({**place, "rank": 1, **columns})
+    return rows.assign(rank=rows.index + 1).to_dict("records")
 
 
-def _debiased(problem: LowRankProblem, b: Array) -> tuple[Array, float]:
+def _debiased(problem: LowRankProblem, b: Array) -> dict[str, Any]:
+    """Return the leading singular values of a moment, and the overlap."""
     k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
     leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
     overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    return np.sort(np.abs(leading.s))[::-1], overlap
-
-
-def _weighted(problem: PhaseRetrievalProblem) -> tuple[Array, float]:
-    s = problem.intensity / problem.intensity.mean()
-    weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
-    values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
-    overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
-    return values[-2:][::-1], float(overlap)
+    return {"value": np.sort(np.abs(leading.s))[::-1], "overlap": overlap}
 
 
 moment_draws, moments = partial(draws, "gauss-newton"), partial(table, moment_spectrum, "gauss-newton")

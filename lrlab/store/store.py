@@ -12,7 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -88,7 +88,7 @@ class Store(AbstractContextManager["Store"]):
         self.path = path
         with in_sentences(path):
             self._connection = connect(path, create)
-            self._file = path and os.stat(path)
+            self._file: Any = path and os.stat(path)
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -112,12 +112,11 @@ class Store(AbstractContextManager["Store"]):
         with self.reading(), self._connection:
             self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
-        if self.path and self._file:
-            with suppress(OSError):
-                if os.path.samestat(os.stat(self.path), self._file):
-                    return
-            words = "was removed or replaced while it was in use: run this again to store its trials anew."
-            raise RuntimeError(f"The store {self.path} {words}")
+        with suppress(OSError):
+            if not self.path or os.path.samestat(os.stat(self.path), self._file):
+                return
+        words = "was removed or replaced while it was in use: run this again to store its trials anew."
+        raise RuntimeError(f"The store {self.path} {words}")
 
     def results(self, job: Job, below: int) -> dict[int, TrialResult]:
         """Return the results of the trials of a cell whose numbers are smaller than `below`, in order."""
@@ -130,8 +129,6 @@ class Store(AbstractContextManager["Store"]):
 
     def add(self, results: Mapping[Trial, TrialResult]) -> None:
         """Store finished trials, all of them or none. A trial that the store has stays as it is."""
-        if not results:
-            return
         cells, trials = dict[int, tuple[Any, ...]](), []
         for trial, result in results.items():
             # By identity: to hash a job takes as long as to store a trial.
@@ -228,25 +225,23 @@ def tables(store: Store) -> Iterator["pd.DataFrame"]:
             kinds.setdefault(name, set()).add(type(value))
     kinds = {name: {float} if kind == {int, float} else kind for name, kind in kinds.items()}
     dtypes = {name: DTYPES[kind.pop()] if len(kind) == 1 else "string" for name, kind in kinds.items()}
-    yield pd.DataFrame(columns=list(dtypes)).astype(dtypes)
     trials = store.rows()
-    while rows := list(islice(trials, EXPORTED_ROWS)):
+    for rows in chain([[]], iter(lambda: list(islice(trials, EXPORTED_ROWS)), [])):
         yield pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
 def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
     """Write tables to one file, the columns of the first one at its head, and return the number of rows."""
-    head, written = next(tables), 0
+    written = 0
     if kind == ".csv":
-        head.to_csv(out, index=False, lineterminator="\n")
-        for table in tables:
-            table.to_csv(out, mode="a", header=False, index=False, lineterminator="\n")
+        for k, table in enumerate(tables):
+            table.to_csv(out, mode="a" if k else "w", header=not k, index=False, lineterminator="\n")
             written += len(table)
         return written
     import pyarrow
     from pyarrow import parquet
 
-    schema = pyarrow.Schema.from_pandas(head, preserve_index=False).remove_metadata()
+    schema = pyarrow.Schema.from_pandas(next(tables), preserve_index=False).remove_metadata()
     with parquet.ParquetWriter(out, schema) as writer:
         for table in tables:
             writer.write_table(pyarrow.Table.from_pandas(table, schema, preserve_index=False))
