@@ -79,11 +79,9 @@ def _publish(entries: Sequence[Entry]) -> None:
     def place(order: Sequence[str], name: str) -> tuple[int, str]:
         return (order.index(name) if name in order else len(order)), name
 
-    def place_of_model(entry: ModelEntry) -> tuple[tuple[int, str], ...]:
-        family = entry.family
-        return place(lrlab.models.FAMILY_ORDER, family.name), place(family.model_order, entry.spec.model)
-
-    models = sorted((entry for entry in entries if isinstance(entry, ModelEntry)), key=place_of_model)
+    models = [entry for entry in entries if isinstance(entry, ModelEntry)]
+    models.sort(key=lambda one: place(one.family.model_order, one.spec.model))
+    models.sort(key=lambda one: place(lrlab.models.FAMILY_ORDER, one.family.name))
     solvers = [replace(one, models=plugins.served(one, models)) for one in entries if isinstance(one, SolverEntry)]
     FAMILIES = tuple({entry.family.name: entry.family for entry in models}.values())
     MODEL_ENTRIES = {entry.spec.model: entry for entry in models}

@@ -6,7 +6,8 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +24,6 @@ Entry = ModelEntry | SolverEntry
 AnySolver = str | Callable[..., Iterable[Iterate]]
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
 Source = tuple[str, bytes] | bytes | str
-FAILURES = Exception, SystemExit, KeyboardInterrupt
-"""Errors in the import of a file. lrlab leaves out this plugin, and everything else works."""
 HINT = "put @lrlab.solver(models=...) above the generator function of the solver"
 ANNOTATED = "Annotated[type, Parameter(meaning=...)] = default"
 PLACES = {
@@ -71,6 +70,17 @@ def code_of(entry: Entry) -> Any:
     return entry.run if isinstance(entry, SolverEntry) else entry.spec
 
 
+@contextmanager
+def importing(label: str, module: str = "") -> Iterator[None]:
+    """Raise CatalogError for any error in the import of a file, and forget its module."""
+    try:
+        yield
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        sys.modules.pop(module, None)
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise CatalogError(f"{label}: does not import ({reason}): correct the file") from error
+
+
 def declared_in(module: ModuleType, label: str) -> tuple[Entry, ...]:
     """Return the models of a module's `ENTRY` or `ENTRIES`, and the solvers that it declares with `@solver`."""
     models = getattr(module, "ENTRIES", [module.ENTRY] if hasattr(module, "ENTRY") else [])
@@ -98,21 +108,16 @@ def from_text(path: str, text: bytes) -> Plugin:
         # Dataclasses and pickle look it up there.
         module = sys.modules[name] = ModuleType(name)
         module.__file__ = path
-        try:
+        with importing(label, name):
             exec(compile(text, path, "exec", dont_inherit=True), vars(module))
-        except FAILURES as error:
-            del sys.modules[name]
-            raise failure(label, error) from error
     return Plugin(label, declared_in(sys.modules[name], label), (path, text))
 
 
 def from_package(point: EntryPoint) -> Plugin:
     """Return the plugin of an entry point of an installed package, which names a module."""
     label = f"{point.value} of {point.dist.name}" if point.dist else point.value
-    try:
+    with importing(label):
         module = point.load()
-    except FAILURES as error:
-        raise failure(label, error) from error
     if not isinstance(module, ModuleType):
         raise CatalogError(f"{label}: names no module: remove the colon and the name after it")
     return Plugin(label, declared_in(module, label))
@@ -147,18 +152,10 @@ def from_source(source: Source) -> Plugin:
         return from_text(*source)
     if isinstance(source, str):
         raise CatalogError(source)
-    try:
+    # A library may be missing here.
+    with importing("a solver of the notebook or script"):
         received = pickle.loads(source)
-    except Exception as error:
-        # A library is missing here.
-        raise failure("a solver of the notebook or script", error) from error
     return Plugin(code_of(received[0]).__name__, received, source)
-
-
-def failure(label: str, error: BaseException) -> CatalogError:
-    """Return the error of a file that does not import."""
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
-    return CatalogError(f"{label}: does not import ({reason}): correct the file")
 
 
 def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry:
@@ -201,11 +198,11 @@ def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
             for label, other in known:
                 for both in _claims(entry, models) & _claims(other, models) if other is not entry else ():
                     raise CatalogError(f"{both} is in {label}, too: rename one of them")
-    except (CatalogError, InputError) as error:
-        raise CatalogError(f"{plugin.label}: {error}") from error
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise CatalogError(f"{plugin.label}: a part of the entry is wrong ({reason}): correct it") from error
+        plain = isinstance(error, CatalogError | InputError)
+        words = str(error) if plain else f"a part of the entry is wrong ({reason}): correct it"
+        raise CatalogError(f"{plugin.label}: {words}") from error
 
 
 def _require(condition: object, sentence: str) -> None:

@@ -129,15 +129,17 @@ def run_job(
         watch(row, iterate)
 
     try:
-        with extras.named():
-            problem, rng = opened(job, checkpoint)
-            if newest is not None:
-                newest.problem = problem
-            iterates = job.entry.run(problem, **dict(job.options), rng=rng)
-            take = newest.hold if newest else score
-            trace.stop = drive(iterates, take, **job.limits._asdict(), cancelled=cancelled, clock=clock)
+        problem, rng = opened(job, checkpoint)
+        if newest is not None:
+            newest.problem = problem
+        iterates = job.entry.run(problem, **dict(job.options), rng=rng)
+        take = newest.hold if newest else score
+        trace.stop = drive(iterates, take, **job.limits._asdict(), cancelled=cancelled, clock=clock)
     except Interrupted as interruption:
         trace.stop = interruption.stop
+    except ModuleNotFoundError:
+        with extras.named():
+            raise
     except (np.linalg.LinAlgError, ArithmeticError) as error:
         iterations = max(trace.iterations, newest.iterations if newest else 0)
         raise NumericalBreakdown(job.solver, iterations, error) from error
