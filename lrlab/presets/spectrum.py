@@ -48,9 +48,9 @@ def _panel(
     preset: Preset, title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
     """Return a panel and its rows of the table."""
-    points = pairwise.informative(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
+    points = pairwise.of_moment(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
-    curve = pairwise.informative(pairwise.predictions(spec, axis, grid))
+    curve = pairwise.of_moment(pairwise.predictions(spec, axis, grid))
     bands = pairwise.bands(spec, axis, grid[::BAND_STEP])
     figure = eigenvalues(points, curve, bands, axis_title=axes(type(spec))[axis])
     largest = {name: float(points.loc[points[name].abs().idxmax(), name]) for name in DEVIATIONS}

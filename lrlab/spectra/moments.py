@@ -70,7 +70,8 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     overlap is nan below SURE. For phase retrieval the limits are exact for large m and p.
     """
     predict: Callable[[Any], Row] = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
-    return pd.DataFrame([{"at": float(value), **predict(place(spec, axis, value))} for value in values])
+    rows = [{"at": float(value), **predict(place(spec, axis, value))} for value in values]
+    return pd.DataFrame(rows, columns=["at", *COLUMNS], dtype=float)
 
 
 def _phase_prediction(spec: PhaseRetrieval) -> Row:
@@ -82,14 +83,13 @@ def _phase_prediction(spec: PhaseRetrieval) -> Row:
 
 
 def _prediction(spec: LowRankSpec) -> Row:
-    nothing = dict.fromkeys(COLUMNS, np.nan)
     if spec.outliers:
         # Gross errors are not Gaussian noise.
-        return nothing
+        return {}
     (rows, columns), noise, sizes = spec.size, spec.moment_noise, np.abs(spec.singular_values)
-    endless = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}
+    known = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}
     if noise is None:
-        return nothing | endless
+        return known
     if isinstance(spec, PolynomialNetwork):
         spikes = [spiked.symmetric_spike(float(s), noise, j, rows) for j, s in enumerate(sizes)]
         edge = spiked.symmetric_edge(noise.rest, rows)
@@ -101,9 +101,9 @@ def _prediction(spec: LowRankSpec) -> Row:
     # Independent noise of this variance between the u and the v lowers the least of k equal values by up to `split`.
     split = float(np.sqrt(2.0 * (len(sizes) - 1) * np.max(noise.right + 2.0 * (noise.left - noise.rest))))
     gap = min(values) - edge
-    far = split <= MOST_SPLIT * gap and edge <= MOST_BULK * gap
-    known = {"largest": max(values), "smallest": min(values), "edge": edge} if far else {}
-    return nothing | known | ({"overlap": overlap} if overlap >= SURE else {}) | endless
+    if split <= MOST_SPLIT * gap and edge <= MOST_BULK * gap:
+        known |= {"largest": max(values), "smallest": min(values), "edge": edge}
+    return known | ({"overlap": overlap} if overlap >= SURE else {})
 
 
 def compare(rows: pd.DataFrame) -> pd.DataFrame:

@@ -112,9 +112,9 @@ def compare(rows: pd.DataFrame, predicted: pd.DataFrame) -> pd.DataFrame:
     return joined
 
 
-def informative(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return of `predictions` or `compare` the rows of that moment whose population gap is positive: M for phi >= 0."""
-    chosen = np.where(rows["phi"] >= 0, "M", "M'")
+def of_moment(rows: pd.DataFrame, moment: str = "auto") -> pd.DataFrame:
+    """Return the rows of a moment; "auto": at each value the one with a positive population gap, M for phi >= 0."""
+    chosen = np.where(rows["phi"] >= 0, "M", "M'") if moment == "auto" else moment
     return rows[rows["moment"] == chosen].reset_index(drop=True)
 
 

@@ -71,7 +71,7 @@ def test_predictions_agree_with_simulation(spec, axis, values):
 
 
 def test_the_informative_moment_follows_the_sign_of_phi():
-    rows = pairwise.informative(pairwise.predictions(PHASE, "threshold", [0.3, 0.6, 0.7, 1.2]))
+    rows = pairwise.of_moment(pairwise.predictions(PHASE, "threshold", [0.3, 0.6, 0.7, 1.2]))
     assert list(rows["moment"]) == ["M'", "M'", "M", "M"]
     assert (rows["population_top"] > rows["population_rest"]).all()
 
@@ -82,8 +82,8 @@ def test_the_figure_shows_the_table_with_distinct_curves():
         pairwise.spectrum(PHASE, "threshold", values, 3),
         pairwise.predictions(PHASE, "threshold", values),
     )
-    points = pairwise.informative(points)
-    curve = pairwise.informative(pairwise.predictions(PHASE, "threshold", np.linspace(0.1, 1.2, 23)))
+    points = pairwise.of_moment(points)
+    curve = pairwise.of_moment(pairwise.predictions(PHASE, "threshold", np.linspace(0.1, 1.2, 23)))
     figure = drawn.eigenvalues(points, curve, axis_title=axes(type(PHASE))["threshold"])
     named = {trace.name: trace for trace in figure.data}
     dots = named["largest, simulated (mean ± sd of 3 trials)"]

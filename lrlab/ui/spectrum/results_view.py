@@ -72,10 +72,10 @@ def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool
     grid, pairs = tuple(fine(along)), is_pairwise(spec.model)
     curve, points, drawn = _predicted(spec, along.name, grid), pd.DataFrame(), None
     if pairs:
-        curve = _of_moment(curve, moment)
+        curve = pairwise.of_moment(curve, moment)
     if rows and pairs:
         predicted = _predicted(spec, along.name, along.values)
-        points = _of_moment(pairwise.compare(pd.DataFrame(rows), predicted), moment)
+        points = pairwise.of_moment(pairwise.compare(pd.DataFrame(rows), predicted), moment)
     elif rows:
         points = moments.compare(pd.DataFrame(rows))
     if pairs and bands:
@@ -88,12 +88,6 @@ def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool
     known = curve if isinstance(spec, SingleIndexSpec | PhaseRetrieval) else pd.DataFrame()
     parts["spectrum.sentence"] = f"<strong>{escape(sentence(points, known, along, running=running))}</strong>"
     return Shown(parts, points)
-
-
-def _of_moment(table: pd.DataFrame, moment: str) -> pd.DataFrame:
-    """Return the rows of a moment; "auto" takes M for phi > 0 and M' otherwise, value by value."""
-    known = table["moment"] == moment
-    return pairwise.informative(table) if moment == "auto" else table[known].reset_index(drop=True)
 
 
 @lru_cache(maxsize=64)
