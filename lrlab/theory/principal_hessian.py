@@ -34,7 +34,10 @@ class Hessian(NamedTuple):
 
 
 def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessian:
-    """Return the limits at n/p = `ratio` > 1 for the whitening "sample" (relative to S) or "identity"."""
+    """Return the limits at n/p = `ratio` for the whitening "sample" (relative to S) or "identity"."""
+    if whitening == "sample" and ratio <= 1.0:
+        # S has no inverse.
+        return Hessian(math.nan, math.nan, math.nan, 0.0)
     lower, upper = (sample_edges if whitening == "sample" else identity_edges)(moments, ratio)
     if moments.mu2 == moments.mu0:
         return Hessian(math.nan, lower, upper, 0.0)
@@ -52,6 +55,8 @@ def sample_spike(moments: Moments, ratio: float) -> tuple[float, float]:
     """
     q_pos, q_neg, k_pos, k_neg = shares(moments)
     left, difference = 1.0 - 1.0 / ratio, q_pos - k_pos
+    if difference == 0.0:
+        return math.nan, math.inf
     A, C = (left * k_neg - q_neg) / difference, (q_pos - left * k_pos) / difference
     spread = q_pos * A * (1.0 - A) + q_neg * C * (1.0 - C)
     if min(A, C) <= 0 or spread <= 0:

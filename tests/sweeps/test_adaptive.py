@@ -262,38 +262,21 @@ def test_a_midpoint_lies_between_failure_and_success(tmp_path, capsys, engine):
 SPEC = OneBitSensing(n=400, p=10)
 
 
-def table(**settings):
-    solvers = ["pairwise-moment", "marginal-mean"]
-    return lrlab.sweep(SPEC, {"noise": [0.1, 1.0], "ratio": [1, 40]}, solvers, trials=3, start=LocalResults, **settings)
-
-
-def test_a_table_has_a_row_a_trial_and_a_reason_a_refusal():
-    rows = table()
-    ran = rows[rows["refused"] == ""]
+def test_a_table_has_a_row_a_trial_that_runs_again_by_its_seed_and_a_reason_a_refusal():
+    axes, solvers = {"noise": [0.1, 1.0], "ratio": [1, 40]}, ["pairwise-moment", "marginal-mean"]
+    rows = lrlab.sweep(SPEC, axes, solvers, trials=3, start=LocalResults, pairs="all", max_iter=4)
+    ran, refused = rows[rows["refused"] == ""], rows[rows["refused"] != ""]
     assert len(ran) == 2 * (3 + 3 * 2), "pairwise-moment runs at n = 40p alone, marginal-mean everywhere"
-    refused = rows[rows["refused"] != ""]
     assert len(refused) == 2 and (refused["refused"].str.startswith("n must be at least 2p = 20")).all()
-    assert {"noise", "ratio", "solver", "trial", "seed", "error", "overlap", "stop", "iterations"} <= set(rows.columns)
-
-
-def test_two_solvers_see_the_same_data_and_cells_do_not():
-    rows = table()
-    at = rows[(rows["ratio"] == 40) & (rows["refused"] == "")]
+    at = ran[ran["ratio"] == 40]
     seeds = at.groupby("solver")["seed"].apply(list)
-    assert seeds["pairwise-moment"] == seeds["marginal-mean"]
+    assert seeds["pairwise-moment"] == seeds["marginal-mean"], "solvers see the same data, and grid points do not"
     assert at[at["solver"] == "marginal-mean"]["seed"].is_unique
-
-
-def test_any_trial_can_be_run_again_by_its_seed():
-    row = table().query("solver == 'pairwise-moment' and noise == 0.1 and ratio == 40").iloc[1]
-    again = lrlab.solve(SPEC.replace(n=400, noise=0.1, seed=int(row["seed"])), "pairwise-moment")
-    assert again.metrics["error"] == row["error"] and len(again.rows) == row["iterations"]
-
-
-def test_settings_reach_the_solvers_that_know_them():
-    rows = table(pairs="all", max_iter=4)
-    assert rows["iterations"].max() <= 4
-    assert "limit_top" not in rows or rows["limit_top"].isna().all(), "all pairs have no exact prediction"
+    row = at[at["solver"] == "pairwise-moment"].iloc[1]
+    seeded = SPEC.replace(n=400, noise=row["noise"], seed=int(row["seed"]))
+    again = lrlab.solve(seeded, "pairwise-moment", pairs="all", max_iter=4)
+    assert again.metrics["error"] == row["error"] and row["stop"] == again.stop.name
+    assert len(again.rows) == row["iterations"] <= 4
 
 
 def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
@@ -305,6 +288,7 @@ def test_every_numeric_parameter_is_an_axis_and_every_axis_has_a_title():
 
 
 NETWORK = lrlab.spec("polynomial-network", p=20, r=2)
+SENSING = lrlab.spec("rank-one-sensing", d1=10, d2=10, rank=1, m=400)
 TABLE = lrlab.spec("inductive-completion", n1=40, n2=50, d1=6, d2=7, rank=2)
 
 
@@ -318,6 +302,7 @@ TABLE = lrlab.spec("inductive-completion", n1=40, n2=50, d1=6, d2=7, rank=2)
         (SPEC.replace(sparsity=3), "sparse-rate", 0.05, {"n": 3 * math.log(10) / 0.05**2}),
         (NETWORK, "per-freedom", 3.0, {"m": 3 * 39}),
         (NETWORK, "ratio", 5.0, {"m": 100}),
+        (SENSING, "side", 25, {"d1": 25, "d2": 25, "m": 1000}),
         (TABLE, "missing", 0.75, {"observed": 0.25}),
         (TABLE, "per-freedom", 4.0, {"measurements": 4 * 22}),
     ],
@@ -357,12 +342,7 @@ def test_wilson_agrees_with_scipy(successes, trials):
 
 
 @pytest.mark.slow
-def test_lines_that_differ_between_solvers_are_labelled_and_others_are_drawn_once():
-    axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(5.0, 400.0, 3, "log")}
-    both = Sweep(spec=OneBitPhaseRetrieval(p=50), axes=axes, solvers=["pairwise-moment", "phd"])
-    names = set(lines(both)["line"])
-    kinds = ("asymptotic threshold", "asymptotic overlap = 0.5")
-    assert names == {f"{kind}, {title}" for kind in kinds for title in both.titles.values()}
+def test_lines_that_all_solvers_share_are_drawn_once():
     spec = lrlab.spec("rank-one-sensing", d1=12, d2=10)
     low_rank = Sweep(spec=spec, axes={"rank": [1, 2, 3], "m": [10, 60, 300]}, solvers=["gauss-newton", "altmin"])
     line = lines(low_rank).dropna()

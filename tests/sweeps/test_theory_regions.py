@@ -139,12 +139,14 @@ def test_weak_recovery_and_the_level_are_two_lines():
 
 @pytest.mark.slow
 def test_predictions_of_some_solvers_have_their_names():
-    model, axes, more = PLANES["threshold"]
-    sweep = Sweep(
-        spec=lrlab.spec(model, **more), axes=axes, solvers=["gamp", "pairwise-moment", "link-free-refinement"]
-    )
-    own = {f"asymptotic {kind}, Pairwise moment" for kind in ("overlap = 0.5", "threshold")}
-    assert set(lines(sweep).dropna()["line"]) <= own
+    axes = {"threshold": Span(0.2, 1.5, 3), "ratio": Span(0.5, 400.0, 3, "log")}
+    solvers = ["gamp", "pairwise-moment", "phd", "link-free-refinement"]
+    sweep = Sweep(spec=lrlab.spec("one-bit-phase-retrieval"), axes=axes, solvers=solvers)
+    own = {f"{kind}, {sweep.titles[name]}" for kind in ("overlap = 0.5", "threshold") for name in solvers[1:3]}
+    assert set(lines(sweep).dropna()["line"]) == {f"asymptotic {words}" for words in own}
+    # Without an intercept a logistic link has no second moment.
+    axes = {"intercept": [0.0, 1.0], "ratio": [4, 30, 300]}
+    assert len(lines(Sweep(spec=lrlab.spec("flipped-logistic"), axes=axes, solvers=["phd"])))
     assert set(regions(sweep).lines) == {
         "asymptotic overlap = 0.5, Approximate message passing (GAMP)",
         "asymptotic weak recovery",
