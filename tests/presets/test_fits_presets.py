@@ -58,22 +58,18 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture(scope="module")
-def ran(folder):
-    """Return how many fits the small preset has, and what all of them have found."""
-    plan = table.plan(read("small", TEXT), data=folder)
-    return len(plan.items), plan.finish(collect(LocalResults(plan.function, plan.items)))
-
-
 def test_files_are_found_by_name_in_any_spelling_and_place(folder, tmp_path, monkeypatch):
     found = located(folder, ("forest", "meadow"))
     assert list(found) == ["meadow"] and found["meadow"].train.name == "Meadow-train.npz"
     assert found["meadow"].test.name == "Meadow-test.npz" and found["meadow"].labels is None
-    for name in ("pond-sparse-train.arff", "Pond_test_sparse.arff", "pond.xml", "ponder.xml", "pond-train.doc"):
+    for name in ("pond-sparse-train.svm.gz", "Pond_test_sparse.arff", "pond.xml", "ponder.xml", "pond-train.doc"):
         (tmp_path / name).touch()
     monkeypatch.setenv("LRLAB_DATA", str(tmp_path))
     pond = located(None, ("pond",))["pond"]
-    assert [path.name for path in pond] == ["pond-sparse-train.arff", "Pond_test_sparse.arff", "pond.xml"]
+    assert [path.name for path in pond] == ["pond-sparse-train.svm.gz", "Pond_test_sparse.arff", "pond.xml"]
+    assert presence(folder, ("meadow", "forest")) == {"meadow": found["meadow"], "forest": None}
+    assert presence(tmp_path / "none", ("bibtex",)) == {"bibtex": None}
+    assert {name for preset in presets.names() for name in presets.load(preset).data} <= SETS.keys()
 
 
 def test_a_folder_without_them_is_refused_in_one_sentence(tmp_path, monkeypatch):
@@ -93,32 +89,16 @@ def test_a_preset_that_draws_its_own_data_takes_no_folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_our_numbers_stand_beside_the_paper_s(ran):
-    count, result = ran
-    assert count == 6, "forest is not there"
+def test_our_numbers_stand_beside_the_paper_s(folder):
+    plan = table.plan(read("small", TEXT), data=folder)
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
+    assert len(plan.items) == 6, "forest is not there"
     keys = ["series", "share", "metric"]
     points = result.table.dropna(subset=keys).set_index(keys).sort_index()
-    row = points.loc[("LEML", 0.25, "precision@3")]
-    assert row["paper"] == 40.0 and row["trials"] == 2 and row["difference"] == pytest.approx(row["ours"] - 40.0)
-    assert np.isnan(points.loc[("full", 0.25, "precision@3"), "paper"]) and np.isnan(
-        points.loc[("LEML", 0.25, "auc")].paper
-    )
-    trials = result.trials
+    row, trials = points.loc[("LEML", 0.25, "precision@3")], result.trials
     own = trials[(trials["series"] == "LEML") & (trials["share"] == 0.25)]
-    assert row["ours"] == pytest.approx(own["precision@3"].mean()) and len(own) == 2
+    assert row["paper"] == 40.0 and row["ours"] == pytest.approx(own["precision@3"].mean()) and len(own) == 2
     assert set(own["rank"]) == {2} and (own["regularization"] > 0).all() and set(own["trial"]) == {0, 1}
-
-
-def test_full_rank_is_a_level_line_and_what_is_missing_is_named(ran):
-    panels = ran[1].panels
-    assert [panel.title for panel in panels] == ["over the rank", "one rank"]
-    over = {trace.name: trace for trace in panels[0].figure.data}
-    assert list(over["full, here"].x) == [0.25, 0.5] and len(set(over["full, here"].y)) == 1
-    assert list(over["LEML, paper"].y) == [40.0, 50.0] and "full, paper" not in over
-    assert over["LEML, paper"].marker.symbol.endswith("-open")
-    one = {trace.name: trace for trace in panels[1].figure.data}
-    assert list(one["full, paper"].y) == [0.8] and list(one["full, here"].x) == ["meadow"]
-    assert all("Not in the folder: forest." in panel.caption for panel in panels)
 
 
 @pytest.mark.slow
@@ -180,16 +160,6 @@ def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
     ]
     words = {verdict.verdict for panel in plan.finish(results).panels for verdict in panel.judged}
     assert words == {"not decided"} if trials == 1 else "not reproduced" in words and "reproduced" not in words
-
-
-def test_a_folder_shows_which_sets_it_has(tmp_path):
-    for name in ("bibtex-train.svm.gz", "Bibtex-test.svm", "README", "bibtex.xml"):
-        (tmp_path / name).write_bytes(b"")
-    found = presence(tmp_path, ("bibtex", "eurlex"))
-    assert found["bibtex"] == located(tmp_path, ("bibtex",))["bibtex"] and found["eurlex"] is None
-    assert presence(tmp_path / "none", ("bibtex",)) == {"bibtex": None}
-    named = {name for preset in presets.names() for name in presets.load(preset).data}
-    assert named <= SETS.keys()
 
 
 def test_differences_on_the_same_test_rows_are_known_better_than_the_numbers():

@@ -9,7 +9,6 @@ import pytest
 
 from lrlab import presets
 from lrlab.engine.results import LocalResults, collect
-from lrlab.models.axes import place
 from lrlab.models.multilabel import Multilabel
 from lrlab.presets import claims, items, lines, quantities
 from lrlab.presets.evidence import Samples
@@ -28,23 +27,6 @@ def small(name, **changes):
 
 def points_of(result):
     return result.table[result.table["level"] == "point"]
-
-
-@pytest.mark.slow
-def test_a_figure_of_successes_tells_where_half_of_them_succeed():
-    content = presets.load("soltani2018-fig2a").content
-    series = [one for one in content["series"] if one["solver"] in ("gauss-newton", "ep-rom")][:2]
-    series = [{"label": "tangent", "solver": "tangent-descent", "below": 0.05}, *series]
-    claim = {"paper": "p", "rule": "transition", "lower": ["tangent"], "higher": [series[-1]["label"]]}
-    result = small(
-        "soltani2018-fig2a", axes={"m": [20, 200, 600]}, trials=4, series=series, claims=[claim],
-        spec={"p": 20, "r": 2, "signs": "positive"},
-    )  # fmt: skip
-    points = points_of(result).dropna(subset=["trials"])
-    assert points["trials"].eq(4).all(), "trials that diverged are counted"
-    assert points[points["series"] == "tangent"].set_index("m")["share"][600] == 1
-    assert "the success rate is 50% at tangent: above 20 and up to" in result.panels[0].caption.lower()
-    assert any("degrees of freedom (39)" in (trace.name or "") for trace in result.panels[0].figure.data)
 
 
 def test_a_local_minimum_is_no_success():
@@ -73,20 +55,6 @@ def test_figures_of_errors_show_medians_and_leave_out_what_cannot_be():
     assert len(refused) == 2 and refused["refused"].str.contains("lower rank").all()
 
 
-def test_figures_of_traces_share_their_runs_between_panels():
-    content = presets.load("soltani2018-fig2b").content
-    gfm, convex = (next(one for one in content["series"] if one["solver"] == name) for name in ("gfm", "nuclear-norm"))
-    spec, limits = {"p": 12, "r": 2, "m": 400, "noise": 0.1}, {"max_iter": 60, "tol": 0}
-    plan = small_plan("soltani2018-fig2b", spec=spec, trials=2, settings=limits, series=[gfm, convex])
-    assert len(plan.items) == 2 * 2, "two panels, two series"
-    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
-    misfit, error = result.panels
-    assert "residual norm" in misfit.figure.layout.yaxis.title.text and "L̂" in error.figure.layout.yaxis.title.text
-    trials = result.trials[result.trials["series"] == convex["label"]]
-    points = result.table[(result.table["series"] == convex["label"]) & (result.table["panel"] == error.title)]
-    assert points["y"].iloc[-1] == pytest.approx(trials.groupby("trial").tail(1)["error"].median())
-
-
 def test_a_series_of_traces_ends_at_its_last_iterate_even_if_that_is_infinite():
     plan = small_plan("soltani2018-fig2b", trials=3)
     errors = [0.5, 0.3, 0.17, np.inf, np.inf, np.inf]
@@ -113,19 +81,6 @@ def test_a_claim_is_judged_by_the_series_it_names():
     assert "Verdict: not reproduced. The paper: “large”. Measured: AltMin, rank-one" in result.panels[0].caption
     assert "Measured: not run: AltMin, left out" in result.panels[0].caption
     assert judged["remark"].str.startswith("Rank-one (AltMin, dense: ").tolist() == [False, False, True, False]
-
-
-def test_a_ratio_of_two_series_along_the_size():
-    panel = {"title": "ratio", "axes": {"side": [5, 10]}, "spec": {"m": 500},
-             "ratio": ["AltMin, dense", "AltMin, rank-one"]}  # fmt: skip
-    result = small(
-        "jain2013-fig1b", panels=[panel], trials=2, claims=[], lines=[], spec={"d1": 10, "d2": 10, "rank": 1}
-    )
-    seconds = result.trials.groupby(["side", "series"])["seconds"].apply(list)
-    ratios = np.divide(seconds[10, "AltMin, dense"], seconds[10, "AltMin, rank-one"])
-    assert points_of(result).set_index("side")["median"][10] == pytest.approx(np.median(ratios))
-    spec = place(presets.load("jain2013-fig1b").spec(presets.load("jain2013-fig1b").panels[1]), "side", 25)
-    assert (spec.d1, spec.d2, spec.m) == (25, 25, 1000), "40 measurements per row"
 
 
 def test_a_line_through_the_origin_is_fitted_up_to_its_end():
@@ -217,22 +172,6 @@ def test_a_formula_holds_if_growth_shows_and_is_no_faster(times, claimed, word):
     assert claims.judge(rule, held).word == word
     once = Samples({"one": {x: own[:1] for x, own in held.values["one"].items()}})
     assert claims.judge(rule, once).word == "not decided"
-
-
-def test_exponents_stand_beside_those_of_the_formulas():
-    plan = presets.plan(presets.load("growth-of-costs"))
-    results = [
-        [{"trial": t.number, "processor": 1e-6 * t.job.spec.n**1.5, "megabytes": 1e-3 * t.job.spec.n}]
-        if t.job.spec.model == "one-bit-sensing" and t.job.spec.p == 50
-        else None
-        for t in plan.items
-    ]
-    result = plan.finish(results)
-    (panel,) = result.panels
-    assert panel.title == "One bit: samples n, p = 50"
-    time, memory = (one for one in panel.judged if one.rule["series"] == ["GAMP"])
-    assert (time.verdict, memory.verdict) == ("not reproduced", "reproduced") and "power 1.5 " in time.ours
-    assert "power 1 " in memory.ours and time.rule["level"] == memory.rule["level"] == 1
 
 
 def test_a_run_is_measured_without_its_data_in_time_and_with_it_in_memory():

@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pandas as pd
@@ -11,37 +10,22 @@ import pytest
 import lrlab
 from benchmarks import ship
 from lrlab import InputError, Iterate, presets
-from lrlab.catalog import family
-from lrlab.engine.results import LocalResults, collect
+from lrlab.engine.results import LocalResults
 from lrlab.presets import page, report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
 from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.resumed import Resumed, key
-from lrlab.runs.run import TrialResult
 from lrlab.spectra import pairwise
 from lrlab.store.store import Store
 from tests.presets.test_rules import CURVES, SPECTRUM, TRACES
 
-VALUE = 0.5
 SCORES = {"precision@1": 50.0, "precision@3": 50.0, "precision@5": 50.0, "hamming": 0.05, "auc": 0.7, "seconds": 1.0}
-PARTS = {
-    one["part"] for name in presets.names() for one in presets.load(name).content.get("series", ()) if "part" in one
-}
 
 
-def result_of(item):
-    """Return a result of the form of a preset's, whatever its numbers."""
-    if hasattr(item, "share"):
-        about = {name: getattr(item, name) for name in ("data", "solver", "trial")}
-        return {**about, "refused": "", "trace": [], **SCORES}
-    if hasattr(item, "quantity"):
-        return {"trial": item.number, "seed": 0, **dict.fromkeys(PARTS, VALUE)}
-    if hasattr(item, "below"):
-        return {"trial": item.number, "seed": 0, "measurements": 100.0}
-    # Not all alike, so that lines can be fitted.
-    value = VALUE * (1.0 + crc32(repr(item).encode()) / 2**32)
-    return TrialResult(0, "CONVERGED", 1, value, dict.fromkeys(family(item.job.spec.model).measures, value))
+def result_of(fit):
+    """Return a result of the form of a fit's, whatever its numbers."""
+    return {"data": fit.data, "solver": fit.solver, "trial": fit.trial, "refused": "", "trace": [], **SCORES}
 
 
 PRINTED = {
@@ -186,20 +170,14 @@ def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypat
     assert len(last.take()) == len(plan.items) and not last.alive
 
 
-def test_keys_tell_items_apart_by_their_values_and_their_code():
-    trials, draws = presets.plan(read("t", TRACES)), presets.plan(read("t", SMALL_SPECTRUM))
-    keys = {key(plan.function, item) for plan in (trials, draws) for item in plan.items}
-    assert len(keys) == len(trials.items) + len(draws.items)
-    assert key(np.mean, trials.items[0]) not in keys
-
-
-def test_a_plugin_changes_no_key_of_a_quantity():
+def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
     def mine(problem, *, rng):
         yield Iterate(problem.truth)
 
     plan = presets.plan(presets.load("jain2013-theorem1", quick=True))
     drawing = next(item for item in plan.items if isinstance(item, Drawing))
     before = key(plan.function, drawing)
+    assert key(np.mean, drawing) != before
     lrlab.register(mine, models=[drawing.spec.model])
     assert key(plan.function, drawing) == before
 
@@ -238,25 +216,9 @@ def test_citations_name_the_authors_of_the_paper(paper):
 FIGURES = {name: presets.load(name) for name in presets.names()}
 
 
-@pytest.fixture(scope="module")
-def first_figure():
-    plan = presets.plan(FIGURES["yi2015-fig1"])
-    return plan.finish(collect(LocalResults(plan.function, plan.items)))
-
-
-@pytest.mark.slow
-def test_figure_1_shows_and_says_what_finite_p_does(first_figure):
-    for panel in first_figure.panels:
-        bands = [trace for trace in panel.figure.data if trace.fill == "toself"]
-        assert [trace.name.partition(",")[0] for trace in bands] == ["largest", "second"]
-    logistic, sensing, phase = first_figure.panels
-    assert all("samples at this n and p have a mean overlap of 0.2" in panel.caption for panel in (logistic, phase))
-    assert "dashed curves" not in sensing.caption, "they do not meet for variances up to 2"
-
-
-@pytest.mark.slow
-def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its_trials(first_figure):
-    table, trials = first_figure.table, first_figure.trials
+def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its_trials():
+    made = ship.made_anew(shipped.load("yi2015-fig1"))
+    table, trials = made.table, made.trials
     phase = table[(table["level"] == "point") & (table["model"] == "one-bit-phase-retrieval")]
     assert (phase["moment"] == np.where(phase["at"] < 0.6745, "M'", "M")).all()
     row = phase[phase["at"] == 1.0].iloc[0]
@@ -265,7 +227,7 @@ def test_figure_1_takes_the_moment_with_a_gap_and_can_be_computed_again_from_its
     seed = int(own["seed"].iloc[0])
     trace = lrlab.solve(lrlab.spec("one-bit-phase-retrieval", threshold=1.0, seed=seed), "pairwise-moment",
                         moment="M", eigensolver="lanczos")  # fmt: skip
-    assert -trace.metrics["objective"] == pytest.approx(own["value"].iloc[0])
+    assert -trace.metrics["objective"] == pytest.approx(own["value"].iloc[0], rel=1e-5), "to six digits"
 
 
 def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
@@ -296,15 +258,3 @@ def test_wrong_names_places_and_numbers_are_refused(tmp_path):
         presets.run("yi2015-fig1", file)
     with pytest.raises(lrlab.InputError, match="trials must be a whole number of 2 or more, got 1"):
         presets.plan(FIGURES["yi2015-fig1"], trials=1)
-
-
-@pytest.mark.slow
-def test_verdicts_stand_in_captions_and_tables(first_figure, tmp_path):
-    table = first_figure.table
-    judged = table[table["verdict"].notna()]
-    words = ["agrees in direction", "reproduced", "not decided"]
-    assert judged["verdict"].tolist()[:3] == words, "close to 1, at 1.28, and constant; few trials for the gap"
-    assert all("Verdict: " in panel.caption for panel in first_figure.panels)
-    table.to_csv(tmp_path / "table.csv", index=False)
-    sentences = [line.sentence for line in result.lines(pd.read_csv(tmp_path / "table.csv"))]
-    assert len(sentences) == 7 and all("Verdict: " in s and "Measured: " in s for s in sentences)

@@ -120,11 +120,6 @@ def test_what_is_shown_is_what_the_code_makes_of_the_numbers(name):
         assert same(*drawn), old.title
 
 
-def with_values(held, values):
-    """Return samples with other numbers; times that were not reached go with their numbers."""
-    return held._replace(values=values)
-
-
 def to_other_series(held, rule, rng):
     """Give the numbers at each place to the series that the rule names, at random."""
     names = list(rule["printed"]) if "printed" in rule else claims.named(rule)
@@ -136,7 +131,7 @@ def to_other_series(held, rule, rng):
         for name in own:
             count = len(held.values[name][place])
             values[name][place], mixed = mixed[:count], mixed[count:]
-    return with_values(held, values)
+    return held._replace(values=values)
 
 
 def to_other_places(held, rule, rng):
@@ -146,7 +141,7 @@ def to_other_places(held, rule, rng):
         mixed = rng.permutation(np.concatenate(list(row.values())))
         cuts = np.cumsum([len(own) for own in row.values()])[:-1]
         values[name] = dict(zip(row, np.split(mixed, cuts), strict=True))
-    return with_values(held, values)
+    return held._replace(values=values)
 
 
 def drawn(held, rule, rng):
@@ -154,41 +149,43 @@ def drawn(held, rule, rng):
     pool = np.concatenate([own for row in held.values.values() for own in row.values()])
     pool = pool[np.isfinite(pool)]
     if set(np.unique(pool)) <= {0.0, 1.0}:
-        return with_values(held, each(held, lambda own, *_: (rng.random(len(own)) < pool.mean()).astype(float)))
+        return each(held, lambda own, *_: (rng.random(len(own)) < pool.mean()).astype(float))
     positive = (pool > 0).all()
     scale = np.log(pool) if positive else pool
     center, spread, back = scale.mean(), scale.std(), np.exp if positive else np.asarray
-    return with_values(held, each(held, lambda own, *_: back(rng.normal(center, spread, len(own)))))
+    return each(held, lambda own, *_: back(rng.normal(center, spread, len(own))))
 
 
 def around_one_mean(held, rule, rng):
     """Draw the numbers of a place around one mean, with their sampling errors; printed ones' from their range."""
     if rule["rule"] == "numbers":
         printed = [value for row in rule["printed"].values() for value in row.values()]
-        return with_values(held, each(held, lambda own, *_: rng.uniform(min(printed), max(printed), len(own))))
+        return each(held, lambda own, *_: rng.uniform(min(printed), max(printed), len(own)))
     means = {}
     for row in held.values.values():
         for place, own in row.items():
             means.setdefault(place, []).append(own.mean())
-    return with_values(
-        held,
-        each(held, lambda own, name, place: np.mean(means[place]) + rng.normal(0, held.error(name, place), len(own))),
-    )
+
+    def normal(own, name, place):
+        return np.mean(means[place]) + rng.normal(0, held.error(name, place), len(own))
+
+    return each(held, normal)
 
 
 def at_the_edge(held, rule):
     """Return numbers at the edge of a claim that equal ones satisfy: growth of at most a power, or a ratio below 1."""
     if rule["rule"] == "decays" and rule["level"] > 0.0:
-        return with_values(held, each(held, lambda own, name, place: own * place ** rule["level"]))
+        return each(held, lambda own, name, place: own * place ** rule["level"])
     if rule["rule"] == "each" and rule.get("by", 1.0) < 1.0:
-        return with_values(held, each(held, lambda own, name, _: own * rule["by"] if name in rule["higher"] else own))
+        return each(held, lambda own, name, _: own * rule["by"] if name in rule["higher"] else own)
     return held
 
 
 def each(held, function):
-    """Return the numbers of all series and places, made by a function."""
+    """Return samples whose numbers a function makes of those of each series and place."""
     rows = held.values.items()
-    return {name: {place: function(own, name, place) for place, own in row.items()} for name, row in rows}
+    values = {name: {place: function(own, name, place) for place, own in row.items()} for name, row in rows}
+    return held._replace(values=values)
 
 
 def controls(verdict):

@@ -8,7 +8,6 @@ import pytest
 
 import lrlab
 from lrlab import presets
-from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.presets import items
 from lrlab.presets.definition import moved
@@ -216,19 +215,6 @@ def test_both_sides_of_the_lemma_are_means_over_draws_of_all_g(distance):
         assert parts[part] == pytest.approx(
             bound_of("qiu2017-theorem2", 2 + (part == "length"), spec, distance), rel=0.02
         )
-
-
-@pytest.mark.slow
-def test_runs_by_step_keep_their_last_value_and_are_compared_with_the_bound():
-    preset = presets.load("jain2013-theorem1-steps", quick=True)
-    result = presets.compute(preset, start=LocalResults, trials=2)
-    (panel,) = result.panels
-    (verdict,) = panel.judged
-    values = verdict.samples.values
-    assert set(values) == {"m = 1,000", "m = 2,000", "m = 8,000", "2⁻ᵗ"}
-    assert 10 < len(values["m = 8,000"]) < len(values["m = 2,000"]) < len(values["m = 1,000"]) == 40, "until rounding"
-    assert all(len(own) == 2 for row in values.values() for own in row.values()), "one run ends before the other"
-    assert all(bound == pytest.approx(0.5**t) for t, bound in values["2⁻ᵗ"].items())
 
 
 def test_at_another_position_everything_is_of_that_spec():
