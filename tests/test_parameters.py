@@ -6,7 +6,6 @@ import pickle
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +20,7 @@ from lrlab.__main__ import main
 from lrlab.aliases import REMOVED
 from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError, Parameter, declared, settle
-from lrlab.protocol import Interrupted, Iterate, Stop, child
+from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs.run import drive
 from lrlab.sweeps.toml import parse
 from tests.ui.driving import accepted, errors, opened
@@ -37,22 +36,6 @@ def example(
     rng=None,
 ):
     return rank, step, exact, start
-
-
-@dataclass(frozen=True)
-class Example:
-    """One declared field and one that is not."""
-
-    size: Annotated[int, Parameter(meaning="size", low=1, high=9)] = 3
-    plain: int = 0
-
-
-def test_a_signature_and_a_dataclass_declare_alike():
-    assert list(declared(example)) == ["rank", "step", "exact", "start"]
-    assert list(declared(Example)) == ["size"]
-    rank = declared(example)["rank"]
-    assert (rank.name, rank.symbol, rank.kind, rank.default) == ("rank", "rank", int, 5)
-    assert declared(example)["step"].symbol == "η"
 
 
 @pytest.mark.parametrize(
@@ -155,12 +138,6 @@ def test_time_spent_watching_is_not_solver_time():
     assert seconds == [1.0, 2.0, 3.0, 4.0]
 
 
-def test_block_streams_differ_and_repeat():
-    stream = np.random.SeedSequence(3).spawn(2)[1]
-    first, again, other = (child(stream, k).standard_normal(4) for k in (0, 0, 1))
-    assert (first == again).all() and (first != other).all()
-
-
 def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
     def arrays():
         yield np.zeros(3)
@@ -181,6 +158,9 @@ def test_a_profile_sets_what_is_not_set_by_itself(monkeypatch):
     assert settings.number("LRLAB_SWEEP_HOURS") == 3.5
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "inf")
     assert settings.number("LRLAB_SWEEP_HOURS") == float("inf")
+    monkeypatch.setenv("LRLAB_PROFILE", "school")
+    with pytest.raises(InputError, match="LRLAB_PROFILE must be one of laptop, classroom"):
+        settings.profile()
 
 
 @pytest.mark.parametrize("bad", ["many", "nan", "0", "-1"])
@@ -189,12 +169,6 @@ def test_a_wrong_value_is_one_sentence(monkeypatch, name, bad):
     monkeypatch.setenv(name, bad)
     with pytest.raises(InputError, match=f"{name} must be a number in .*, got {bad}: "):
         settings.number(name)
-
-
-def test_an_unknown_profile_is_one_sentence(monkeypatch):
-    monkeypatch.setenv("LRLAB_PROFILE", "school")
-    with pytest.raises(InputError, match="LRLAB_PROFILE must be one of laptop, classroom"):
-        settings.profile()
 
 
 def test_every_setting_is_in_the_table():

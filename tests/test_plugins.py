@@ -130,15 +130,6 @@ def test_what_is_no_solver_is_one_sentence(solver, sentence):
     assert catalog.PLUGINS == () and lrlab.solve(SPEC, "sir").rows
 
 
-def test_a_name_of_the_package_is_not_replaced():
-    def sir(problem, *, rng):
-        yield lrlab.Iterate(problem.y)
-
-    with pytest.raises(CatalogError, match=r"the solver 'sir' for one-bit-sensing is in lrlab.*rename one of them"):
-        lrlab.register(sir, models=[SPEC.model])
-    assert catalog.solver("sir").run is not sir
-
-
 @pytest.mark.slow
 def test_a_failure_is_its_sentence_here_and_a_row_of_a_sweep_on_workers(engine, own):
     with pytest.raises(RuntimeError, match="no such luck") as error:
@@ -208,11 +199,8 @@ ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
 BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
-    "none.py": (
-        f"{FILE}ENTRY = 3",
-        "none.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver",
-    ),
-    "many.py": ("ENTRIES = 3", "many.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
+    "many.py": (f"{FILE}ENTRIES = 3", "many.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
+    "taken.py": (FILE.replace("own_mean", "sir"), "the solver 'sir' for one-bit-sensing is in lrlab.*rename one of"),
     "nameless.py": (
         MODEL.replace("own-rank-one", ""),
         r"nameless.py: does not import \(InputError: spec must be a class with a name, got .*OwnRankOne",
@@ -232,6 +220,7 @@ def test_a_broken_plugin_is_named_and_the_others_work(name, tmp_path, monkeypatc
     assert re.search(sentence, left_out), left_out
     assert "\n" not in left_out and lrlab.solve(SPEC, "own-mean").rows
     assert os.environ["LRLAB_PLUGINS"].split(os.pathsep) == [str(tmp_path / "good.py"), str(tmp_path / name)]
+    assert catalog.solver("sir").run.__module__.startswith("lrlab.")
     with pytest.raises(InputError, match="with must be a Python file that is there, got "):
         catalog.load([tmp_path / "none.txt"])
 
@@ -303,12 +292,6 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
     assert printed()[0] != before, "its other files count, too"
 
 
-TAKEN = [
-    (name, "NAME must be a new name: not of a solver, model, module or word of Python, got")
-    for name in ("class", "np", "lrlab", "json", "max", "pairwise-moment")
-]
-
-
 @pytest.mark.slow
 def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsys):
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -320,11 +303,10 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files], **run)
     assert tested.returncode == 0 and "5 passed" in tested.stdout, tested.stdout
     capsys.readouterr()
-    for name, sentence in (
-        ("my-steps", "NAME must be a name without a file yet"),
-        ("My Solver", "NAME must be"),
-        *TAKEN,
-    ):
+    taken = "NAME must be a new name: not of a solver, model, module or word of Python, got"
+    refused = dict.fromkeys(("class", "np", "lrlab", "json", "max", "pairwise-moment"), taken)
+    refused |= {"my-steps": "NAME must be a name without a file yet", "My Solver": "NAME must be"}
+    for name, sentence in refused.items():
         assert main(["new", "solver", name]) == 2
         error = capsys.readouterr().err
         assert sentence in error and len(error.splitlines()) == 1

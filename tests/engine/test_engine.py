@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import cloudpickle
@@ -27,7 +28,7 @@ from lrlab.engine.results import LocalResults, collect
 from lrlab.models.index_family import OneBitSensing
 from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import Newest, Trial, run_job, run_trial
+from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
 from tests import waiting
 from tests.waiting import PATIENCE
@@ -72,11 +73,6 @@ class Busy(Faulty):
     """The same as a class: trials have specs of their own, without the field."""
 
     fault: Callable[[], object] = busy
-
-
-def huge() -> list[np.ndarray]:
-    """Take far more memory than `data_bytes`."""
-    return allocate(2**30)
 
 
 class Later(SingleIndexProblem):
@@ -159,13 +155,6 @@ def until(condition: Callable[[], bool], following: LiveRuns) -> None:
 
 def untimed(trace: Trace) -> list[dict[str, float]]:
     return [{name: value for name, value in row.items() if name != "seconds"} for row in trace.rows]
-
-
-@pytest.fixture
-def mark() -> Iterator[None]:
-    MARK.unlink(missing_ok=True)
-    yield
-    MARK.unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +241,7 @@ def allocated_bytes(size: int) -> int:
 
 @pytest.mark.slow
 def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine):
-    following = small_engine.follow([on(Faulty(fault=huge)), short()])
+    following = small_engine.follow([on(Faulty(fault=partial(allocate, 2**30))), short()])
     assert following.wait(PATIENCE)
     large, modest = following.runs
     assert large.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in large.error
@@ -262,14 +251,13 @@ def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(smal
     assert results == [0] * 5
 
 
-def test_a_run_whose_worker_is_killed_is_repeated(engine, mark):
+def test_runs_and_items_whose_worker_is_killed_are_computed_again(engine):
     following = engine.follow([on(Faulty(fault=die_once))])
     assert following.wait(PATIENCE) and MARK.exists()
     assert untimed(following.runs[0].trace) == untimed(run_job(short()))
-
-
-def test_items_whose_worker_is_killed_are_computed_again(engine, mark):
-    assert collect(engine.map(die_once, range(20))) == list(range(20))
+    MARK.unlink()
+    assert collect(engine.map(die_once, range(20))) == list(range(20)) and MARK.exists()
+    MARK.unlink()
 
 
 @pytest.mark.slow
@@ -288,6 +276,8 @@ def test_an_item_that_fails_does_not_lose_the_others(engine):
         assert isinstance(results[3], Failure) and "got 3" in results[3].sentence
     with pytest.raises(RuntimeError, match=r"failed inside the solver \(ValueError"):
         collect(engine.map(math.sqrt, [-1.0]))
+    with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
+        collect(engine.map(threading.Lock().__enter__, [1]))
 
 
 @pytest.mark.slow
@@ -295,11 +285,6 @@ def test_workers_have_imported_what_solvers_need(monkeypatch):
     monkeypatch.delenv("LRLAB_PRELOAD")
     with closing(Engine(workers=1)) as engine:
         assert collect(engine.map(lambda name: name in sys.modules, ["sklearn.linear_model"])) == [True]
-
-
-def test_a_function_that_cannot_be_pickled_is_refused(engine):
-    with pytest.raises(RuntimeError, match="cannot be sent to a worker"):
-        collect(engine.map(threading.Lock().__enter__, [1]))
 
 
 @pytest.mark.parametrize("items", [range(3000), (k for k in range(3000))], ids=["list", "generator"])
@@ -335,15 +320,6 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
     del dropped
     gc.collect()
     assert collect(small_engine.map(abs, [-1])) == [1]
-
-
-@pytest.mark.parametrize("limits", [{}, {"max_iter": 7}, {"max_seconds": 0.0}])
-def test_a_trial_has_the_numbers_of_the_last_iterate(limits):
-    job = make_job(spec("one-bit-phase-retrieval"), "pairwise-moment", **limits)
-    full, last = run_job(job), run_job(job, newest=Newest())
-    assert untimed(last) == untimed(full)[-1:] and last.stop is full.stop
-    if full.rows:
-        np.testing.assert_array_equal(last.estimate, full.estimate)
 
 
 def call_of(items: int) -> Call:

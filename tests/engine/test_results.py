@@ -95,6 +95,11 @@ def test_each_request_has_its_value_or_its_failure():
     assert all(isinstance(value, Failure) and "x must be at least 0" in value.sentence for value in values[:3])
     assert values[3:] == [x**0.5 for x in range(17)]
 
+    def refuse(function, items):
+        raise InputError("LRLAB_SCHEDULER", "the address of a scheduler that answers", "x", "start one")
+
+    assert "LRLAB_SCHEDULER" in Together(refuse).submit(root, 4).result(PATIENCE).sentence
+
 
 def test_equal_requests_under_way_are_computed_once():
     sent, asked = [], Event()
@@ -128,13 +133,6 @@ def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_an
     assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
     slow = make_job(SPEC.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
     assert compute_requests([(quick_run, Quick(slow, measure))]) == [None]
-
-
-def test_what_ends_all_workers_is_the_failure_of_each_request():
-    def refuse(function, items):
-        raise InputError("LRLAB_SCHEDULER", "the address of a scheduler that answers", "x", "start one")
-
-    assert "LRLAB_SCHEDULER" in Together(refuse).submit(root, 4).result(PATIENCE).sentence
 
 
 JOB = make_job(lrlab.spec("one-bit-sensing", n=400, p=8), "pairwise-moment")
