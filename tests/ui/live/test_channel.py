@@ -40,15 +40,15 @@ def clock(live, monkeypatch):
     return advance
 
 
-def test_the_run_of_a_tab_that_is_gone_ends_after_a_while(live, followed, clock):
+def test_a_run_goes_on_while_its_tab_is_away_for_a_moment_and_ends_after_a_while(live, followed, clock):
     tab, run = followed()
-    here = Connection()
-    assert live.connect(tab.token, "", here) is tab
-    clock(channel.KEEP_SECONDS)
-    assert run.alive, "its tab is open"
-    live.disconnect(tab, here)
-    clock(0.9 * channel.LEAVE_SECONDS)
-    assert run.alive
+    for here in (Connection(), Connection()):
+        assert live.connect(tab.token, "", here) is tab
+        clock(channel.KEEP_SECONDS)
+        assert run.alive, "its tab is open"
+        live.disconnect(tab, here)
+        clock(0.9 * channel.LEAVE_SECONDS)
+        assert run.alive
     clock(0.2 * channel.LEAVE_SECONDS)
     assert not run.alive and run.cancelled == 1
 
@@ -67,16 +67,6 @@ def test_a_run_that_is_over_waits_for_its_browser_until_its_tab_is_forgotten(liv
     clock(channel.KEEP_SECONDS + tabs.ARRIVE_SECONDS + 1.0)
     assert live.adopt(again, "converge") is None, "the last run of a closed tab is forgotten"
     assert live.connect(other.token, "mine", Connection()) is None
-
-
-def test_a_tab_that_comes_back_keeps_its_run(live, followed, clock):
-    tab, run = followed()
-    live.connect(tab.token, "", here := Connection())
-    live.disconnect(tab, here)
-    clock(0.9 * channel.LEAVE_SECONDS)
-    live.connect(tab.token, "", Connection())
-    clock(channel.KEEP_SECONDS)
-    assert run.alive
 
 
 def test_a_browser_and_a_server_have_so_many_runs(live, followed, monkeypatch):
@@ -106,29 +96,23 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     assert live.adopt(second, "converge") is None, "its tab is open"
 
 
-def test_the_end_of_a_run_is_said_once(live, followed):
-    tab, run = followed()
-    live.connect(tab.token, "", here := Connection())
-    run.end()
-    until(lambda: any('"page": null' not in text for text in here.sent))
-    for _ in range(3):
-        live._tick(time.monotonic() + 1.0)
-    assert sum('"page": null' not in text for text in here.sent) == 1
-
-
-def test_a_view_that_fails_is_logged_and_the_end_is_still_said(live, followed, caplog):
-    tab, run = followed()
-    _, other = followed()
+def test_the_end_of_a_run_is_said_once_also_after_a_view_that_failed(live, followed, caplog):
+    (tab, run), (_, other) = followed(), followed()
     live.connect(tab.token, "", here := Connection())
 
     def fail():
         raise ValueError("no figure")
 
+    def ends():
+        return sum('"page": null' not in text for text in here.sent)
+
     live.subscribe(tab, "converge", run, fail)
     until(lambda: caplog.records)
     run.end()
-    until(lambda: any('"page": null' not in text for text in here.sent))
-    assert other.alive
+    until(ends)
+    for _ in range(3):
+        live._tick(time.monotonic() + 1.0)
+    assert ends() == 1 and other.alive
 
 
 def test_a_page_that_has_been_left_is_not_followed(live, followed):
@@ -148,20 +132,13 @@ def test_a_stream_is_named_by_what_nobody_guesses(followed, live):
     assert len(tokens) == 40 and all(len(token) >= 22 for token in tokens)
 
 
-def started(work, *given):
-    """Start a thread that waits for its turn, and return it once it does."""
-    before = len(script_queue._queue)
-    thread = threading.Thread(target=work, args=given)
-    thread.start()
-    until(lambda: len(script_queue._queue) > before)
-    return thread
-
-
-def test_scripts_run_in_the_order_in_which_they_came(monkeypatch):
+def test_scripts_run_one_at_a_time_clicks_in_their_order_and_ends_of_runs_last(monkeypatch):
     monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
-    order, together = [], []
+    order, together, threads = [], [], []
 
     def script(name):
+        if name == "end":
+            script_queue.give_way()
         with script_queue.turn():
             together.append(name)
             order.append(name)
@@ -169,12 +146,15 @@ def test_scripts_run_in_the_order_in_which_they_came(monkeypatch):
             together.remove(name)
 
     with script_queue.turn():
-        threads = [started(script, name) for name in "abcd"]
+        for count, name in enumerate(["end", "click", "end", "another click", "a third"], 2):
+            threads.append(threading.Thread(target=script, args=(name,)))
+            threads[-1].start()
+            until(lambda count=count: len(script_queue._queue) == count)
         assert not order
         with script_queue.pause():
             for thread in threads:
                 thread.join(PATIENCE)
-        assert order == list("abcd")
+        assert order == ["click", "another click", "a third", "end", "end"]
     assert not script_queue._queue
 
 
@@ -191,23 +171,6 @@ def test_a_long_script_does_not_hold_up_the_next(monkeypatch):
         thread.start()
         thread.join(PATIENCE)
         assert done == [1]
-
-
-def test_a_click_goes_before_the_end_of_a_run(monkeypatch):
-    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
-    order = []
-
-    def script(name):
-        if name == "end":
-            script_queue.give_way()
-        with script_queue.turn():
-            order.append(name)
-
-    with script_queue.turn():
-        threads = [started(script, name) for name in ("end", "click", "end", "another click")]
-    for thread in threads:
-        thread.join(PATIENCE)
-    assert order == ["click", "another click", "end", "end"]
 
 
 def test_a_script_that_is_ended_while_it_waits_leaves_the_queue(monkeypatch):

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import zlib
+from urllib.parse import urlencode
 
 import pytest
 from starlette.requests import Request
@@ -29,14 +30,20 @@ def in_loop(test):
 
 
 @in_loop
-async def test_a_tab_follows_its_run_to_the_end(followed):
+async def test_a_tab_follows_its_run_to_the_end_by_all_its_connections(followed):
     tab, run = followed()
     async with connected(tab.token) as client:
         await client.until(lambda: client.sent)
         run.add()
         await client.until(lambda: any("version 1" in text for text in client.sent))
+    run.add()
+    async with connected(tab.token) as first, connected(tab.token) as second:
+        for client in (first, second):
+            await client.until(lambda: any("version 2" in text for text in client.sent))  # noqa: B023
         run.end()
-        await client.until(lambda: client.messages()[-1]["page"] is not None)
+        for client in (first, second):
+            await client.until(lambda: client.messages()[-1]["page"] is not None)  # noqa: B023
+    assert not tab.connections
 
 
 @pytest.mark.attempt("the live channel of another browser, with a foreign token or from another origin", "403")
@@ -54,11 +61,12 @@ async def test_a_tab_follows_its_run_to_the_end(followed):
     ids=["token", "cookie", "no cookie", "cookie that is no text", "origin", "port", "opaque origin"],
 )
 @in_loop
-async def test_others_are_refused(followed, token, cookie, origin):
+async def test_others_are_refused_and_get_no_pdf(followed, token, cookie, origin):
     tab, _ = followed(cookie=COOKIE)
     async with connected(token or tab.token, cookie, origin) as client:
         assert (client.accepted, client.closed) == (False, routes.REFUSED)
     assert not tab.connections
+    assert (await posted(token or tab.token, SVG.encode(), cookie, origin)).status_code == 403
 
 
 FRAMES = {
@@ -103,16 +111,6 @@ async def test_more_frames_than_a_person_sends_end_the_connection(followed, monk
 
 
 @in_loop
-async def test_a_connection_that_was_lost_receives_the_latest(followed):
-    tab, run = followed()
-    async with connected(tab.token) as client:
-        await client.until(lambda: client.sent)
-    run.add()
-    async with connected(tab.token) as client:
-        await client.until(lambda: any("version 1" in text for text in client.sent))
-
-
-@in_loop
 async def test_a_slow_connection_receives_the_latest_alone(followed):
     tab, run = followed()
     [stream] = routes.get_channel().streams(tab)
@@ -125,18 +123,6 @@ async def test_a_slow_connection_receives_the_latest_alone(followed):
         client.read_on()
         await client.until(lambda: any("version 8" in text for text in client.sent))
         assert len(client.sent) < 5
-
-
-@in_loop
-async def test_two_connections_of_a_tab_are_both_served(followed):
-    tab, run = followed()
-    async with connected(tab.token) as first, connected(tab.token) as second:
-        run.add()
-        await first.until(lambda: first.sent and second.sent)
-    assert not tab.connections
-
-
-KEY = "0123456789abcdef" * 2
 
 
 def answered(kind="text/html", cookie=""):
@@ -172,8 +158,8 @@ def test_a_browser_without_a_key_gets_one_with_its_page(monkeypatch):
     assert re.fullmatch(r"lrlab=[0-9a-f]{32}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax", shown)
     assert answered()["set-cookie"] != shown
     assert "set-cookie" not in answered("text/javascript")
-    assert "set-cookie" not in answered(cookie=f"a=1; lrlab={KEY}")
-    for wrong in ("lrlab=", f"lrlab={KEY[1:]}", f"lrlab={KEY.upper()}", 'lrlab=";', "é=1", f"other={KEY}"):
+    assert "set-cookie" not in answered(cookie=f"a=1; lrlab={COOKIE}")
+    for wrong in ("lrlab=", f"lrlab={COOKIE[1:]}", f"lrlab={COOKIE.upper()}", 'lrlab=";', "é=1", f"other={COOKIE}"):
         assert "set-cookie" in answered(cookie=wrong)
 
 
@@ -215,14 +201,6 @@ def size_of(content):
     return [float(points) / 72 * 25.4 for points in box.groups()]
 
 
-def test_a_page_has_the_size_and_the_text_of_the_figure():
-    written = pdf.write((SVG.encode(), "Errors <b>&amp;</b> #panic()"))
-    assert written.startswith(b"%PDF") and size_of(written) == pytest.approx([85, 60], abs=0.1)
-    parts = expanded(written)
-    assert b"SourceSansPro" in parts and b"/ToUnicode" in parts, "letters can be searched and copied"
-    assert b"/Subtype /Image" not in parts and b"/Subtype/Image" not in parts
-
-
 @pytest.mark.attempt(
     "what is no figure, sent to be made a PDF: entities, references to files and addresses, bombs",
     "one sentence",
@@ -246,50 +224,33 @@ def test_what_is_no_figure_is_one_sentence(svg):
         pdf.write((svg, ""))
 
 
-def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
+async def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST}"):
     """Return the answer to a POST request."""
-    headers = [(b"host", HOST.encode()), (b"origin", origin.encode()), (b"cookie", cookie.encode())]
+    headers = [("host", HOST), ("origin", origin), ("cookie", cookie)]
     scope = {
-        "type": "http",
-        "method": "POST",
-        "path": f"/live/{token}/pdf",
-        "path_params": {"token": token},
-        "query_string": b"title=Errors",
-        "headers": headers,
-    }
+        "type": "http", "method": "POST", "path": f"/live/{token}/pdf", "path_params": {"token": token},
+        "query_string": urlencode({"title": "Errors <b>&amp;</b> #panic()"}).encode(),
+        "headers": [(name.encode(), value.encode("latin-1")) for name, value in headers],
+    }  # fmt: skip
     parts = [{"type": "http.request", "body": part, "more_body": k < 1} for k, part in enumerate((content, b""))]
 
     async def receive():
         return parts.pop(0)
 
-    return aside(asyncio.run, exports.answer(Request(scope, receive)))
+    return await exports.answer(Request(scope, receive))
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_tab_gets_the_pdf_of_its_figure(followed):
+@in_loop
+async def test_a_tab_gets_the_pdf_of_its_figure_with_its_size_and_text(followed, monkeypatch):
     tab, _ = followed(cookie=COOKIE)
-    answer = posted(tab.token, SVG.encode())
+    answer = await posted(tab.token, SVG.encode())
     assert (answer.status_code, answer.media_type) == (200, "application/pdf")
-    assert size_of(answer.body) == pytest.approx([85, 60], abs=0.1)
-    refused = posted(tab.token, b"<svg")
+    assert answer.body.startswith(b"%PDF") and size_of(answer.body) == pytest.approx([85, 60], abs=0.1)
+    parts = expanded(answer.body)
+    assert b"SourceSansPro" in parts and b"/ToUnicode" in parts, "letters can be searched and copied"
+    assert b"/Subtype /Image" not in parts and b"/Subtype/Image" not in parts
+    refused = await posted(tab.token, b"<svg")
     assert refused.status_code == 422 and b"figure must be an SVG" in refused.body
-
-
-@pytest.mark.parametrize(
-    ("token", "cookie", "origin"),
-    [
-        ("another", f"lrlab={COOKIE}", f"http://{HOST}"),
-        ("", f"lrlab={COOKIE[::-1]}", f"http://{HOST}"),
-        ("", f"lrlab={COOKIE}", "https://elsewhere.example"),
-    ],
-    ids=["token", "cookie", "origin"],
-)
-def test_others_get_none(followed, token, cookie, origin):
-    tab, _ = followed(cookie=COOKIE)
-    assert posted(token or tab.token, SVG.encode(), cookie, origin).status_code == 403
-
-
-def test_a_figure_of_any_size_does_not_fill_the_server(followed, monkeypatch):
-    tab, _ = followed(cookie=COOKIE)
     monkeypatch.setattr(exports, "MOST_BYTES", 100)
-    assert posted(tab.token, SVG.encode()).status_code == 413
+    assert (await posted(tab.token, SVG.encode())).status_code == 413
