@@ -10,7 +10,7 @@ import pytest
 
 import lrlab
 from lrlab.__main__ import main
-from lrlab.data.hints import Hints
+from lrlab.data.hints import NOTHING, Hints
 from lrlab.data.reading import read_given
 from lrlab.data.recover import read_task
 
@@ -27,6 +27,8 @@ def lines(rows, separator=",", decimal=".", heading=""):
 
 
 ROWS = np.column_stack([X, y])
+PAIRS = "".join(f"{u},{i},{1_206_000_000 - 8 * u - i}\n" for u in range(1, 9) for i in range(101, 109))
+"""Users, items and times."""
 BINARY = {
     "commas": lines(ROWS, heading="x1,x2,x3,target"),
     "spaces, no heading": lines(ROWS, " "),
@@ -67,28 +69,43 @@ def test_separators_decimals_and_encodings_are_recognized(name, encoding, tmp_pa
     assert given.words.startswith("40 samples, 3 features ") and "(binary 0/1)" in given.words
 
 
+@pytest.fixture
+def write(tmp_path):
+    """Return what writes a table, as text or as a frame, and returns its path."""
+
+    def write(table, name="t.csv", **how):
+        path = tmp_path / name
+        if isinstance(table, str):
+            path.write_text(table)
+        else:
+            table.to_parquet(path) if name.endswith("parquet") else table.to_csv(path, **{"index": False, **how})
+        return path
+
+    return write
+
+
+@pytest.fixture
+def read(write):
+    """Return what reads a table with hints."""
+    return lambda table, name="t.csv", hints=NOTHING, **how: read_given(write(table, name, **how), hints)
+
+
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("title", ["target", "label", "Class", "Y", "outcome"])
-def test_a_response_is_recognized_by_its_name_wherever_it_stands(place, title, tmp_path):
+def test_a_response_is_recognized_by_its_name_wherever_it_stands(place, title, read):
     frame = pd.DataFrame(X, columns=list("abc"))
     frame.insert(min(place, 3), title, y)
-    frame.to_parquet(tmp_path / "t.parquet")
-    given = read_given(tmp_path / "t.parquet")
+    given = read(frame, "t.parquet")
     assert np.array_equal(given.y, y) and given.names == ("a", "b", "c") and f"response `{title}`" in given.words
 
 
-def test_words_of_features_are_columns_of_0_and_1(tmp_path):
+def test_words_of_features_are_columns_of_0_and_1(read):
     frame = pd.DataFrame({"x": X[:, 0], "sex": np.where(X[:, 1] > 0, "m", "f"), "y": np.where(y, "yes", "no")})
-    frame.to_csv(tmp_path / "t.csv", index=False, encoding="cp1252")
-    given = read_given(tmp_path / "t.csv")
+    given = read(frame, encoding="cp1252")
     assert given.names == ("x", "sex=m") and np.array_equal(given.X[:, 1], X[:, 1] > 0)
     assert "response `y` (2 words: no, yes)" in given.words
-
-
-def test_a_column_that_is_called_like_a_word_of_another_is_a_feature(tmp_path):
-    frame = pd.DataFrame({"w=p": X[:, 0], "w": np.where(X[:, 1] > 0, "p", "q"), "y": y})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    given = read_given(tmp_path / "t.csv")
+    # A feature that is called like a word of another one.
+    given = read(pd.DataFrame({"w=p": X[:, 0], "w": np.where(X[:, 1] > 0, "p", "q"), "y": y}))
     assert given.names == ("w=p", "w=q") and np.array_equal(given.X, np.column_stack([X[:, 0], X[:, 1] <= 0]))
 
 
@@ -109,141 +126,122 @@ THOUSANDS = {
 
 @pytest.mark.parametrize("marks", THOUSANDS.values(), ids=THOUSANDS)
 @pytest.mark.parametrize("currency", ["", " €", "£"])
-def test_thousands_have_separators(marks, currency, tmp_path):
+def test_thousands_have_separators(marks, currency, read):
     prices = [f"{1000.5 * k:,.1f}".translate(str.maketrans(marks)) + currency for k in range(9)]
-    (tmp_path / "t.csv").write_text("width;price\n" + "".join(f'{k};"{price}"\n' for k, price in enumerate(prices)))
-    given = read_given(tmp_path / "t.csv")
+    given = read("width;price\n" + "".join(f'{k};"{price}"\n' for k, price in enumerate(prices)))
     assert np.array_equal(given.y, 1000.5 * np.arange(9)) and "thousands separators" in given.words
     assert ("currency signs" in given.words) == bool(currency)
 
 
-def test_points_elsewhere_tell_thousands_from_decimal_commas(tmp_path):
+def test_points_elsewhere_tell_thousands_from_decimal_commas(read):
     frame = pd.DataFrame({"pay": [f"{1000 + 7 * k:,}" for k in range(9)], "x": 0.25, "y": np.arange(9) / 8 - 0.7})
-    frame.to_csv(tmp_path / "t.csv", index=False, sep=";")
-    given = read_given(tmp_path / "t.csv")
+    given = read(frame, sep=";")
     assert np.array_equal(given.X[:, 0], 1000 + 7 * np.arange(9)) and "decimal commas" not in given.words
 
 
 @pytest.mark.parametrize(
     ("values", "clear"), [(["950", "1.200"], False), (["0", "1.234"], True), (["950", "1.2"], True)]
 )
-def test_points_that_may_stand_between_thousands_are_asked_about(values, clear, tmp_path):
+def test_points_that_may_stand_between_thousands_are_asked_about(values, clear, read):
     text = "pay;x;y\n" + "".join(f"{values[k % 2]};{k};{k % 3}\n" for k in range(30))
-    (tmp_path / "t.csv").write_text(text)
     if clear:
-        assert read_given(tmp_path / "t.csv", Hints(missing="none")).X[1, 0] == float(values[1])
+        assert read(text, hints=Hints(missing="none")).X[1, 0] == float(values[1])
         return
     with pytest.raises(
         lrlab.InputError, match="points of one meaning in column pay .*, got 1.200 beside 950: leave out"
     ):
-        read_given(tmp_path / "t.csv")
+        read(text)
 
 
-def test_fields_in_quotes_may_have_several_lines(tmp_path):
+def test_fields_in_quotes_may_have_several_lines(write):
     notes = ["first\n\n# second", 'a "quoted" word,\nor two'] * 20
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "note": notes, "y": y})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    assert len(read_given(tmp_path / "t.csv").y) == 40
-    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text() + '0,1,"open,1\n0,1,2,1\n')
+    path = write(pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "note": notes, "y": y}))
+    assert len(read_given(path).y) == 40
+    path.write_text(path.read_text() + '0,1,"open,1\n0,1,2,1\n')
     with pytest.raises(lrlab.InputError, match="closed quotes in line 102"):
-        read_given(tmp_path / "t.csv")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_quotes_inside_fields_that_hide_a_separator_are_refused(tmp_path):
-    (tmp_path / "t.csv").write_text("note,a,b,y\n" + "".join(f'5" pipe, 6" wide,{k},{k},{k % 2}\n' for k in range(9)))
-    with pytest.raises(lrlab.InputError, match="check separators and quotes"):
-        read_given(tmp_path / "t.csv")
+        read_given(path)
 
 
 @pytest.mark.parametrize("years", [range(2019, 2023), range(2000, 2020, 5), range(1, 5)])
-def test_whole_numbers_at_equal_steps_are_names_beside_words(years, tmp_path):
+def test_whole_numbers_at_equal_steps_are_names_beside_words(years, read):
     table = pd.DataFrame(rng.standard_normal((20, 4)), [f"c{k}" for k in range(20)], years)
-    table.where(rng.random((20, 4)) < 0.8).to_csv(tmp_path / "t.csv", index_label="country")
-    given = read_given(tmp_path / "t.csv")
+    given = read(table.where(rng.random((20, 4)) < 0.8), index=True, index_label="country")
     assert given.names == tuple(map(str, years)) and given.rows == tuple(table.index)
     # Without a heading the first row is data.
-    table.to_csv(tmp_path / "t.csv", header=False)
-    assert len(read_given(tmp_path / "t.csv").y) == 20
+    assert len(read(table, index=True, header=False).y) == 20
 
 
-def test_lines_above_a_table_and_percent_signs_are_stated(tmp_path):
-    body = lines(ROWS, ";", ",").replace("\n", "%\n")
-    (tmp_path / "t.csv").write_text("Report\nof March\n\na;b;c;y\n" + body)
-    given = read_given(tmp_path / "t.csv")
-    assert (
-        np.allclose(given.X, X)
-        and np.array_equal(given.y, y)
-        and "percent signs, without 2 lines above the table" in given.words
-    )
+def test_lines_above_a_table_and_percent_signs_are_stated(read):
+    given = read("Report\nof March\n\na;b;c;y\n" + lines(ROWS, ";", ",").replace("\n", "%\n"))
+    assert np.allclose(given.X, X) and np.array_equal(given.y, y)
+    assert "percent signs, without 2 lines above the table" in given.words
 
 
-def test_a_column_that_names_the_rows_is_stated(tmp_path):
+def test_a_column_that_names_the_rows_is_stated(read):
     frame = pd.DataFrame({"visit": pd.date_range("2020", periods=40).astype(str), "a": X[:, 0], "b": X[:, 1], "y": y})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    given = read_given(tmp_path / "t.csv")
+    given = read(frame)
     assert given.names == ("a", "b") and given.words.endswith(", row names `visit`")
-    frame.rename(columns={"visit": ""}).to_csv(tmp_path / "t.csv", index=False)
-    assert read_given(tmp_path / "t.csv").words.endswith(", row names")
+    assert read(frame.rename(columns={"visit": ""})).words.endswith(", row names")
 
 
 @pytest.mark.parametrize("title", ["", "id", "customer_id", "userId"])
 @pytest.mark.parametrize("kind", ["", "matrix"])
-def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, tmp_path):
+def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, read):
     frame = pd.DataFrame({title: 1000 - 7 * rng.permutation(40), "a": X[:, 0], "b": X[:, 1], "d": X[:, 2]})
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    given = read_given(tmp_path / "t.csv", Hints(kind=kind))
+    given = read(frame, hints=Hints(kind=kind))
     assert "row names" in given.words and set(given.names) <= {"a", "b", "d"}
     assert not kind or given.rows == tuple(map(str, frame[title]))
 
 
+@pytest.mark.filterwarnings("ignore::pandas.errors.ParserWarning")
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("x\n1\n2\n3\n", "a response and at least one feature"),
         ("yes,name,age\n1,ann,3\n0,bob,\n1,cy,4\n0,dee,4\n", "response column age must be known in all rows"),
         ("a,b,y\n.,1,2\n3,4,5\n4,5,6\n5,6,7\n", r"say missing=\. if it is missing"),
+        ("note,a,b,y\n" + '5" pipe, 6" wide,1,2,0\n' * 9, "check separators and quotes"),
+        ("user_id,item_id,timestamp\n" + PAIRS, "pairs without a value.*the third column is called timestamp"),
+        ("userId,movieId,date\n" + PAIRS, "pairs without a value.*the third column is called date"),
+        ("user,item\n" + re.sub(",12.*", "", PAIRS), "pairs without a value"),
     ],
 )
-def test_what_a_table_lacks_is_said_with_what_to_do(text, sentence, tmp_path):
-    (tmp_path / "t.csv").write_text(text)
+def test_what_a_table_lacks_is_said_with_what_to_do(text, sentence, read):
     with pytest.raises(lrlab.InputError, match=sentence):
-        read_given(tmp_path / "t.csv")
+        read(text)
 
 
 MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A"]
 
 
 @pytest.mark.parametrize("word", MISSING)
-def test_a_matrix_has_missing_entries_in_any_words(word, tmp_path):
+def test_a_matrix_has_missing_entries_in_any_words(word, read):
     table = np.where(rng.random((20, 4)) < 0.3, np.nan, rng.standard_normal((20, 4)).round(3))
     table[0] = [1.5, np.nan, 2.5, 3.5]
-    (tmp_path / "t.csv").write_text(lines(table, heading="a,b,c,d").replace("nan", word))
-    given = read_given(tmp_path / "t.csv")
+    given = read(lines(table, heading="a,b,c,d").replace("nan", word))
     assert np.allclose(given.y, table, equal_nan=True) and given.model == "inductive-completion"
     assert "a 20 x 4 matrix with" in given.words
 
 
 @pytest.mark.parametrize("hints", [{"kind": "matrix"}, {"model": "inductive-completion"}])
 @pytest.mark.parametrize("last", ["d", "target"])
-def test_a_stated_kind_or_model_makes_a_table_a_matrix(hints, last, tmp_path):
-    (tmp_path / "t.csv").write_text(lines(ROWS, heading=f"a,b,c,{last}"))
-    assert np.array_equal(read_task(tmp_path / "t.csv", Hints(**hints)).given.y, ROWS)
+def test_a_stated_kind_or_model_makes_a_table_a_matrix(hints, last, write):
+    path = write(lines(ROWS, heading=f"a,b,c,{last}"))
+    assert np.array_equal(read_task(path, Hints(**hints)).given.y, ROWS)
     with pytest.raises(lrlab.InputError, match="kind must be other than patterns for a table"):
-        read_given(tmp_path / "t.csv", Hints(kind="patterns"))
+        read_given(path, Hints(kind="patterns"))
 
 
 @pytest.mark.parametrize("said", [{"y": "a"}, {"Z": "c"}, {"kind": "responses"}])
-def test_stated_columns_contradict_the_model_of_a_matrix(said, tmp_path):
-    (tmp_path / "t.csv").write_text(lines(ROWS, heading="a,b,c,d"))
+def test_stated_columns_contradict_the_model_of_a_matrix(said, write):
     with pytest.raises(lrlab.InputError, match="y must be a table of numbers"):
-        lrlab.fit(tmp_path / "t.csv", Hints(model="inductive-completion", **said))
+        lrlab.fit(write(lines(ROWS, heading="a,b,c,d")), Hints(model="inductive-completion", **said))
 
 
 @pytest.mark.parametrize(("said", "name"), [("1", "id"), ("2", "a"), ("4", "c"), ("c", "c")])
-def test_the_number_of_a_column_counts_row_names(said, name, tmp_path):
-    (tmp_path / "t.csv").write_text("id,a,b,c\n" + "".join(f"{k},{k % 2},{k % 3},{k % 2}\n" for k in range(9)))
-    assert f"response `{name}`" in lrlab.fit(tmp_path / "t.csv", y=said, model="polynomial-network").task.given.words
+def test_the_number_of_a_column_counts_row_names(said, name, write):
+    path = write("id,a,b,c\n" + "".join(f"{k},{k % 2},{k % 3},{k % 2}\n" for k in range(9)))
+    assert f"response `{name}`" in lrlab.fit(path, y=said, model="polynomial-network").task.given.words
 
 
 def test_an_unknown_model_is_named_before_the_file_is_read(tmp_path):
@@ -252,55 +250,47 @@ def test_an_unknown_model_is_named_before_the_file_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("fault", ["#DIV/0!", "#REF!", "#N/A", "#NAME?"])
-def test_rows_that_begin_with_a_fault_of_a_spreadsheet_stay_and_comments_are_counted(fault, tmp_path):
+def test_rows_that_begin_with_a_fault_of_a_spreadsheet_stay_and_comments_are_counted(fault, read):
     text = lines(ROWS, heading="a,b,c,d") + f"{fault},1,2,1\n# late\n#later\n"
-    (tmp_path / "t.csv").write_text(text)
     with pytest.raises(lrlab.InputError, match="column a must be a finite number in each row, got nan in row 41"):
-        read_given(tmp_path / "t.csv", Hints(kind="responses"))
-    given = read_given(tmp_path / "t.csv", Hints(kind="matrix"))
+        read(text, hints=Hints(kind="responses"))
+    given = read(text, hints=Hints(kind="matrix"))
     assert np.isnan(given.y).sum() == 1 and given.words.endswith("(without 2 comments)")
 
 
-def test_a_row_of_sums_is_refused(tmp_path):
+def test_a_row_of_sums_is_refused(read):
     table = pd.DataFrame(
         {"store": [f"s{k}" for k in range(9)], "jan": np.arange(9), "feb": 2.5, "mar": np.arange(9) ** 2}
     )
     total = pd.DataFrame([["Total", *table.sum(numeric_only=True)]], columns=table.columns)
-    pd.concat([table, total]).to_csv(tmp_path / "t.csv", index=False)
     for kind in ("", "matrix"):
         with pytest.raises(lrlab.InputError, match="row Total must be one sample, got the sums of the rows above it"):
-            read_given(tmp_path / "t.csv", Hints(kind=kind))
+            read(pd.concat([table, total]), hints=Hints(kind=kind))
     # Species at sites: rare ones may be at the last site and at one other.
     species = pd.DataFrame(np.eye(9, 20, dtype=int), index=table.store)
     species.loc["s8", [0, 1, 2]] = 1
-    species.to_csv(tmp_path / "t.csv")
-    assert read_given(tmp_path / "t.csv", Hints(kind="matrix")).y.shape == (9, 20)
+    assert read(species, hints=Hints(kind="matrix"), index=True).y.shape == (9, 20)
 
 
-def test_words_with_numbers_between_tabs_are_not_separated_by_spaces(tmp_path):
-    frame = ratings(user="user", artist="item", plays="value").assign(
-        artist=lambda one: "The " + one.artist.astype(str)
-    )
-    frame.to_csv(tmp_path / "r.tsv", index=False, sep="\t")
-    assert "separated by tabs" in read_given(tmp_path / "r.tsv", Hints(kind="triples")).words
+def test_words_with_numbers_between_tabs_are_not_separated_by_spaces(read):
+    frame = ratings(user="user", artist="item", plays="value")
+    frame["artist"] = "The " + frame.artist.astype(str)
+    assert "separated by tabs" in read(frame, hints=Hints(kind="triples"), sep="\t").words
 
 
 @pytest.mark.parametrize("days", [1, 40])
-def test_dates_and_levels_of_names_in_parquet_are_words(days, tmp_path):
+def test_dates_and_levels_of_names_in_parquet_are_words(days, read):
     frame = pd.DataFrame(X, columns=list("abc")).assign(day=pd.date_range("2024", periods=40).date, y=y)
     frame["day"] = frame.day.where(frame.index < days, frame.day[0])
-    frame.set_axis(pd.MultiIndex.from_product([["g"], frame.columns]), axis=1).to_parquet(tmp_path / "t.parquet")
-    given = read_given(tmp_path / "t.parquet")
+    given = read(frame.set_axis(pd.MultiIndex.from_product([["g"], frame.columns]), axis=1), "t.parquet")
     assert given.X.shape == (40, 3) and "response `('g', 'y')`" in given.words
 
 
-def test_a_far_value_of_the_response_is_asked_about_but_not_a_count(tmp_path):
-    frame = pd.DataFrame(X, columns=list("abc")).assign(y=np.where(y, -999, X[:, 0]))
-    frame.to_csv(tmp_path / "t.csv", index=False)
+def test_a_far_value_of_the_response_is_asked_about_but_not_a_count(read):
+    frame = pd.DataFrame(X, columns=list("abc"))
     with pytest.raises(lrlab.InputError, match="column y must be free of values that stand for missing ones"):
-        read_given(tmp_path / "t.csv")
-    frame.assign(y=np.where(y, 0, np.arange(40) % 5 + 1)).to_csv(tmp_path / "t.csv", index=False)
-    assert "response `y` (real)" in read_given(tmp_path / "t.csv").words
+        read(frame.assign(y=np.where(y, -999, X[:, 0])))
+    assert "response `y` (real)" in read(frame.assign(y=np.where(y, 0, np.arange(40) % 5 + 1))).words
 
 
 def ratings(**columns):
@@ -329,41 +319,28 @@ def ratings(**columns):
     ],
 )
 @pytest.mark.parametrize("heading", [True, False])
-def test_the_rating_is_found_by_its_name(columns, heading, tmp_path):
+def test_the_rating_is_found_by_its_name(columns, heading, read):
     frame = ratings(**columns)
     if not heading and list(columns.values())[:3] != ["user", "item", "value"]:
         pytest.skip("without names the order counts")
-    frame.to_csv(tmp_path / "r.csv", index=False, header=heading and "1" not in columns)
-    given = read_given(tmp_path / "r.csv")
+    given = read(frame, header=heading and "1" not in columns)
     rows, items, values = given.y
     want = ratings(u="user", i="item", v="value")
     assert [given.rows[k] for k in rows] == list(want.u.astype(str)) and np.array_equal(values, want.v)
     assert [given.names[k] for k in items] == list(want.i.astype(str)) and "12" not in given.words.split(" x ")[0][-3:]
 
 
-def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(tmp_path):
-    ratings(user="user", item="item", rating="value", time="time").to_csv(tmp_path / "r.csv")
-    assert read_given(tmp_path / "r.csv").words.endswith("(`user` x `item`)")
-    ratings(user="user", item="item", year="time", rating="value").to_csv(tmp_path / "r.csv", index=False)
-    assert "(`user` x `item`), without column year" in read_given(tmp_path / "r.csv").words
-    frame = ratings(user="user", temperature="item", score="value").assign(temperature=lambda one: one.temperature / 10)
-    frame.to_csv(tmp_path / "r.csv", index=False)
-    assert "2 features user..temperature, response `score` (real)" in read_given(tmp_path / "r.csv").words
+def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(read):
+    rated = read(ratings(user="user", item="item", rating="value", time="time"), index=True)
+    assert rated.words.endswith("(`user` x `item`)")
+    rated = read(ratings(user="user", item="item", year="time", rating="value"))
+    assert "(`user` x `item`), without column year" in rated.words
+    frame = ratings(user="user", temperature="item", score="value")
+    frame["temperature"] /= 10
+    assert "2 features user..temperature, response `score` (real)" in read(frame).words
     # Which of semester and points is the value is unclear: the last column is the response.
     frame = ratings(student="user", exam="item", semester="value", points="value")
-    frame.astype({"student": str}).to_csv(tmp_path / "r.csv", index=False)
-    assert "response `points` (real)" in read_given(tmp_path / "r.csv").words
-
-
-@pytest.mark.parametrize(
-    "columns", [["user_id", "item_id", "timestamp"], ["user", "item"], ["userId", "movieId", "date"]]
-)
-def test_pairs_without_a_value_are_named(columns, tmp_path):
-    roles = dict(zip(columns, ("user", "item", "time"), strict=False))
-    ratings(**roles).to_csv(tmp_path / "r.csv", index=False)
-    with pytest.raises(lrlab.InputError, match="pairs without a value") as refused:
-        read_given(tmp_path / "r.csv")
-    assert len(columns) < 3 or f"the third column is called {columns[2]}" in str(refused.value)
+    assert "response `points` (real)" in read(frame.astype({"student": str})).words
 
 
 @pytest.mark.parametrize(
@@ -377,18 +354,18 @@ def test_pairs_without_a_value_are_named(columns, tmp_path):
         ([5, 4], "mean", 1.5),
     ],
 )
-def test_of_duplicates_the_newest_or_the_mean_counts(times, duplicates, value, tmp_path):
+def test_of_duplicates_the_newest_or_the_mean_counts(times, duplicates, value, write):
     frame = pd.DataFrame({"user": ["a", "a", "b"], "item": ["p", "p", "q"], "rating": [1.0, 2.0, 3.0]})
     if times:
         frame["date"] = [*times, times[0]]
-    frame.to_csv(tmp_path / "r.csv", index=False)
+    path, hints = write(frame), Hints(duplicates=duplicates)
     with pytest.raises(lrlab.InputError, match="a, p twice"):
-        read_given(tmp_path / "r.csv")
+        read_given(path)
     if isinstance(value, str):
         with pytest.raises(lrlab.InputError, match=value):
-            read_given(tmp_path / "r.csv", Hints(duplicates=duplicates))
+            read_given(path, hints)
         return
-    given = read_given(tmp_path / "r.csv", Hints(duplicates=duplicates))
+    given = read_given(path, hints)
     assert dict(zip(given.y[0], given.y[2], strict=True))[given.rows.index("a")] == value
 
 
@@ -401,20 +378,21 @@ SENTINELS = {
 
 
 @pytest.mark.parametrize("name", SENTINELS)
-def test_a_value_that_may_stand_for_a_missing_one_is_asked_about(name, tmp_path, capsys):
-    table, path = SENTINELS[name], tmp_path / "t.csv"
+def test_a_value_that_may_stand_for_a_missing_one_is_asked_about(name, write, capsys):
+    table = SENTINELS[name]
     value = {"99": 99, "0": 0, "-1": -1, "-999": -999}[name.split()[0]]
-    path.write_text(lines(table, heading="a,b,c,d,e,f"))
+    path = write(lines(table, heading="a,b,c,d,e,f"))
     with pytest.raises(lrlab.InputError, match=f"{value} in .*say missing={value} if they are missing"):
         read_given(path, Hints(kind="matrix"))
     known = np.isfinite(read_given(path, Hints(kind="matrix", missing=f"{value}")).y)
     assert np.array_equal(known, table != value)
     assert np.isfinite(read_given(path, Hints(kind="matrix", missing="none")).y).all()
-    pd.DataFrame(table, columns=list("abcdef")).to_parquet(tmp_path / "t.parquet")
-    rows = lines(table, heading="\n".join(["@relation t", *(f"@attribute {one} real" for one in "abcdef"), "@data"]))
-    (tmp_path / "t.arff").write_text(rows)
-    for suffix in (".parquet", ".arff"):
-        marked = read_given(path.with_suffix(suffix), Hints(kind="matrix", missing=f"{value}"))
+    heading = "\n".join(["@relation t", *(f"@attribute {one} real" for one in "abcdef"), "@data"])
+    for other, suffix in (
+        (pd.DataFrame(table, columns=list("abcdef")), "parquet"),
+        (lines(table, heading=heading), "arff"),
+    ):
+        marked = read_given(write(other, f"t.{suffix}"), Hints(kind="matrix", missing=f"{value}"))
         assert np.array_equal(np.isfinite(marked.y), known)
     assert main(["fit", str(path), "--kind", "matrix"]) == 2 and f"missing={value}" in capsys.readouterr().err
 
@@ -428,9 +406,8 @@ def test_a_value_that_may_stand_for_a_missing_one_is_asked_about(name, tmp_path,
         rng.poisson(2.0, (30, 4)),
     ],
 )
-def test_zeros_and_ones_incomes_and_counts_are_not_asked_about(table, tmp_path):
-    (tmp_path / "t.csv").write_text(lines(table, heading="a,b,c,d"))
-    assert np.array_equal(read_given(tmp_path / "t.csv", Hints(kind="matrix")).y, table)
+def test_zeros_and_ones_incomes_and_counts_are_not_asked_about(table, read):
+    assert np.array_equal(read(lines(table, heading="a,b,c,d"), hints=Hints(kind="matrix")).y, table)
 
 
 def test_saturated_pixels_of_patterns_are_asked_about_and_left_out(tmp_path):
@@ -444,18 +421,17 @@ def test_saturated_pixels_of_patterns_are_asked_about_and_left_out(tmp_path):
         read_given(tmp_path / "p.npz", Hints(missing="dark"))
 
 
-def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(tmp_path, capsys):
-    ratings(user="user", item="item", rating="value").to_csv(tmp_path / "r.csv", index=False)
+def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(write, tmp_path, capsys):
+    rated = str(write(ratings(user="user", item="item", rating="value"), "r.csv"))
     users = [f"{u},{u % 3},{'a|b' if u % 2 else 'b'}" for u in range(12, 0, -1)]
-    (tmp_path / "u.csv").write_text("\n".join(["user,age,tags", *users]))
-    files = [str(tmp_path / name) for name in ("r.csv", "u.csv", "out.csv")]
-    assert main(["fit", files[0], "--users", files[1], "--biases", "--rank", "1", "--save", files[2]]) == 0
-    out = capsys.readouterr().out
-    assert "60 entries `rating` of a 8 x 8 matrix (`user` x `item`), 3 row features" in out and "altmin" in out
-    completed = pd.read_csv(files[2], index_col=0)
+    side, out = str(write("\n".join(["user,age,tags", *users]), "u.csv")), str(tmp_path / "out.csv")
+    assert main(["fit", rated, "--users", side, "--biases", "--rank", "1", "--save", out]) == 0
+    said = capsys.readouterr().out
+    assert "60 entries `rating` of a 8 x 8 matrix (`user` x `item`), 3 row features" in said and "altmin" in said
+    completed = pd.read_csv(out, index_col=0)
     assert completed.shape == (8, 8) and completed.notna().all().all()
-    (tmp_path / "u.csv").write_text("\n".join(["user,age,tags", *users[3:-2]]))
-    assert main(["fit", files[0], "--users", files[1]]) == 2 and "features of each member" in capsys.readouterr().err
+    write("\n".join(["user,age,tags", *users[3:-2]]), "u.csv")
+    assert main(["fit", rated, "--users", side]) == 2 and "features of each member" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,6 @@ def test_models_lists_parameters_and_solvers(capsys):
     assert main(["models"]) == 0
     short = capsys.readouterr().out
     assert len(short.splitlines()) == len(catalog.MODELS) + 1 and "--set" not in short
-    assert main(["models", "one-bit-sensin"]) == 2 and 'did you mean "one-bit-sensing"?' in capsys.readouterr().err
     text = ""
     for model in ("polynomial-network", "one-bit-sensing"):
         assert main(["models", model]) == 0
@@ -82,6 +81,17 @@ def test_paper_prints_its_verdicts_as_one_json_document(arguments, capsys, tmp_p
     assert len({claim["preset"] for claim in document["claims"]}) > 10 or len(document["claims"]) == 1
 
 
+def refused(arguments, capsys):
+    """Run a command that ends with status 2; return the only line of its errors."""
+    try:
+        status = main(arguments)
+    except SystemExit as end:
+        status = end.code
+    printed = capsys.readouterr()
+    assert status == 2 and printed.out == "" and printed.err.count("\n") == 1
+    return printed.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -91,22 +101,20 @@ def test_paper_prints_its_verdicts_as_one_json_document(arguments, capsys, tmp_p
         ([*SOLVE, "--set", "p=10", "--set", "n=12"], "n must be at least 2p = 20 for this solver, got 12"),
         ([*SOLVE, "--set", "n"], "--set must be of the form NAME=VALUE, got n"),
         ([*SOLVE, "--set", "nois=1"], 'did you mean "noise"?'),
+        (["models", "one-bit-sensin"], 'did you mean "one-bit-sensing"?'),
         (["solve", "one-bit", "--solver", "x"], "model must be one of one-bit-sensing"),
         (["solve", "one-bit-sensing", "--solver", "pairwise"], 'did you mean "pairwise-moment"?'),
         (["solve", "one-bit-sensing"], "the following arguments are required: --solver"),
         (["paper", "nobody2000-fig1"], "preset must be one of"),
         (["paper", "yi2015-fig1", "--shipped"], "paper must be a name, or --all"),
         (["fly"], "invalid choice: 'fly'"),
+        (["app", "--port", "0"], "--port must be a whole number in 1..65535, got 0: name another port"),
+        (["app", "--port", "x"], "argument --port: invalid int value: 'x'"),
+        (["app", "--with", "missing.py"], "with must be a Python file that is there, got "),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, sentence, capsys):
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        status = end.code
-    printed = capsys.readouterr()
-    assert status == 2 and printed.out == ""
-    assert printed.err.count("\n") == 1 and sentence in printed.err
+    assert sentence in refused(arguments, capsys)
 
 
 def test_the_advice_on_memory_fits_the_solver(monkeypatch, capsys):
@@ -117,8 +125,7 @@ def test_the_advice_on_memory_fits_the_solver(monkeypatch, capsys):
         ("one-bit-phase-retrieval", "gamp", ""),
         ("one-bit-sensing", "pairwise-moment", ""),
     ):
-        assert main(["solve", model, "--solver", solver, *large]) == 2
-        printed = capsys.readouterr().err
+        printed = refused(["solve", model, "--solver", solver, *large], capsys)
         assert f"such as {advised}" in printed if advised else "take a solver" not in printed
 
 
@@ -143,29 +150,11 @@ def without(monkeypatch):
     return leave_out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["--port", "0"], "--port must be a whole number in 1..65535, got 0: name another port"),
-        (["--port", "x"], "argument --port: invalid int value: 'x'"),
-        (["--with", "missing.py"], "with must be a Python file that is there, got "),
-    ],
-)
-def test_a_wrong_argument_is_one_sentence(capsys, arguments, sentence):
-    try:
-        status = main(["app", *arguments])
-    except SystemExit as ended:
-        status = ended.code
-    error = capsys.readouterr().err
-    assert status == 2 and sentence in error and error.count("\n") == 1
-
-
 def test_a_port_that_is_taken_is_one_sentence(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        assert main(["app", "--port", str(taken.getsockname()[1])]) == 2
-    assert capsys.readouterr().err.endswith(": name another port\n")
+        assert refused(["app", "--port", str(taken.getsockname()[1])], capsys).endswith(": name another port\n")
 
 
 def test_arguments_are_what_the_server_is_started_with(monkeypatch, tmp_path):
@@ -187,9 +176,8 @@ def test_arguments_are_what_the_server_is_started_with(monkeypatch, tmp_path):
 
 def test_without_streamlit_a_sentence_says_what_to_install(capsys, without):
     without("streamlit")
-    assert main(["app"]) == 2
-    assert "streamlit must be installed for the pages" in (said := capsys.readouterr().err)
-    assert said.endswith("pip install 'lrlab[app]'\n") and said.count("\n") == 1
+    said = refused(["app"], capsys)
+    assert "streamlit must be installed for the pages" in said and said.endswith("pip install 'lrlab[app]'\n")
 
 
 def test_without_an_engine_a_sweep_says_what_to_install(without):
@@ -209,18 +197,9 @@ def test_another_missing_module_is_not_explained_away():
         importlib.import_module("no_such_module")
 
 
-LRLAB = [sys.executable, "-m", "lrlab"]
-MEAN = ["solve", "one-bit-sensing", "--solver", "marginal-mean", "--set", "n=200"]
-
-
-def run(*arguments, **environment):
-    environment = {**os.environ, **environment}
-    return subprocess.run([*LRLAB, *arguments], capture_output=True, text=True, env=environment, errors="replace")
-
-
-def shell(line, **environment):
-    command = line.replace("lrlab", " ".join(LRLAB), 1)
-    environment = {**os.environ, **environment}
+def run(line, **environment):
+    """Run a line of a shell, in which `lrlab` is the command, with more variables in its environment."""
+    command, environment = line.replace("lrlab", f"{sys.executable} -m lrlab", 1), {**os.environ, **environment}
     return subprocess.run(["sh", "-c", command], capture_output=True, text=True, env=environment, errors="replace")
 
 
@@ -240,21 +219,20 @@ def shell(line, **environment):
     ],
 )
 def test_output_that_cannot_be_written_is_one_sentence(line, status, sentence):
-    done = shell(line)
+    done = run(line)
     assert done.returncode == status, done.stderr
     assert sentence in done.stderr and done.stderr.count("\n") == bool(sentence) and done.stdout == ""
 
 
 @pytest.mark.slow
 def test_an_encoding_that_lacks_characters_gets_codes():
-    done = run("models", PYTHONIOENCODING="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "one-bit-sensing" in done.stdout
+    done = run("lrlab models", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "") and "one-bit-sensing" in done.stdout
 
 
 @pytest.mark.slow
 def test_python_without_docstrings_reads_the_same_catalog():
-    done = run("models", "--json", PYTHONOPTIMIZE="2")
+    done = run("lrlab models --json", PYTHONOPTIMIZE="2")
     assert done.returncode == 0, done.stderr
     listed = {(m["model"], s["solver"]): s["reference"] for m in json.loads(done.stdout) for s in m["solvers"]}
     assert listed == {(m, e.name): e.reference for m in catalog.MODELS for e in catalog.solvers_for(m)}
@@ -302,7 +280,7 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 )
 def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):
     (tmp_path / "own.py").write_text(PLUGIN.format(first=first, last=last))
-    done = run(*MEAN[:3], "noisy", "--json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
+    done = run("lrlab solve one-bit-sensing --solver noisy --json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
     assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
     assert "Warning:" not in done.stderr and "catalog.py" not in done.stderr
     assert "hello from the file" in done.stderr
@@ -336,12 +314,7 @@ def test_printable_writes_what_moves_the_cursor_as_codes():
     ],
 )
 def test_messages_are_clean(arguments, capsys):
-    try:
-        status = main(arguments)
-    except SystemExit as end:
-        status = end.code
-    printed = capsys.readouterr()
-    assert status == 2 and printed.err.count("\n") == 1 and clean(printed.err) and printed.out == ""
+    assert clean(refused(arguments, capsys))
 
 
 @pytest.mark.attempt(
