@@ -257,59 +257,59 @@ def test_hostile_arrays_end_in_one_sentence(name):
     assert "[[" not in sentence and "\n" not in sentence
 
 
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"model": "flipped"}, "model must be one of"),
-        ({"model": "one-bit"}, "model must be one of (?!.*one-bit-completion)"),
-        ({"model": "multilabel"}, "y must be a table of 1, 0 and -1"),
-        ({"solver": "als"}, "solver must be made for"),
-        ({"solver": "nothing"}, "solver must be one of"),
-        ({"held_out": 1}, "held_out must be"),
-        ({"scaling": "rows"}, "scaling must be one of"),
-        ({"steps": 3}, "option must be one of"),
-        ({"n": 3}, "option must be one of"),
-        ({"truth": "phantom"}, "option must be one of"),
-        ({"file": "x"}, "option must be one of"),
-        ({"max_iter": 0}, "max_iter must be"),
-        ({"sparsity": 99}, "sparsity must be"),
-        ({"Z": X1, "model": "flipped-logistic"}, "Z must be left out"),
-    ],
-)
-def test_wrong_options_end_in_one_sentence(options, match):
+RESPONSES = y1, X1
+WRONG = [
+    (RESPONSES, {"model": "flipped"}, "model must be one of"),
+    (RESPONSES, {"model": "one-bit"}, "model must be one of (?!.*one-bit-completion)"),
+    (RESPONSES, {"model": "multilabel"}, "y must be a table of 1, 0 and -1"),
+    (RESPONSES, {"solver": "als"}, "solver must be made for"),
+    (RESPONSES, {"solver": "nothing"}, "solver must be one of"),
+    (RESPONSES, {"held_out": 1}, "held_out must be"),
+    (RESPONSES, {"scaling": "rows"}, "scaling must be one of"),
+    (RESPONSES, {"steps": 3}, "option must be one of"),
+    (RESPONSES, {"n": 3}, "option must be one of"),
+    (RESPONSES, {"truth": "phantom"}, "option must be one of"),
+    (RESPONSES, {"file": "x"}, "option must be one of"),
+    (RESPONSES, {"max_iter": 0}, "max_iter must be"),
+    (RESPONSES, {"sparsity": 99}, "sparsity must be"),
+    (RESPONSES, {"Z": X1, "model": "flipped-logistic"}, "Z must be left out"),
+    ((yQ, XQ), {}, "polynomial-network for y = x"),
+    ((y1, X1 + 1j), {"model": "flipped-logistic"}, "must be real, got complex numbers"),
+    ((yQ, XQ + 1j), {"model": "polynomial-network"}, "must be real, got complex numbers"),
+    ((y1, X1 + 1j, X1), {"model": "rank-one-sensing"}, "must be real, got complex numbers"),
+    ((X1 + 1j,), {"model": TABLE}, "must be real, got complex numbers"),
+    (
+        (([0.5, 0, 1, 1], [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]),),
+        {},
+        "rows must be whole numbers from 0 to 2147483647, got 0.5 at position 1",
+    ),
+    (
+        (y1, np.where(np.arange(60)[:, None] == 2, "yes", X1.astype(str))),
+        {"model": "flipped-logistic"},
+        "X must be a table of numbers, got 'yes': leave words out",
+    ),
+    (
+        (1e-250 * yA, A),
+        {"model": "phase-retrieval"},
+        "y must be of numbers that are 0, or some of them 1e-100 in size, got",
+    ),
+]
+WORDS = [
+    (["yes"], "y must be of two values, got one: give rows of both"),
+    ([1.0], "y must be of two values, got one"),
+    (["a", "b", "c"], "y must be of two values, got 3 values: code"),
+    (["a", "b", None], "y must be a word in each row, got None in row 3: fill it in"),
+    (["a", np.nan, "b"], "y must be a word in each row, got nan in row 2: fill it in"),
+    (["a", pd.NA, "b"], "y must be a word in each row, got <NA> in row 2: fill it in"),
+]
+WRONG += [
+    ((np.array((words * 60)[:60], dtype=object), X1), {"model": model}, match)
+    for words, match in WORDS
+    for model in ("", "flipped-logistic")
+]
+
+
+@pytest.mark.parametrize(("given", "options", "match"), WRONG)
+def test_wrong_data_and_options_end_in_one_sentence(given, options, match):
     with pytest.raises(lrlab.InputError, match=match):
-        lrlab.recover(y1, X1, **options)
-
-
-@pytest.mark.parametrize("model", ["", "flipped-logistic"])
-@pytest.mark.parametrize(
-    ("words", "match"),
-    [
-        (["yes"], "y must be of two values, got one: give rows of both"),
-        ([1.0], "y must be of two values, got one"),
-        (["a", "b", "c"], "y must be of two values, got 3 values: code"),
-        (["a", "b", None], "y must be a word in each row, got None in row 3: fill it in"),
-        (["a", np.nan, "b"], "y must be a word in each row, got nan in row 2: fill it in"),
-        (["a", pd.NA, "b"], "y must be a word in each row, got <NA> in row 2: fill it in"),
-    ],
-)
-def test_words_that_are_no_two_answers_end_in_one_sentence(words, match, model):
-    y = np.array((words * 60)[:60], dtype=object)
-    with pytest.raises(lrlab.InputError, match=match):
-        lrlab.recover(y, X1, model=model)
-
-
-def test_what_is_wrong_is_named_with_its_place():
-    with pytest.raises(
-        lrlab.InputError, match="rows must be whole numbers from 0 to 2147483647, got 0.5 at position 1"
-    ):
-        lrlab.recover(([0.5, 0, 1, 1], [0, 1, 0, 1], [1.0, 2.0, 3.0, 4.0]))
-    with pytest.raises(lrlab.InputError, match="X must be a table of numbers, got 'yes': leave words out"):
-        lrlab.recover(y1, np.where(np.arange(len(y1))[:, None] == 2, "yes", X1.astype(str)), model="flipped-logistic")
-    with pytest.raises(lrlab.InputError, match="y must be of numbers that are 0, or some of them 1e-100 in size, got"):
-        lrlab.recover(1e-250 * yA, A, model="phase-retrieval")
-
-
-def test_numbers_beside_one_table_need_a_model():
-    with pytest.raises(lrlab.InputError, match="polynomial-network for y = x"):
-        lrlab.recover(yQ, XQ)
+        lrlab.recover(*given, **options)

@@ -273,16 +273,6 @@ def test_magnitudes_that_fit_nothing_may_be_intensities():
 
 
 @pytest.mark.parametrize(
-    "model", ["flipped-logistic", "polynomial-network", "rank-one-sensing", "inductive-completion"]
-)
-def test_complex_numbers_are_refused_if_the_model_is_real(model):
-    Z = X if model == "rank-one-sensing" else None
-    given = X + 1j if model == "inductive-completion" else y
-    with pytest.raises(lrlab.InputError, match="must be real, got complex numbers"):
-        lrlab.recover(given, None if model == "inductive-completion" else X + 1j, Z, model=model)
-
-
-@pytest.mark.parametrize(
     ("rows", "without"),
     [
         (np.c_[X, X[:, 0] + X[:, 1]], [0, 1, 4]),
