@@ -16,7 +16,7 @@ from pathlib import Path
 import sklearn.datasets  # noqa: F401
 
 from lrlab.parameters import InputError
-from tests.data.hostile_rows import CASES, Case
+from tests.data.hostile import CASES, Case
 
 SECONDS, MEGABYTES = 1.0, 200.0
 

@@ -18,8 +18,7 @@ from lrlab.data.label_models import load_model
 from lrlab.data.reading import read_given
 from lrlab.parameters import InputError
 from tests.data import cases
-from tests.data.hostile_files import KINDS, npz, text
-from tests.data.hostile_rows import CASES, COMPRESSED, KERNEL, PARTS, saved
+from tests.data.hostile import CASES, COMPRESSED, KERNEL, KINDS, PARTS, npz, saved, text
 
 SEED = 20_026
 MEMORY_BYTES = 200 * 10**6

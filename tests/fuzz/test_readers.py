@@ -27,7 +27,7 @@ from lrlab.presets import sweeps as library
 from lrlab.protocol import Limits
 from lrlab.sweeps.toml import parse, to_toml
 from tests.data.cases import save_npz
-from tests.data.hostile_rows import COMPRESSED, KERNEL, PARTS, npy, npz, png, saved
+from tests.data.hostile import COMPRESSED, KERNEL, PARTS, npy, npz, png, saved
 from tests.data.test_rows import FILES, XML
 from tests.fuzz.drawing import NUMBERS, TOKENS, changed, changed_archive, changed_bytes, drawn
 from tests.solvers.driving import dense

@@ -16,8 +16,8 @@ from lrlab.ui.own_data import view
 from lrlab.ui.own_data.source import TILES, carry_out, roles, short_name
 from lrlab.ui.shared import live
 from tests.data import cases
-from tests.data.hostile_files import KINDS as HOSTILE
-from tests.data.hostile_files import npz
+from tests.data.hostile import KINDS as HOSTILE
+from tests.data.hostile import npz
 from tests.thorough import a_third, but
 from tests.ui import driving
 from tests.ui.driving import drawn, errors
