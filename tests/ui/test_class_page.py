@@ -117,12 +117,6 @@ def test_the_screen_of_the_teacher_is_that_of_the_browser_that_opened_the_class(
     assert room.find(one.code) is None and at.session_state["live:to"][0].endswith("/converge?p=8")
 
 
-def test_a_code_that_no_class_has_is_one_sentence():
-    assert errors(visit(code="NOPE")) == [
-        "code must be the code of an open class, got NOPE: ask your teacher; it may have ended"
-    ]
-
-
 COLUMNS = np.linspace(0.05, 0.95, 13)
 ROW = 0.075
 TRUE = 0.1 + 0.5 * COLUMNS

@@ -1,10 +1,8 @@
 """The page Run: its controls, exported code, limits on runs, faults that users saw."""
 
 import base64
-import io
 import json
-import subprocess
-import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,8 +13,6 @@ from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
 from lrlab.runs import theory
-from lrlab.ui.shared import code
-from tests.thorough import a_third
 from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, place, words
 from tests.waiting import PATIENCE, until
 
@@ -107,17 +103,12 @@ def test_an_update_of_a_run_sends_its_numbers_and_little_else():
 
 def test_few_marks_follow_a_dragged_slider_and_all_return_at_rest():
     at = finished(opened_run(p="1000", sparsity="10", solvers="marginal-mean"), "converge")
-    assert count_of(at) == 1000
+    x = figure(at, "converge-estimate")["data"][-1]["x"]
+    assert len(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"])) == 1000
     previews = at.session_state["live:tab"].previews
     preview = next(preview for key, preview in previews.items() if key.endswith(".n"))
     # A slow worker needs some tries.
     until(lambda: len(preview.show(0)["converge.estimate"].data[-1].x) == MOVING_MARKS)
-
-
-def count_of(at):
-    """Return the number of marks of the last estimate that a page shows."""
-    x = figure(at, "converge-estimate")["data"][-1]["x"]
-    return len(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"]))
 
 
 LONG = {"solvers": "pairwise-moment", "p": "200", "x-axis": "n", "x-from": "10000", "x-to": "20000", "x-points": "4"}
@@ -159,78 +150,41 @@ def test_a_paused_sweep_is_not_resumed_beside_another(monkeypatch):
     assert first.wait(PATIENCE)
 
 
-def exported(page, given):
-    """Return a page whose run is over, its name today, its code as Python, and the code of its notebook's cells."""
-    page, given = current(page, given)
-    at = finished(opened(page, **given), page)
-    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
-    at.run()
-    python = next(block.value for block in at.code if block.value.startswith("import lrlab"))
-    names = [button.proto.label for button in at.get("download_button")]
-    assert {"Python (.py)", "Notebook (.ipynb)"} <= set(names)
-    run = at.session_state[f"{page}:run"]
-    figures = {"converge": lambda: code.figure([one.job for one in run.runs]), "transition": lambda: "lrlab.map(table)"}
-    return at, page, python, cells(code.notebook("lrlab", python, figures.get(page, str)()))
-
-
-def cells(notebook):
-    """Return the code of a notebook's cells as one script."""
-    book = json.loads(notebook)
-    assert book["nbformat"] == 4 and book["cells"][0]["cell_type"] == "markdown"
-    return "\n".join(cell["source"] for cell in book["cells"] if cell["cell_type"] == "code")
-
-
-def printed(script, folder):
-    """Run a script away from the folder of this repository, and return its output."""
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=folder, check=True)
-    return done.stdout
-
-
-def compare(at, page, text):
-    """Check that a script printed the numbers of the page, to 1e-9."""
-    run = at.session_state[f"{page}:run"]
-    if page == "converge":
-        for line, one in zip(text.strip().splitlines(), run.runs, strict=True):
-            stop, _, scores = line.partition("{")
-            result = eval("{" + scores, {"nan": float("nan"), "inf": float("inf"), "np": np})
-            assert stop.strip() == one.trace.stop.value
-            for name, value in one.trace.metrics.items():
-                assert result[name] == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), name
-        return
-    table = pd.read_csv(io.StringIO(text))
-    if page == "spectrum":
-        shown = pd.DataFrame([row for number in sorted(run.values) for row in run.values[number]])
-        keys = [name for name in shown if name in table and shown[name].dtype.kind == "f"]
-        assert keys
-        for name in keys:
-            assert np.sort(table[name]) == pytest.approx(np.sort(shown[name]), rel=1e-9, abs=1e-9, nan_ok=True), name
-        return
-    sweep = run.sweep
-    metric, by = sweep.contour.metric, [*sweep.grid, "solver"]
-    shown = run.results.table(metric).set_index(by)["mean"].dropna().sort_index()
-    each = table[np.isfinite(table[metric])].groupby(by)[metric].mean().sort_index()
-    assert list(each.index) == list(shown.index)
-    assert each.to_numpy() == pytest.approx(shown.to_numpy(), rel=1e-9, abs=1e-9)
-
-
 SMALL_SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "points": "2", "trials": "2"}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("page", "given"),
-    a_third(
-        [
-            ("converge", {"n": "400", "p": "8", "noise": "0.3", "solvers": "pairwise-moment,sir", "seed": "1003"}),
-            ("sweep", {"n": "400", "p": "8", "x-points": "2", "trials": "2", "solvers": "marginal-mean"}),
-            ("spectrum", SMALL_SPECTRUM),
-        ]
-    ),
-    ids=["notebook of a run", "sweep", "spectrum"],
+    [
+        ("converge", {"n": "400", "p": "8", "noise": "0.3", "solvers": "pairwise-moment,sir", "seed": "1003"}),
+        ("sweep", {"n": "400", "p": "8", "x-points": "2", "trials": "2", "solvers": "marginal-mean"}),
+        ("spectrum", SMALL_SPECTRUM),
+    ],
 )
-def test_exported_code_prints_the_numbers_of_the_page(page, given, tmp_path):
-    at, page, python, notebook = exported(page, given)
-    compare(at, page, printed(notebook if page == "converge" else python, tmp_path))
+def test_exported_code_gives_the_numbers_of_the_page(page, given, tmp_path, monkeypatch):
+    page, given = current(page, given)
+    at = finished(opened(page, **given), page)
+    at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
+    at.run()
+    assert {"Python (.py)", "Notebook (.ipynb)"} <= {button.proto.label for button in at.get("download_button")}
+    run, names, same = at.session_state[f"{page}:run"], {}, partial(pytest.approx, rel=1e-9, abs=1e-9, nan_ok=True)
+    monkeypatch.chdir(tmp_path)
+    exec(next(block.value for block in at.code if block.value.startswith("import lrlab")), names)
+    if page == "converge":
+        for name, one in zip(("pairwise_moment", "sir"), run.runs, strict=True):
+            assert names[name].stop is one.trace.stop and names[name].metrics == same(one.trace.metrics)
+        return
+    table = names["table"]
+    if page == "spectrum":
+        shown = pd.DataFrame([row for number in sorted(run.values) for row in run.values[number]])
+        keys = [name for name in shown if name in table and shown[name].dtype.kind == "f"]
+        assert keys and all(np.sort(table[name]) == same(np.sort(shown[name])) for name in keys)
+        return
+    metric, by = run.sweep.contour.metric, [*run.sweep.grid, "solver"]
+    shown = run.results.table(metric).set_index(by)["mean"].dropna().sort_index()
+    each = table[np.isfinite(table[metric])].groupby(by)[metric].mean().sort_index()
+    assert list(each.index) == list(shown.index) and each.to_numpy() == same(shown.to_numpy())
 
 
 def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():

@@ -181,6 +181,27 @@ def test_a_lesson_is_gone_through_step_by_step(name):
     assert f"about {lesson.minutes} minutes" in badges
 
 
-def test_an_unknown_lesson_is_one_sentence_and_the_old_address_of_the_lecture_leads_to_the_lessons():
-    assert "one-bit" in opened("learn", lesson="one-bits").error[0].value
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("page", "address", "sentence"),
+    [
+        ("transition", {"model": "one-bit-sensing", "x-axis": "ratio"}, "different quantities"),
+        ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
+        ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
+        ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),
+        ("learn", {"lesson": "one-bits"}, "one-bit"),
+        ("classroom", {"code": "NOPE"}, "of an open class, got NOPE: ask your teacher; it may have ended"),
+        ("papers", {"paper": "jain2013-claim3", "at": "11"}, "one of 10, 20, 50, 100"),
+        ("papers", {"paper": "yu2014-table3"}, "data must be a folder with data sets"),
+    ],
+)
+def test_what_an_address_cannot_have_is_one_sentence(page, address, sentence, monkeypatch, tmp_path):
+    monkeypatch.setenv("LRLAB_DATA", str(tmp_path / "none"))
+    at = opened(page, **address)
+    assert sum(sentence in error for error in errors(at)) == 1, errors(at)
+    if address.get("paper") == "yu2014-table3":
+        assert at.button(key="papers-run").disabled
+
+
+def test_the_old_address_of_the_lecture_leads_to_the_lessons():
     assert accepted("learn", lecture="true").title[0].value == "Learn"

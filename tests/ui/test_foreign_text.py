@@ -15,6 +15,7 @@ import streamlit as st
 from playwright.sync_api import expect
 
 import lrlab
+from lrlab.sweeps.toml import parse
 from lrlab.ui import startup
 from lrlab.ui.spectrum.results_view import sentence
 from lrlab.ui.widgets import plot, tables
@@ -22,7 +23,7 @@ from lrlab.ui.widgets.axis import Axis, fine
 from lrlab.ui.widgets.text import JOINER, plain
 from tests.ui import driving
 from tests.ui.browsing import opened
-from tests.ui.driving import components, drawn, finished
+from tests.ui.driving import components, drawn, errors, finished
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -73,17 +74,25 @@ def test_addresses_are_shown_as_they_were_typed(page, address):
 
 @pytest.mark.slow
 @pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
-def test_a_title_of_a_definition_is_text():
-    at = driving.opened("sweep", n="200", p="5")
-    at.text_area(key="transition-toml").set_value(
-        f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
-    )
-    at.button(key="transition-read").click().run()
+def test_a_pasted_definition_fills_the_controls_its_title_is_text_and_a_wrong_one_is_one_sentence():
+    at = driving.opened("sweep")
+    text = f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
+    for given in (text.replace("sir", "sirr"), text):
+        at.text_area(key="transition-toml").set_value(given).run()
+        at.button(key="transition-read").click().run()
+        at.run()
+        assert any('did you mean "sir"?' in error for error in errors(at)) == (given != text), (
+            "until another one is read"
+        )
+    assert not errors(at) and at.query_params["x-values"] == "300, 500"
     at = finished(at, "transition")
-    at.session_state["transition-past"] = True
+    at.session_state["transition-past"] = at.session_state["code"] = True
     drawn(at.run())
     texts = shown(at)
-    assert any(plain(NAME) in text for text in texts) and not any(MARKED.search(text) for text in texts)
+    assert at.markdown[-1].value.startswith(plain(NAME)) and not any(MARKED.search(text) for text in texts)
+    python, shell, toml = (block.value for block in at.code)
+    assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
+    assert parse(toml) == at.session_state["transition:run"].sweep
 
 
 @pytest.mark.attempt("names of labels, users and files that are Markdown or HTML", "shown as text")
@@ -132,31 +141,31 @@ def test_a_server_is_prepared_once_whatever_a_session_clears():
 
 ALONG = Axis("n", "measurements n", (100.0, 1000.0), "log", "n", True)
 AT = [100.0, 200.0, 400.0, 1000.0]
+NOTHING = pd.DataFrame()
+MEASURED = pd.DataFrame({"at": AT[::-1], "trials": 3, "mean_top": 1.0, "mean_overlap": [0.9, 0.5, 0.1, 0.01]})
+
+
+def theory(*overlaps):
+    """Return the curve of theory with these squared overlaps."""
+    return pd.DataFrame({"at": AT, "overlap": overlaps})
 
 
 @pytest.mark.parametrize(
-    ("overlaps", "words"),
+    ("points", "curve", "running", "words"),
     [
-        ([0.0, 0.0, 0.2, 0.6], "eigenvector asymptotically points to the signal from about measurements n = 400."),
-        ([0.6, 0.2, 0.0, 0.0], "to the signal up to about measurements n = 200."),
-        ([0.6, 0.2, 0.1, 0.1], "Everywhere here the leading"),
-        ([0.0, 0.0, 0.0, 0.0], "Nowhere here the leading"),
-        ([0.0, 0.2, 0.0, 0.2], "On parts of this axis"),
-        ([0.0, 0.2, float("nan"), 0.2], "Press Run"),
+        (NOTHING, theory(0, 0, 0.2, 0.6), False, "points to the signal from about measurements n = 400."),
+        (NOTHING, theory(0.6, 0.2, 0, 0), False, "to the signal up to about measurements n = 200."),
+        (NOTHING, theory(0.6, 0.2, 0.1, 0.1), False, "Everywhere here the leading"),
+        (NOTHING, theory(0, 0, 0, 0), False, "Nowhere here the leading"),
+        (NOTHING, theory(0, 0.2, 0, 0.2), False, "On parts of this axis"),
+        (NOTHING, theory(0, 0.2, float("nan"), 0.2), False, "Press Run"),
+        (MEASURED, NOTHING, False, "Measured squared overlap: 0.01 at 100, 0.9 at 1000."),
+        (NOTHING, NOTHING, False, "Press Run to measure."),
+        (NOTHING, NOTHING, True, "Measuring."),
     ],
 )
-def test_theory_is_said_where_its_curve_crosses(overlaps, words):
-    assert words in sentence(pd.DataFrame(), pd.DataFrame({"at": AT, "overlap": overlaps}), ALONG)
-
-
-def test_what_was_measured_is_said_at_both_ends():
-    points = pd.DataFrame({"at": AT[::-1], "trials": 3, "mean_top": 1.0, "mean_overlap": [0.9, 0.5, 0.1, 0.01]})
-    assert sentence(points, pd.DataFrame(), ALONG) == "Measured squared overlap: 0.01 at 100, 0.9 at 1000."
-
-
-def test_a_run_without_points_asks_for_no_run():
-    assert sentence(pd.DataFrame(), pd.DataFrame(), ALONG) == "Press Run to measure."
-    assert sentence(pd.DataFrame(), pd.DataFrame(), ALONG, running=True) == "Measuring."
+def test_theory_is_said_where_its_curve_crosses_and_measurements_at_both_ends(points, curve, running, words):
+    assert words in sentence(points, curve, ALONG, running=running)
 
 
 def test_an_axis_of_one_value_has_a_grid_of_one_value():

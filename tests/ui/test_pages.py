@@ -76,29 +76,25 @@ def test_shares_of_successes_are_drawn_on_a_linear_axis(model, show, kind):
     assert figure(at, "converge-curves")["layout"]["yaxis"]["type"] == kind
 
 
-def test_settings_of_the_page_reach_the_job():
-    at = opened("converge", **SMALL)
-    at.number_input(key="converge.one-bit-sensing.noise").set_value(0.5)
-    unfold(at, "converge", "limits", "pairwise-moment-options").run()
-    at.number_input(key="converge.max_iter").set_value(3).run()
-    at.number_input(key="converge.tol").set_value(0.0).run()
-    at.selectbox(key="converge.one-bit-sensing.pairwise-moment.pairs").set_value("all").run()
-    at = finished(at, "converge")
-    run = at.session_state["converge:run"].runs[0]
-    assert run.job.spec == catalog.spec("one-bit-sensing", n=400, p=8, noise=0.5)
-    assert dict(run.job.options)["pairs"] == "all" and len(run.trace.rows) == 3
-    assert at.query_params["noise"] == "0.5" and at.query_params["pairwise-moment.pairs"] == "all"
-
-
-def test_the_address_fills_in_the_widgets():
-    at = opened("converge", model="flipped-logistic", n="8000", flip="0.2", solvers="sir", show="overlap", seed="7")
-    drawn(unfold(at, "converge", "advanced", "more").run())
-    assert at.number_input(key="converge.flipped-logistic.n").value == 8000
-    assert at.number_input(key="converge.flipped-logistic.flip").value == 0.2
+def test_settings_of_the_address_and_of_the_page_reach_the_job():
+    given = {"model": "flipped-logistic", "n": "8000", "p": "8", "flip": "0.2", "solvers": "sir", "seed": "7"}
+    at = opened("converge", **given, show="overlap", tol="0")
+    drawn(unfold(at, "converge", "advanced", "more", "limits", "sir-options").run())
+    key = "converge.flipped-logistic"
+    assert [at.number_input(key=f"{key}.{name}").value for name in ("n", "flip")] == [8000, 0.2]
     assert at.number_input(key="converge.seed").value == 7
-    assert at.checkbox(key="converge.flipped-logistic.sir").value
-    assert not at.checkbox(key="converge.flipped-logistic.pairwise-moment").value
+    assert at.checkbox(key=f"{key}.sir").value and not at.checkbox(key=f"{key}.pairwise-moment").value
     assert figure(at, "converge-curves")["layout"]["yaxis"]["title"]["text"].startswith("squared overlap")
+    at.checkbox(key=f"{key}.pairwise-moment").set_value(True)
+    unfold(at, "converge", "pairwise-moment-options").run()
+    at.number_input(key=f"{key}.flip").set_value(0.25).run()
+    at.number_input(key="converge.max_iter").set_value(3).run()
+    at.selectbox(key=f"{key}.pairwise-moment.pairs").set_value("all").run()
+    at = finished(at, "converge")
+    [run] = [one for one in at.session_state["converge:run"].runs if one.job.solver == "pairwise-moment"]
+    assert run.job.spec == catalog.spec("flipped-logistic", n=8000, p=8, flip=0.25, seed=7)
+    assert dict(run.job.options)["pairs"] == "all" and len(run.trace.rows) == 3
+    assert at.query_params["flip"] == "0.25" and at.query_params["pairwise-moment.pairs"] == "all"
 
 
 def test_each_mistake_in_an_address_is_one_sentence_and_the_rest_is_used():
@@ -152,11 +148,18 @@ def test_bad_input_is_a_sentence_and_loses_no_run():
     assert not errors(at) and not at.button(key="converge-run").disabled
 
 
-def test_a_refused_solver_has_its_reason_below_its_name_and_others_run():
-    at = opened("converge", model="one-bit-phase-retrieval", solvers="marginal-mean,pairwise-moment", **SMALL)
+def test_a_refused_solver_has_its_reason_below_its_name_and_the_table_has_what_others_plot():
+    others = ["pairwise-moment", "link-free-refinement"]
+    solvers = ",".join(["marginal-mean", *others])
+    at = opened("converge", model="one-bit-phase-retrieval", solvers=solvers, **SMALL)
     assert any("mu_1" in caption.value and "Unavailable" in caption.value for caption in at.caption)
     at = finished(at, "converge")
-    assert [run.job.solver for run in at.session_state["converge:run"].runs] == ["pairwise-moment"]
+    at.session_state["converge-tabs"] = "Table"
+    drawn(at.run())
+    runs, result = at.session_state["converge:run"].runs, at.dataframe[0].value
+    assert [run.job.solver for run in runs] == list(result["solver"].unique()) == others
+    assert list(result["error"]) == [row["error"] for run in runs for row in run.trace.rows]
+    assert len(at.get("download_button")) == 1
 
 
 @pytest.mark.slow
@@ -172,14 +175,10 @@ def test_a_picture_is_recovered_and_can_be_led_through():
     assert frames[-1]["name"] == f"iteration {max(len(r.trace.rows) for r in at.session_state['converge:run'].runs)}"
 
 
-def test_where_an_axis_is_the_variance_of_the_noise_its_deviation_is_said_too():
-    at = opened("spectrum", points="3", **{"from": "0", "to": "1.44"}, **SMALL)
+def test_spectrum_measures_beside_the_curves():
+    at = opened("spectrum", points="3", trials="2", **{"from": "0", "to": "1.44"}, **SMALL)
     assert any("noise variance, σ² (from 0, σ = 0 to 1.44, σ = 1.2)" in caption.value for caption in at.caption)
     assert place(at, "noise variance, σ²") == "0.72, σ = 0.849"
-
-
-def test_spectrum_measures_beside_the_curves():
-    at = opened("spectrum", points="3", trials="2", **SMALL)
     assert len(figures(at)) == 3 and any("all 8 eigenvalues" == trace["name"] for trace in figures(at)[0]["data"])
     at = finished(at, "spectrum")
     assert at.session_state["spectrum:run"].done == 6
@@ -354,27 +353,6 @@ def test_a_sweep_of_the_library_is_shown_with_its_description(name):
     assert not errors(again) and parse(again.code[2].value) == known.sweep
 
 
-@pytest.mark.slow
-def test_a_pasted_definition_fills_the_controls_and_a_wrong_one_is_one_sentence():
-    at = opened("sweep")
-    text = 'title = "Mine"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
-    at.text_area(key="transition-toml").set_value(text.replace("sir", "sirr")).run()
-    at.button(key="transition-read").click().run()
-    at.run()
-    assert any('did you mean "sir"?' in error for error in errors(at)), "until another one is read"
-    at.text_area(key="transition-toml").set_value(text).run()
-    at.button(key="transition-read").click().run()
-    assert not errors(at) and at.query_params["x-values"] == "300, 500"
-    at = finished(at, "transition")
-    at.session_state["transition-past"] = True
-    at.session_state["code"] = True
-    at.run()
-    assert at.markdown[-1].value.startswith("Mine  ")
-    python, shell, toml = (block.value for block in at.code)
-    assert "axes = {'n': [300, 500]}" in python and "sweep /dev/stdin --store" in shell
-    assert parse(toml) == at.session_state["transition:run"].sweep
-
-
 def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
     at = opened("transition", **TINY)
     row = (at.session_state["browser:key"], 'model = "gone"', "Old", "running", 1, 2, 0.0)
@@ -388,21 +366,6 @@ def test_a_past_sweep_that_no_longer_exists_is_one_sentence():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "address", "sentence"),
-    [
-        ("transition", ONE_BIT | {"x-axis": "ratio"}, "different quantities"),
-        ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
-        ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
-        ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),
-    ],
-)
-def test_sweeps_are_refused_in_a_sentence(page, address, sentence):
-    at = opened(page, **address)
-    assert any(sentence in error for error in errors(at)), errors(at)
-
-
-@pytest.mark.slow
 def test_the_page_works_without_a_store_and_reports_it(monkeypatch, tmp_path):
     thesis = tmp_path / "thesis.txt"
     thesis.write_text("my thesis")
@@ -410,24 +373,6 @@ def test_the_page_works_without_a_store_and_reports_it(monkeypatch, tmp_path):
     at = finished(opened("transition", **TINY), "transition")
     assert any("it holds something else" in warning.value for warning in at.warning)
     assert at.session_state["transition:run"].state == "done" and thesis.read_text() == "my thesis"
-
-
-def test_all_plotted_data_are_available_as_a_table():
-    at = finished(opened("converge", solvers="pairwise-moment,sir", **SMALL), "converge")
-    at.session_state["converge-tabs"] = "Table"
-    at.run()
-    runs = at.session_state["converge:run"].runs
-    result = at.dataframe[0].value
-    assert list(result["error"]) == [row["error"] for run in runs for row in run.trace.rows]
-    assert set(result["solver"]) == {"pairwise-moment", "sir"} and not at.exception
-    assert len(at.get("download_button")) == 1
-
-
-def test_a_figure_of_published_data_names_the_folder_that_is_not_there(monkeypatch, tmp_path):
-    monkeypatch.setenv("LRLAB_DATA", str(tmp_path / "none"))
-    at = opened("papers", paper="yu2014-table3")
-    assert "data must be a folder with data sets" in at.error[0].value
-    assert at.button(key="papers-run").disabled
 
 
 @pytest.mark.slow
