@@ -6,8 +6,8 @@ A `Figure` has the few methods of plotly's own that are used here, with the same
 
 import base64
 import json
-import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -98,7 +98,8 @@ class Figure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figure as values of JSON."""
-        return {"data": plain(self.data), "layout": plain(self.layout)}
+        read: dict[str, Any] = json.loads(self.to_json())
+        return read
 
     def to_json(self, *, template: bool = True, single: bool = False) -> str:
         """Return the figure as plotly.js reads it, with or without its template; single: see `encoded`."""
@@ -142,31 +143,23 @@ def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: fl
 
 def encoded(value: Any, *, single: bool = False) -> str:
     """Return a part of a figure as JSON; single: with arrays in single precision if nobody sees the difference."""
-    return json.dumps(plain(value, single), allow_nan=False)
+    text = json.dumps(value, default=partial(_plain, single=single))
+    if "NaN" not in text and "Infinity" not in text:
+        return text
+    # JSON has no such numbers.
+    return json.dumps(json.loads(text, parse_constant=lambda name: None))
 
 
-def plain(value: Any, single: bool = False) -> Any:
-    """Return a part of a figure as values of JSON: arrays of numbers as bytes, others as lists, nan as null."""
-    if isinstance(value, str | bool | int | None):
-        return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {name: plain(part, single) for name, part in value.items() if part is not None}
-    if isinstance(value, list | tuple):
-        return [plain(part, single) for part in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
+def _plain(value: Any, single: bool) -> Any:
+    """Return numbers of numpy as Python's, arrays of numbers as bytes, and other arrays as lists."""
     array = np.asarray(value)
-    return _plain_array(_single(array) if single and array.dtype == np.float64 else array)
-
-
-def _plain_array(array: Any) -> Any:
+    if single and array.dtype == np.float64:
+        array = _single(array)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and (largest := abs(array).max()) < 2**31:
         array = array.astype(np.int16 if largest < 2**15 else np.int32)
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if kind not in ARRAY_TYPES or array.ndim not in (1, 2):
-        return plain(array.tolist())
+        return array.tolist()
     data = base64.b64encode(np.ascontiguousarray(array).data if array.size else b"").decode("ascii")
     shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
     return {"dtype": kind, "bdata": data, **shape}
