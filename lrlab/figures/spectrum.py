@@ -1,5 +1,6 @@
 """Figures of spectra along an axis and of one sample: simulations beside theory."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +31,9 @@ STARTS: tuple[Series, ...] = (
     Series("smallest", "k-th: the last signal value", "smallest", "true_smallest", theme.PALETTE[2], "diamond"),
     Series("next", "next: the bulk", "edge", "", theme.PALETTE[1], "square"),
 )
-"""Values of the pairwise moments of single-index models, and of the moments of spectral initializations."""
+OVERLAP = Series("overlap", "overlap", "overlap", "", theme.PALETTE[0], "circle")
+GAP = Series("relative_gap", "gap over the k-th value", "", "", theme.PALETTE[1], "square")
+"""Values of the pairwise moments of single-index models, and of the moments of spectral initializations; fractions."""
 
 
 def eigenvalues(
@@ -41,8 +44,7 @@ def eigenvalues(
     points: rows of `compare` of `spectra.pairwise`, one moment per value, or of `spectra.moments`; or no rows. curve:
     rows of `predictions` on a fine grid. bands: rows of `pairwise.bands`.
     """
-    figure, at = Figure(), curve["at"]
-    if pairs := "moment" in curve:
+    if "moment" in curve:
         # With both moments, each covers its informative range.
         own, several = PAIRWISE, curve["moment"].nunique() > 1
         title = "eigenvalue of M/4,<br>of M'/4 where φ < 0" if several else f"eigenvalue of {curve['moment'].min()}/4"
@@ -50,23 +52,7 @@ def eigenvalues(
     else:
         own = STARTS[1:] if _equal(points, curve) else STARTS
         title, endless = "singular value of the moment", "infinite data: the largest and the k-th"
-    for one in own:
-        _band(figure, bands, one.name, f"{one.words}, 90% of samples at this n and p", one.color)
-    for k, one in enumerate(own):
-        look: dict[str, Any] = {"showlegend": k == 0, "legendgroup": "infinite data"}
-        # There is none for other designs than Gaussian.
-        if one.endless and curve[one.endless].notna().any():
-            hover = f"{one.words} for infinite data: %{{y:.4g}}"
-            theme.line(figure, at, curve[one.endless], hover=hover, dash="dot", width=1.6, name=endless, **look)
-        if curve[one.theory].notna().any():
-            look, hover = {**look, "legendgroup": "theory"}, f"{one.words}, theory: %{{y:.4g}}"
-            theme.dashed(figure, at, curve[one.theory], one.color, name=_theory(curve), hover=hover, **look)
-        dots(figure, points, one.name, one.words, one.color, one.symbol, counted=pairs)
-    for one in own if "mean_clipped_largest" in points else ():
-        words = f"{one.words}, truncated responses"
-        dots(figure, points, f"clipped_{one.name}", words, one.color, f"{one.symbol}-open")
-    _shade_recoverable(figure, curve)
-    return theme.style(figure, axis_title, title, height=480)
+    return theme.style(_drawn(own, points, curve, bands, endless), axis_title, title, height=480)
 
 
 def overlaps(
@@ -76,23 +62,42 @@ def overlaps(
 
     Of spectral initializations also the gap, as a fraction of the k-th value.
     """
-    figure, color, symbol = Figure(), PAIRWISE[0].color, PAIRWISE[0].symbol
-    _band(figure, bands, "overlap", "90% of samples at this n and p", color)
-    if curve["overlap"].notna().any():
-        hover = "asymptotic limit: %{y:.3f}"
-        theme.dashed(figure, curve["at"], curve["overlap"], color, name=_theory(curve), hover=hover)
-    dots(figure, points, "overlap", "overlap", color, symbol, counted=True)
-    if "mean_clipped_overlap" in points:
-        dots(figure, points, "clipped_overlap", "the same, truncated responses", color, f"{symbol}-open")
+    own = [OVERLAP]
     # If the bulk ends below zero, as for weights of either sign, a fraction of the k-th value has no meaning.
     if "mean_gap" in points and not (curve["edge"] <= 0).any():
         mean, sd = (points[f"{kind}_gap"] / points["mean_smallest"] for kind in ("mean", "sd"))
-        relative, bulk = points.assign(mean_gap=mean, sd_gap=sd), STARTS[2]
-        dots(figure, relative, "gap", "gap over the k-th value", bulk.color, bulk.symbol)
-    _shade_recoverable(figure, curve)
-    figure.update_yaxes(range=[-0.02, 1.02])
+        own, points = [OVERLAP, GAP], points.assign(mean_relative_gap=mean, sd_relative_gap=sd)
+    figure = _drawn(own, points, curve, bands).update_yaxes(range=[-0.02, 1.02])
     title = "squared overlap  ⟨b̂, b⟩²" if "moment" in curve else "fraction"
     return theme.style(figure, axis_title, title, height=480)
+
+
+def _drawn(
+    own: Sequence[Series], points: pd.DataFrame, curve: pd.DataFrame, bands: pd.DataFrame | None, endless: str = ""
+) -> Figure:
+    """Return bands, theory and trials of values; endless: the name of the lines of infinite data."""
+    figure, at, pairs = Figure(), curve["at"], "moment" in curve
+    if bands is not None and len(bands):
+        for one in own:
+            words = f"{one.words}, 90% of samples at this n and p"
+            theme.band(figure, bands["at"], bands[f"low_{one.name}"], bands[f"high_{one.name}"], one.color, words)
+    for k, one in enumerate(own):
+        look: dict[str, Any] = {"showlegend": k == 0, "legendgroup": "infinite data"}
+        # There is none for other designs than Gaussian.
+        if one.endless and curve[one.endless].notna().any():
+            hover = f"{one.words} for infinite data: %{{y:.4g}}"
+            theme.line(figure, at, curve[one.endless], hover=hover, dash="dot", width=1.6, name=endless, **look)
+        if one.theory and curve[one.theory].notna().any():
+            look, hover = {**look, "legendgroup": "theory"}, f"{one.words}, theory: %{{y:.4g}}"
+            name = "theory at this n/p" if pairs else "theory"
+            theme.dashed(figure, at, curve[one.theory], one.color, name=name, hover=hover, **look)
+        dots(figure, points, one.name, one.words, one.color, one.symbol, counted=pairs or one is OVERLAP)
+    for one in own:
+        if f"mean_clipped_{one.name}" in points:
+            words = f"{one.words}, truncated responses"
+            dots(figure, points, f"clipped_{one.name}", words, one.color, f"{one.symbol}-open")
+    _shade_recoverable(figure, curve)
+    return figure
 
 
 def dots(
@@ -116,20 +121,11 @@ def dots(
     )
 
 
-def _theory(curve: pd.DataFrame) -> str:
-    return "theory at this n/p" if "moment" in curve else "theory"
-
-
 def _equal(points: pd.DataFrame, curve: pd.DataFrame) -> bool:
     """Return whether the largest value is always the k-th, in theory and in trials, as for k = 1."""
     known = curve[curve["largest"].notna()]
     simulated = points.empty or bool((points["mean_largest"] == points["mean_smallest"]).all())
     return bool((known["largest"] == known["smallest"]).all()) and simulated
-
-
-def _band(figure: Figure, bands: pd.DataFrame | None, name: str, words: str, color: str) -> None:
-    if bands is not None and len(bands):
-        theme.band(figure, bands["at"], bands[f"low_{name}"], bands[f"high_{name}"], color, words)
 
 
 def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
