@@ -47,12 +47,6 @@ def csv(table: "pd.DataFrame") -> bytes:
     return table.assign(**{str(name): texts[name].map(safe) for name in texts}).to_csv(index=False).encode()
 
 
-def html(table: "pd.DataFrame") -> str:
-    """Return a short table as HTML, for words that follow a run."""
-    rows = table.to_html(index=False, border=0, na_rep="", float_format="{:.4g}".format, classes="lrlab-table")
-    return f'<div class="lrlab-wide">{rows}</div>'
-
-
 def view(table: "pd.DataFrame", note: str = "") -> None:
     """Show the first 5,000 rows of a table."""
     if note:
