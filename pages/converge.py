@@ -30,7 +30,7 @@ def runs() -> None:
         room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
         with st.popover("Metric and axes"):
             curves = settings.choose_curves()
-    live.follow("converge", settings.draw, results_view.view(curves))
+    live.follow("converge", settings.draw, results_view.live_parts(curves))
     settings.follow_sliders()
     results_view.refine()
     link.write()

@@ -46,7 +46,7 @@ else:
             label="Compute again",
         )
     theorem_view.show(link, presets.load(name), at)
-    live.follow("papers", lambda: papers_view.draw(preset), papers_view.live_view(preset))
+    live.follow("papers", lambda: papers_view.draw(preset), papers_view.live_parts(preset))
     page.reading(preset.explanation, preset.reference)
     papers_view.show_data(preset)
     papers_view.bibtex(preset)

@@ -1,5 +1,7 @@
 """Eigengaps: eigenvalues and overlaps of spectral methods along an axis, beside theory."""
 
+from functools import partial
+
 import streamlit as st
 
 from lrlab import catalog
@@ -59,7 +61,8 @@ else:
                 moment = controls.choose(link, "moment", results_view.MOMENTS, meaning, "Moment", few=True)
         if ready and is_pairwise(model):
             histogram_view.show(plan, moment)
-        live.follow("spectrum", lambda: results_view.draw(plan, moment), results_view.view(moment))
+        parts = partial(results_view.live_parts, live.about("spectrum"), moment)
+        live.follow("spectrum", lambda: results_view.draw(plan, moment), parts)
         if ready:
             results_view.follow_sliders(link, plan, moment)
             page.fold_code(python_script(plan))

@@ -1,5 +1,7 @@
 """Phase transitions: where solvers begin to succeed, along one quantity or over a plane of two."""
 
+from functools import partial
+
 import streamlit as st
 
 from lrlab.ui.shared import live, page, progress
@@ -8,9 +10,9 @@ from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("transition", {})
 with page.controls():
-    sweep, parts = sweep_controls.choose(link)
+    sweep, given = sweep_controls.choose(link)
     past_sweeps.shelf()
-page.show_errors(*parts)
+page.show_errors(*given)
 sweep_run.start(sweep)
 data = sweep_run.data(sweep)
 with page.row():
@@ -22,12 +24,13 @@ with page.row():
         crosshair.wanted(link, view)
 view = winners_view.allowed(link, data, view)
 running = live.current("transition")
-progress.show(running, "transition", changed=running is not None and running.sweep != sweep)
+changed = running is not None and running.sweep != sweep
+progress.show(running, "transition", changed=changed)
 at = crosshair.place(data.sweep) if data else None
 left, right = st.columns([3, 2], gap="medium") if at else (st.container(), st.container())
 with left:
-    follow = sweep_view.live_view(sweep, data, view)
-    live.follow("transition", lambda: sweep_view.draw(data, view), follow)
+    parts = partial(sweep_view.live_parts, data, view, at, changed)
+    live.follow("transition", lambda: sweep_view.draw(data, view), parts)
 with right:
     if data and at:
         crosshair.show(data, view, at)

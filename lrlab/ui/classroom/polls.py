@@ -5,7 +5,6 @@ predicted.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from lrlab import catalog, lessons
@@ -19,7 +18,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Span
 from lrlab.ui.shared import progress
-from lrlab.ui.widgets.axis import spaced
+from lrlab.ui.widgets.axis import Axis, spaced
 
 TRIALS, POSITIONS = 10, 13
 """At each position of an axis; positions of an axis."""
@@ -87,15 +86,6 @@ def answer(question: tuple[str, int]) -> float:
     return lessons.load(lesson).steps[step].number("answer")
 
 
-@dataclass(frozen=True)
-class Place:
-    """An axis of a model with the values of its trials."""
-
-    name: str
-    title: str
-    values: tuple[float, ...]
-
-
 class PlacePoll(Poll):
     """The first point of an axis with a success rate of 50%."""
 
@@ -132,15 +122,16 @@ class PlacePoll(Poll):
         return Truth(right, words or "The success rate stays below 50% on this axis.", shares)
 
 
-def axis_of(model: str) -> Place:
+def axis_of(model: str) -> Axis:
     """Return the axis along which measurements are added, with its values; InputError if a model has none."""
     entry, known = catalog.model_entry(model), axes(catalog.MODELS[model])
     name = next((name for name in AXES if name in known), None)
     if name is None:
         raise InputError("model", "one whose number of measurements can be varied", model, "take another model")
     low, high, scale = first_range(entry, name)
-    values = spaced(Span(low, high, POSITIONS, scale), name, whole=is_whole(entry.spec, name))
-    return Place(name, known[name], tuple(sorted({float(f"{value:.2g}") for value in values})))
+    whole = is_whole(entry.spec, name)
+    values = spaced(Span(low, high, POSITIONS, scale), name, whole=whole)
+    return Axis(name, known[name], tuple(sorted({float(f"{value:.2g}") for value in values})), scale, name, whole)
 
 
 def of_lesson(lesson: str, step: int) -> list[Poll]:

@@ -39,18 +39,18 @@ def show(link: Permalink) -> None:
     if room is None or room.over:
         _enter(link)
     elif teaching and room.owner == live.browser_key():
-        _follow(room, lambda: _teacher(room), lambda: _parts(room))
+        _follow(room, lambda: _teacher(room), lambda present: _parts(present.room))
     else:
         room.join(live.browser_key())
         _follow(room, lambda: _student(room), None)
 
 
-def _follow(room: Room, draw: Callable[[], None], view: Callable[[], Parts] | None) -> None:
+def _follow(room: Room, draw: Callable[[], None], parts: Callable[[Present], Parts] | None) -> None:
     followed = live.current(PAGE)
     if not isinstance(followed, Present) or followed.room is not room or not followed.alive:
         st.session_state[f"{PAGE}:run"] = Present(room)
     live.alive_as_shown(PAGE)
-    live.follow(PAGE, draw, view)
+    live.follow(PAGE, draw, parts)
 
 
 def _enter(link: Permalink) -> None:

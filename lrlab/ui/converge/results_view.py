@@ -1,6 +1,6 @@
 """Shows a run of solvers: equation, verdict, measurements, estimates, error; tabs with the rest."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab.catalog import family, model_entry
-from lrlab.engine.live import LiveRun
+from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.figures import convergence, picture, theme
 from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
@@ -21,7 +21,6 @@ from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
 from lrlab.ui.converge.run_controls import PINNED, CurveSettings
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
@@ -63,17 +62,17 @@ def shown(
     return Shown(drawn, parts)
 
 
-def view(settings: CurveSettings) -> View | None:
-    """Return the view of the run that is followed, for its live channel."""
-    following, rows = live.current("converge"), 0
+def live_parts(settings: CurveSettings) -> Callable[[LiveRuns], Parts]:
+    """Return what makes the live parts of the run that is followed."""
+    rows = 0
 
-    def parts() -> Parts:
+    def parts(following: LiveRuns) -> Parts:
         # The place of a run that waits changes with every end of another: its figures are those that the script drew.
         nonlocal rows
         before, rows = rows, sum(len(run.trace.rows) for run in following.runs)
         return shown(settings, following.runs, alive=True, figures=rows != before).parts
 
-    return following and parts
+    return parts
 
 
 def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:

@@ -35,8 +35,7 @@ def show(link: Permalink) -> None:
         if line is None:
             drawing.ask("learn-draw", None, _take)
         else:
-            running = live.current(PAGE)
-            live.follow(PAGE, lambda: _draw(line, running), lambda: _parts(line, running))
+            live.follow(PAGE, lambda: _draw(line, live.current(PAGE)), partial(_parts, line))
 
 
 def _take(sent: object) -> None:

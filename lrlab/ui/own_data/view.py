@@ -20,7 +20,6 @@ from lrlab.ui.converge import result_tabs, results_view
 from lrlab.ui.converge.results_view import HEIGHT
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import View
 from lrlab.ui.own_data.source import Shown
 from lrlab.ui.shared import code, live, page, progress, solver_controls
 from lrlab.ui.widgets import plot, tables
@@ -42,7 +41,7 @@ def show(link: Permalink, shown: Shown | InputError | None) -> None:
         st.markdown(with_code(ready.words))
         jobs = choose_jobs(link, ready)
     live.buttons(PAGE, lambda: get_engine().follow(jobs), ready=bool(jobs), about=ready)
-    live.follow(PAGE, lambda: draw(jobs), live_view())
+    live.follow(PAGE, lambda: draw(jobs), lambda running: parts_of(running.runs, True))
     if ready and jobs:
         page.fold_code(python(ready, jobs), shell(ready, jobs))
 
@@ -71,12 +70,6 @@ def parts_of(runs: Sequence[Any], alive: bool) -> Parts:
         f"{PAGE}.curves": results_view.curves(settings, spec, drawn, alive),
         f"{PAGE}.cards": result_tabs.cards(runs, drawn, measures),
     }
-
-
-def live_view() -> View | None:
-    """Return the view of the run that is followed, for its live channel."""
-    running = live.current(PAGE)
-    return (lambda: parts_of(running.runs, True)) if running is not None else None
 
 
 def draw(jobs: Sequence[Job]) -> None:

@@ -1,7 +1,7 @@
 """Plans the chosen preset, and shows its panels and files."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -17,7 +17,6 @@ from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import View
 from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.panels import Computed, all_panels, figure_name, panels
 from lrlab.ui.shared import live, progress
@@ -131,14 +130,14 @@ def without_verdicts(shown: Sequence[Panel]) -> list[Panel]:
     return [panel._replace(caption=panel.caption.partition(" Verdict:")[0]) for panel in shown]
 
 
-def live_view(chosen: Preset) -> View | None:
-    """Return the view of the run that is followed, for its live channel."""
-    batch, about = live.current("papers"), live.about("papers")
-    if batch is None or about[0].name != chosen.name:
+def live_parts(chosen: Preset) -> Callable[[Results], Parts] | None:
+    """Return what makes the live parts of the run that is followed; None if it is of another preset."""
+    about = live.about("papers")
+    if about is None or about[0].name != chosen.name:
         return None
-    computed = _computed(batch, about[1])
+    computed = _computed(live.current("papers"), about[1])
 
-    def parts() -> Parts:
+    def parts(batch: Results) -> Parts:
         drawn = {figure_name(about[0], panel): panel.figure for panel in computed.result().panels}
         return {**progress.parts(batch, "papers"), **drawn}
 

@@ -7,6 +7,7 @@ While it is alive no script runs: the live channel sends news to the tab, and at
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlencode
 
@@ -19,7 +20,8 @@ from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, KEY, base
 from lrlab.ui.live.slider_previews import SliderPreview
-from lrlab.ui.live.tabs import Tab, View
+from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Tab
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
@@ -247,16 +249,16 @@ def on_worker(function: Callable[[Any], Any], upload: Any, seconds: float = 60.0
         raise InputError("file", expected, str(error), "upload a smaller one") from None
 
 
-def follow(page: str, draw: Callable[[], None], view: View | None = None) -> None:
-    """Call `draw` now; while the page's run is alive send its news, as `view` shows it.
+def follow(page: str, draw: Callable[[], None], parts: Callable[[Any], Parts] | None = None) -> None:
+    """Call `draw` now; while the page's run is alive send the live parts that `parts` makes of it.
 
-    Without a view the tab is only sent the end of the run.
+    Without `parts` the tab is only sent the end of the run.
     """
     running = current(page)
     if running is None or not (st.session_state.get(f"{page}:shown-alive") or running.alive):
         draw()
         return
-    followed = get_channel().subscribe(tab(), page, running, view or dict)
+    followed = get_channel().subscribe(tab(), page, running, partial(parts, running) if parts else dict)
     with followed.lock:
         running.refresh()
         if not running.alive:

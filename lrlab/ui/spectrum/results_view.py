@@ -17,7 +17,6 @@ from lrlab.parameters import InputError
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import View
 from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.spectrum import histogram_view
@@ -100,16 +99,11 @@ def _bands(spec: Spec, axis: str, values: tuple[float, ...], moment: str) -> pd.
     return pairwise.bands(spec, axis, values, moment, draws=100)
 
 
-def view(moment: str) -> View | None:
-    """Return the view of the draws that are followed, for their live channel."""
-    batch, plan = live.current("spectrum"), live.about("spectrum")
-
-    def parts() -> Parts:
-        running = batch.alive
-        drawn = shown(plan, moment, progress.rows(batch), running=running)
-        return {**drawn.parts, **progress.parts(batch, "spectrum")}
-
-    return parts if batch is not None else None
+def live_parts(plan: SpectrumPlan, moment: str, batch: Any) -> Parts:
+    """Return the live parts of the draws of a plan."""
+    running = batch.alive
+    drawn = shown(plan, moment, progress.rows(batch), running=running)
+    return {**drawn.parts, **progress.parts(batch, "spectrum")}
 
 
 def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:

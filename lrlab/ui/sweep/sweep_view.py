@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -26,7 +27,6 @@ from lrlab.sweeps.theory import Region
 from lrlab.sweeps.winners import comparable
 from lrlab.ui.converge import refinement
 from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import View as LiveView
 from lrlab.ui.shared import live, progress
 from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run, winners_view
 from lrlab.ui.widgets import controls, plot
@@ -96,23 +96,15 @@ def draw(data: SweepData | None, view: View) -> None:
         _draw_lines(data, view)
 
 
-def live_view(sweep: Sweep | None, data: SweepData | None, view: View) -> LiveView | None:
-    """Return the view of the sweep that the page follows, for its live channel; sweep: the settings."""
-    run = live.current("transition")
-    if run is None or data is None:
-        return None
-    at, changed = crosshair.place(data.sweep), run.sweep != sweep
-
-    def parts() -> Parts:
-        known = progress.parts(run, "transition", changed=changed)
-        if view.show == WINNER:
-            return {**known, **winners_view.parts(data, view)}
-        if len(data.sweep.grid) == 2:
-            return {**known, "transition.map": crosshair.marked(maps(data, view), data.scales, at)}
-        drawn = lines(data, view)
-        return {**known, "transition.lines": drawn.figure, "transition.said": said(drawn)}
-
-    return parts
+def live_parts(data: SweepData, view: View, at: crosshair.Place | None, changed: bool, run: Any) -> Parts:
+    """Return the live parts of a sweep with a crosshair; changed: whether the settings differ from it."""
+    known = progress.parts(run, "transition", changed=changed)
+    if view.show == WINNER:
+        return {**known, **winners_view.parts(data, view)}
+    if len(data.sweep.grid) == 2:
+        return {**known, "transition.map": crosshair.marked(maps(data, view), data.scales, at)}
+    drawn = lines(data, view)
+    return {**known, "transition.lines": drawn.figure, "transition.said": said(drawn)}
 
 
 def _draw_lines(data: SweepData, view: View) -> None:
