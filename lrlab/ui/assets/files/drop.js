@@ -15,10 +15,8 @@ export default function () {
     input.files = event.dataTransfer.files;
     input.dispatchEvent(new Event("change", { bubbles: true }));
   };
-  document.addEventListener("dragover", over, true);
-  document.addEventListener("drop", dropped, true);
-  return () => {
-    document.removeEventListener("dragover", over, true);
-    document.removeEventListener("drop", dropped, true);
-  };
+  const listeners = new AbortController(), how = { capture: true, signal: listeners.signal };
+  document.addEventListener("dragover", over, how);
+  document.addEventListener("drop", dropped, how);
+  return () => listeners.abort();
 }
