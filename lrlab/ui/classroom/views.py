@@ -6,6 +6,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from lrlab.figures import build, theme
@@ -109,14 +110,9 @@ def _steps(room: Room, state: str) -> None:
         # The table of drawings is empty until somebody draws.
         known = any(one.poll.options or one.answers for one in room.rounds)
         if known and (len(room.rounds) > 1 or state == SHOWN):
-            tables.download("Predictions (CSV)", lambda: _csv(room.rows), f"class-{room.code}.csv", key="class-csv")
+            file = f"class-{room.code}.csv"
+            tables.download("Predictions (CSV)", lambda: tables.csv(pd.DataFrame(room.rows)), file, key="class-csv")
         st.button("End the class", key="class-end", type="tertiary", on_click=_end, args=(room,))
-
-
-def _csv(rows: list[dict[str, object]]) -> bytes:
-    import pandas as pd
-
-    return tables.csv(pd.DataFrame(rows))
 
 
 def _act(act: Callable[[], None]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -30,13 +30,6 @@ WIDTHS = [1.35, 1.1, 0.72]
 CHANGED = "converge.changed"
 
 
-class Shown(NamedTuple):
-    """The page's view of runs: their looks, and the live parts by name."""
-
-    drawn: Sequence[Recovery]
-    parts: Parts
-
-
 def shown(
     settings: CurveSettings,
     runs: Sequence[LiveRun],
@@ -44,8 +37,11 @@ def shown(
     alive: bool = False,
     dragged: bool = False,
     figures: bool = True,
-) -> Shown:
-    """Return the page's view of runs, which may still grow or follow a slider; with or without its figures."""
+) -> tuple[Sequence[Recovery], Parts]:
+    """Return runs with their looks, and their live parts; they may still grow or follow a slider.
+
+    figures: whether the parts contain figures.
+    """
     spec = runs[0].job.spec
     settings, drawn = settings.of(family(spec.model).measures), recoveries(spec, runs)
     sentence = escape(family(spec.model).verdict(spec, outcomes(runs, drawn)))
@@ -59,7 +55,7 @@ def shown(
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
         most = MOVING_MARKS if alive or dragged else MOST_POINTS
         parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT, most)
-    return Shown(drawn, parts)
+    return drawn, parts
 
 
 def live_parts(settings: CurveSettings) -> Callable[[LiveRuns], Parts]:
@@ -70,7 +66,7 @@ def live_parts(settings: CurveSettings) -> Callable[[LiveRuns], Parts]:
         # The place of a run that waits changes with every end of another: its figures are those that the script drew.
         nonlocal rows
         before, rows = rows, sum(len(run.trace.rows) for run in following.runs)
-        return shown(settings, following.runs, alive=True, figures=rows != before).parts
+        return shown(settings, following.runs, alive=True, figures=rows != before)[1]
 
     return parts
 

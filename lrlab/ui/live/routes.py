@@ -146,7 +146,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     # Before the first session: else Streamlit takes the folder pages/ for the navigation, and serves who comes first to
     # one of them its file alone, without app.py. Outside of a session that is all that this does, but for a warning.
     logging.disable(logging.WARNING)
-    st.navigation([st.Page(_no_page, title="lrlab")], position="hidden")
+    st.navigation([st.Page(lambda: None, title="lrlab")], position="hidden")
     logging.disable(logging.NOTSET)
     # The server's thread waits so long for the interpreter where a page is being drawn, with Python's own event loop
     # at each message that it sends.
@@ -157,10 +157,6 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     channel.serving, channel.loop = False, None
     # A server that a signal ends does not run its exit handlers.
     await asyncio.to_thread(close_engines)
-
-
-def _no_page() -> None:
-    """Show nothing."""
 
 
 MIDDLEWARE = [Middleware(AddHeaders)]

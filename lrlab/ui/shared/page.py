@@ -35,7 +35,8 @@ Moved = Mapping[str, tuple[str, Callable[[Mapping[str, str]], dict[str, str]]]]
 def navigate(pages: Sequence[Any], moved: Moved) -> None:
     """Run the requested page, below a navigation bar with all pages; addresses of former pages lead to new ones."""
     with script_queue.turn():
-        former = [st.Page(_moved, title=path, url_path=path, visibility="hidden") for path in moved]
+        # They show nothing: the browser goes to another page.
+        former = [st.Page(lambda: None, title=path, url_path=path, visibility="hidden") for path in moved]
         page = st.navigation([*pages, *former], position="hidden" if embedded() else "top")
         if page.url_path in moved:
             path, parameters = moved[page.url_path]
@@ -51,10 +52,6 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         if not embedded() and page.url_path not in moved:
             share(page.url_path)
     fragments.note_drawn("page")
-
-
-def _moved() -> None:
-    """Show nothing: the browser goes to another page."""
 
 
 def embedded() -> bool:

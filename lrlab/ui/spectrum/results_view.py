@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -55,15 +55,10 @@ PAIRS_ALONE = (
 )
 
 
-class Shown(NamedTuple):
-    """The live parts of a spectrum, and its measured points."""
-
-    parts: Parts
-    points: pd.DataFrame
-
-
-def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool = False, bands: bool = True) -> Shown:
-    """Return the page's view of a plan, from the rows so far.
+def shown(
+    plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool = False, bands: bool = True
+) -> tuple[Parts, pd.DataFrame]:
+    """Return the live parts of a plan and its measured points, from the rows so far.
 
     running: whether more rows are being computed. bands: of draws at this n and p, which take .4 s.
     """
@@ -86,7 +81,7 @@ def shown(plan: SpectrumPlan, moment: str, rows: Sequence[Row], *, running: bool
         parts[f"spectrum.{name}"] = figure.update_layout(uirevision=f"{along.name} {along.spacing}")
     known = curve if isinstance(spec, SingleIndexSpec | PhaseRetrieval) else pd.DataFrame()
     parts["spectrum.sentence"] = f"<strong>{escape(sentence(points, known, along, running=running))}</strong>"
-    return Shown(parts, points)
+    return parts, points
 
 
 @lru_cache(maxsize=64)
@@ -102,8 +97,8 @@ def _bands(spec: Spec, axis: str, values: tuple[float, ...], moment: str) -> pd.
 def live_parts(plan: SpectrumPlan, moment: str, batch: Any) -> Parts:
     """Return the live parts of the draws of a plan."""
     running = batch.alive
-    drawn = shown(plan, moment, progress.rows(batch), running=running)
-    return {**drawn.parts, **progress.parts(batch, "spectrum")}
+    parts, _ = shown(plan, moment, progress.rows(batch), running=running)
+    return {**parts, **progress.parts(batch, "spectrum")}
 
 
 def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
@@ -111,7 +106,7 @@ def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
     at = histogram_view.chosen_place(plan) if is_pairwise(plan.spec.model) else None
 
     def dragged(spec: Spec) -> Parts:
-        curves = shown(plan._replace(spec=spec), moment, (), bands=False).parts
+        curves, _ = shown(plan._replace(spec=spec), moment, (), bands=False)
         return {**curves, **histogram_view.dragged(plan, moment, at, spec)}
 
     problem_controls.follow_sliders(link, plan.spec, dragged)
