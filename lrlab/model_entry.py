@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lrlab.arrays import Array, Mask
-from lrlab.parameters import InputError, Parameter, Value, display_name
+from lrlab.parameters import InputError, Parameter, Value, counted, display_name
 from lrlab.protocol import Spec
 from lrlab.solver_entry import Options, SolverEntry, nothing_known
 
@@ -144,7 +144,7 @@ class Outcome(NamedTuple):
     @property
     def course(self) -> str:
         """The number of iterations and the solver, as words."""
-        return f"after {self.iterations} iteration{'s' if self.iterations != 1 else ''} ({self.title})"
+        return f"after {counted(self.iterations, 'iteration')} ({self.title})"
 
 
 def best_of(outcomes: Sequence[Outcome]) -> Outcome | None:
@@ -164,7 +164,8 @@ def recovery(outcomes: Sequence[Outcome], what: str, measure: str, level: float,
     recovered = [one for one in outcomes if one.scores.get(measure, level) < level]
     limited = sum(one.limited for one in recovered)
     at_limit = f", {limited if limited > 1 else 'one'} of them at its limit" if limited else ""
-    return f"The {what} is recovered by {len(recovered)} of {len(outcomes)} solvers{at_limit}, {words}: {context}."
+    solvers = f"{len(recovered)} of {counted(len(outcomes), 'solver')}"
+    return f"The {what} is recovered by {solvers}{at_limit}, {words}: {context}."
 
 
 IMPOSSIBLE, HARD, POSSIBLE = "impossible", "hard", "possible"

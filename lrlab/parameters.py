@@ -59,6 +59,12 @@ def display_name(name: str) -> str:
     return f"{stem}@{places}" if places.isdigit() else name.replace("_", " ")
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun for display: 1 sample, 1,200 samples, 3 entries."""
+    stem, ending = (noun[:-1], "ies") if noun.endswith("y") else (noun, "s")
+    return f"{count:,} {noun if count == 1 else stem + ending}"
+
+
 def duration(seconds: float) -> str:
     """Return a duration for display: 0.42 s, 12 s, 3 min, 2 h."""
     if seconds < 1:

@@ -15,6 +15,7 @@ from scipy.sparse import csc_array
 from lrlab.data.dataset import LabelChoice
 from lrlab.data.files import COLUMN_BYTES, GROWTH, Source, number, printable
 from lrlab.data.tables import require_names
+from lrlab.parameters import counted
 
 WORD = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|([^\s,{}'"][^\s,{}]*+)""", re.DOTALL)
 """A word in quotes, or without; spaces, commas and braces separate words."""
@@ -110,7 +111,7 @@ def _codes(source: Source, attributes: list[Attribute], rows: dict[int, str]) ->
             at, words = [int(word) if word.isdecimal() else width for word in words[::2]], words[1::2]
         if len(at) != len(words) or len({*at, width}) <= len(at) or sparse != (row[0] + row[-1] == "{}"):
             pairs = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
-            raise source.refuse(k, pairs if sparse else f"{width} values separated by commas", row, REMEDY)
+            raise source.refuse(k, pairs if sparse else f"{counted(width, 'value')} separated by commas", row, REMEDY)
         for place, word in zip(at, words, strict=True):
             if (code := attributes[place].coded(word)) is None:
                 one = "one of its listed values" if attributes[place].values else "a number"

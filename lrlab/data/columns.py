@@ -16,7 +16,7 @@ from lrlab.arrays import Array, Matrix, Vector
 from lrlab.data.arrays import numbers
 from lrlab.data.files import printable
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, PATTERNS, TRIPLES, Hints, require_unused
-from lrlab.parameters import InputError, nearest
+from lrlab.parameters import InputError, counted, nearest
 
 TARGETS = ("y", "target", "label", "class", "outcome", "response")
 ROLES = (
@@ -180,7 +180,7 @@ def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: H
         form = f"binary {kinds[0]:g}/{kinds[1]:g}"
     else:
         form, model = "real", model or ("rank-one-sensing" if second else "polynomial-network")
-    words = f"{len(y):,} samples, {len(columns):,} features {span(columns)}"
+    words = f"{counted(len(y), 'sample')}, {counted(len(columns), 'feature')} {span(columns)}"
     words += f", second vectors {span(second)}" if second else ""
     words += f", response {quoted(target)} ({form})" + "".join(f". {note.rstrip('.')}" for note in notes)
     # A form has a constant and linear terms unless you name the model.
@@ -261,7 +261,7 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
                 "ratings", "one value per row and column", got, "keep the last or their mean by duplicates"
             )
         newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
-        said = f", {twice.sum():,} duplicates: their {hints.duplicates}{newest}"
+        said = f", {counted(twice.sum(), 'duplicate')}: their {hints.duplicates}{newest}"
         ordered = frame.iloc[np.argsort(_moments(time, frame[time]), kind="stable")] if newest else frame
         frame = ordered.groupby([row, column], sort=False)[value].agg(hints.duplicates).reset_index()
     (rows, row_names), (columns, names) = (pd.factorize(frame[name].astype(str)) for name in (row, column))

@@ -20,7 +20,7 @@ from lrlab.data.arrays import dimensions
 from lrlab.data.files import Names, Source
 from lrlab.linalg import mean_squares
 from lrlab.models.multilabel_problem import pattern
-from lrlab.parameters import InputError, nearest
+from lrlab.parameters import InputError, counted, nearest
 
 SCALINGS = ("auto", "none", "deviations")
 MEANING = (
@@ -58,7 +58,7 @@ class Dataset:
             raise InputError("Y", f"of as many rows as X, {self.X.shape[0]}", self.Y.shape[0], "give each row labels")
         for name, size in {"feature_names": self.d, "label_names": self.L}.items():
             if (names := getattr(self, name)) is not None and len(names) != size:
-                raise InputError(name, f"{size} names", len(names), "name each column once, or none")
+                raise InputError(name, counted(size, "name"), len(names), "name each column once, or none")
 
     @property
     def n(self) -> int:

@@ -22,7 +22,7 @@ from lrlab.model_entry import Measure
 from lrlab.models import ranking
 from lrlab.models.multilabel import FAMILY, Multilabel
 from lrlab.models.multilabel_problem import GAINS, PLACES, MultilabelProblem, Predictor, label_shares, measured
-from lrlab.parameters import InputError, Parameter, Value, require_known
+from lrlab.parameters import InputError, Parameter, Value, counted, require_known
 from lrlab.protocol import Checkpoint, Limits, Stop, proceed
 from lrlab.runs.job import Job, make_job
 
@@ -273,7 +273,7 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, ran
     best = best if metric or best.score > results[0].score + MARGIN else results[0]
     own = "".join(f", {name} {value:.3g}" for name, value in best.options.items() if isinstance(value, float))
     score = f"{metric or METRIC} {best.score:.4g} on held-out samples"
-    words = f"{score} chose {best.solver}, {best.iterations} iterations{own}."
+    words = f"{score} chose {best.solver}, {counted(best.iterations, 'iteration')}{own}."
     options = {**best.options, **limits, "max_iter": best.iterations}
     spec = spec.replace(chosen=words, rank=options.pop("rank", spec.values()["rank"]))
     return make_job(spec, best.solver, **options)

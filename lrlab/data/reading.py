@@ -20,7 +20,7 @@ from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, na
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints, require_unused
 from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame, without
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 
 FORMATS = dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".data"), "CSV") | {".npz": ".npz", ".parquet": "parquet"}
 FORMATS |= {".arff": "ARFF", **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")}
@@ -73,7 +73,7 @@ def read_given(
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
         values = side_features(read_frame(opened(file, limit_bytes))[0], members, f"{what}-features")
-        parts: dict[str, Any] = {side: values, "words": f"{given.words}, {values.shape[1]} {what} features"}
+        parts: dict[str, Any] = {side: values, "words": f"{given.words}, {counted(values.shape[1], f'{what} feature')}"}
         given = given._replace(**parts)
     return given
 

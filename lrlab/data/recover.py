@@ -23,7 +23,7 @@ from lrlab.data.responses import ResponsesSpec
 from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
-from lrlab.parameters import InputError, Parameter, declared, nearest, require_known, settle
+from lrlab.parameters import InputError, Parameter, counted, declared, nearest, require_known, settle
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
@@ -183,11 +183,11 @@ def read_task(
     given = read(path, labels, beside=test, base=base, missing=hints.missing, limit_bytes=limit_bytes)
     fresh = test and read(test, labels, like=given, missing=hints.missing, limit_bytes=limit_bytes)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
-    rest = f", {fresh.n:,} rows to test on" if fresh else ""
+    rest = f", {counted(fresh.n, 'row')} to test on" if fresh else ""
     sides = {"features": given.feature_names, "labels": given.label_names}
     names = ", ".join(f"{side} {span(names)}" for side, names in sides.items() if names)
     notes = dict.fromkeys((*given.notes, *(fresh.notes if fresh else ())))
-    words = f"{given.n:,} rows, {given.d:,} features, {given.L:,} labels{known}{rest}"
+    words = f"{counted(given.n, 'row')}, {counted(given.d, 'feature')}, {counted(given.L, 'label')}{known}{rest}"
     words += f" ({names})" if names else ""
     words += "".join(f". {note.rstrip('.')}" for note in notes)
     return Task(Given((given, fresh) if fresh else given, words=words), Multilabel.model)

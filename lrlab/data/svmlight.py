@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from lrlab.data.dataset import Dataset, LabelChoice
 from lrlab.data.files import Source
 from lrlab.models.multilabel_problem import pattern
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 
 FORM = "`labels,labels index:value index:value ...` in increasing order of index"
 END = 2**31 - 1
@@ -83,7 +83,7 @@ def read_svmlight(
     bases = [*like.counts_from] if like else [0, 0] if sizes else bases if base is None else [base, base]
     said = (len(choice.names) or choice.count) if choice else 0
     if said and sizes and said != sizes[2]:
-        raise InputError("labels", f"{sizes[2]} labels, as the file says", said, "name all labels, or none")
+        raise InputError("labels", f"{counted(sizes[2], 'label')}, as the file says", said, "name all labels, or none")
     # A feature may be 0 in all rows. A matrix without values is one column wide.
     ends = [X.shape[1] if X.nnz else 0, Y.shape[1]]
     d, L = (like.d, like.L) if like else sizes[1:] or (ends[0] - bases[0], said or ends[1] - bases[1])
@@ -98,11 +98,11 @@ def read_svmlight(
         raise InputError("file", need, got, "give both files at once, or say base=0 or base=1")
     source.require_columns(d + L)
     extra = len(np.unique(X.indices[X.indices >= bases[0] + d]))
-    notes = (f"lrlab leaves out {extra} features of {source.path.name} that no training row has.",) if extra else ()
+    left = f"lrlab leaves out {counted(extra, 'feature')} of {source.path.name} that no training row has."
     X, Y = (table[:, first : first + size] for table, first, size in zip((X, Y), bases, (d, L), strict=True))
     X.resize(X.shape[0], d)
     Y.resize(X.shape[0], L)
-    return Dataset(X, Y, None, None, (choice and choice.names) or None, (bases[0], bases[1]), notes)
+    return Dataset(X, Y, None, None, (choice and choice.names) or None, (bases[0], bases[1]), (left,) if extra else ())
 
 
 def is_svmlight(source: Source) -> bool:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from lrlab.data.files import GROWTH, Source, number
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
 THOUSANDS = {
@@ -192,7 +192,7 @@ def _require_width(source: Source, dialect: Dialect, rows: Sequence[tuple[int, s
             raise source.refuse(at, "fields in closed quotes", line, "check the quotes")
         if fields != width:
             remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
-            raise source.refuse(at, f"{width} fields", f"{fields} fields", remedy)
+            raise source.refuse(at, counted(width, "field"), counted(fields, "field"), remedy)
 
 
 def _completed(dialect: Dialect, lines: list[str]) -> str:

@@ -17,7 +17,7 @@ from lrlab.figures import convergence, theme
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank, columns_normalised
 from lrlab.model_entry import Measure, Outcome
-from lrlab.parameters import InputError, require_known
+from lrlab.parameters import InputError, counted, require_known
 from lrlab.protocol import Estimate, Spec, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import Job
@@ -194,7 +194,7 @@ def mimebundle(trace: "Trace") -> dict[str, Any]:
     measures = measures_of(trace.job.spec)
     last = trace.rows[-1] if trace.rows else {}
     numbers = [f"{name} {last[name]:.4g}" for name in measures if last.get(name, np.nan) == last.get(name)]
-    about = f"{trace.job.entry.title}: {', '.join([f'{trace.iterations} iterations', *numbers])}."
+    about = f"{trace.job.entry.title}: {', '.join([counted(trace.iterations, 'iteration'), *numbers])}."
     end = " ".join(part for part in (trace.ending, trace.note, trace.swing, trace.job.given) if part)
     words = " ".join([verdict(trace), about, end])
     if not trace.rows:

@@ -12,6 +12,7 @@ from lrlab.arrays import Array, Mask
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, grid, trace
 from lrlab.figures.recovery import Recovery
+from lrlab.parameters import counted
 from lrlab.sweeps.theory import Region
 from lrlab.sweeps.winners import Outcome
 
@@ -140,7 +141,7 @@ def _text(metric: str, cell: Any) -> str:
         interval = f"95% interval {cell.low:.2f} to {cell.high:.2f}"
         return f"{cell.successes:.0f} of {cell.trials} succeed, {interval}"
     spread = f" ± {cell.spread:.2g}" if math.isfinite(cell.spread) else ""
-    return f"{metric} {cell.value:.4g}{spread}, {cell.trials} trials"
+    return f"{metric} {cell.value:.4g}{spread}, {counted(cell.trials, 'trial')}"
 
 
 class Layers(NamedTuple):

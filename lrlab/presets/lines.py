@@ -27,6 +27,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
 from lrlab.figures.series import series as draw
 from lrlab.models.axes import axes
+from lrlab.parameters import counted
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
@@ -125,7 +126,7 @@ def _statistics(placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[pd.DataFr
         drawn = [(placed[0], _ratio(ratio, [table for _, table in drawn]))]
     points = pd.concat([_points(table, one.below is not None) for one, table in drawn])
     words = " ".join(dict.fromkeys(STATISTICS[one.below is not None] for one in placed))
-    words += f" {failed} trials ended without a finite estimate." if failed else ""
+    words += f" {counted(failed, 'trial')} ended without a finite estimate." if failed else ""
     return points, pd.concat([table for _, table in drawn], ignore_index=True), words
 
 

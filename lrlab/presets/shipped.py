@@ -18,6 +18,7 @@ import pandas as pd
 from lrlab import presets
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
+from lrlab.parameters import counted
 from lrlab.presets.result import Panel, Result
 from lrlab.presets.resumed import as_computed
 
@@ -66,8 +67,8 @@ class Shipped:
         """The origin of the results, as a sentence."""
         rule = presets.load(self.name).content.get("quick", {}) if self.quick else {}
         scope = "Reduced run" if self.short else "Stored result"
-        scope += f": {self.run:,} of {self.planned:,} trials" if self.run < self.planned else ""
-        scope += f" of at most {limit} iterations" if (limit := rule.get("max_iter")) else ""
+        scope += f": {self.run:,} of {counted(self.planned, 'trial')}" if self.run < self.planned else ""
+        scope += f" of at most {counted(limit, 'iteration')}" if (limit := rule.get("max_iter")) else ""
         data = f" on {', '.join(self.sets)}" if self.sets else ""
         absent = f" (missing: {', '.join(self.missing)})" if self.missing else ""
         return f"{scope}{data}{absent}; {self.machine}, lrlab {self.version}, {self.date}."

@@ -19,7 +19,7 @@ import numpy as np
 
 from lrlab import extras, linalg
 from lrlab.arrays import Intervals
-from lrlab.parameters import InputError, declared
+from lrlab.parameters import InputError, counted, declared
 from lrlab.protocol import Checkpoint, Interrupted, Iterate, Limits, Problem, Spec, Stop, parts, proceed
 from lrlab.runs import theory
 from lrlab.runs.job import Job
@@ -46,8 +46,9 @@ class NumericalBreakdown(RuntimeError):
 
     def __init__(self, solver: str, iterations: int, error: Exception) -> None:
         reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        course = f"after {counted(iterations, 'iteration')} ({reason})"
         remedy = "take another seed or start, more measurements, or another solver"
-        super().__init__(f"{solver} broke down numerically after {iterations} iterations ({reason}): {remedy}.")
+        super().__init__(f"{solver} broke down numerically {course}: {remedy}.")
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from lrlab.arrays import Intervals
 from lrlab.catalog import family
 from lrlab.linalg import unit
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 from lrlab.protocol import Estimate, Iterate, Stop, parts
 from lrlab.runs import theory
 from lrlab.runs.job import Job
@@ -74,7 +74,8 @@ class Trace:
         last, goal = self.rows[-1] if self.rows else {}, family(self.job.spec.model).goal.metric
         name = "error" if "error" in last else goal
         scored = f"{name} {last[name]:.3g}, " if name in last else ""
-        return f"<Trace of {self.job.solver} on {self.job.spec!r}: {scored}{self.iterations} iterations. {self.ending}>"
+        scored += counted(self.iterations, "iteration")
+        return f"<Trace of {self.job.solver} on {self.job.spec!r}: {scored}. {self.ending}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the problem, which is built anew from its spec."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from lrlab.parameters import InputError, printable
+from lrlab.parameters import InputError, counted, printable
 
 DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 OUTPUT = "Standard output"
@@ -175,4 +175,4 @@ def add_settings(command: argparse.ArgumentParser, words: str) -> None:
 def report(done: int, total: int) -> None:
     """Show how many trials are done, on standard error if it is a terminal, instead of the last progress."""
     if sys.stderr.isatty():
-        _write(f"\r{done} of {total} trials", sys.stderr, end="" if done < total else "\n")
+        _write(f"\r{done:,} of {counted(total, 'trial')}", sys.stderr, end="" if done < total else "\n")

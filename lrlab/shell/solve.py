@@ -7,7 +7,7 @@ from typing import Any
 
 from lrlab import catalog
 from lrlab.engine import solve
-from lrlab.parameters import InputError, declared, require_known
+from lrlab.parameters import InputError, counted, declared, require_known
 from lrlab.protocol import Limits, Stop
 from lrlab.runs.job import Job, make_job
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json, say
@@ -58,6 +58,6 @@ def job_from(model: str, solver: str, settings: dict[str, str]) -> Job:
 def show(summary: dict[str, Any]) -> None:
     """Print a finished run as text."""
     say(f"{summary['solver']} on {summary['model']}")
-    say(f"{summary['iterations']} iterations in {summary['seconds']:.3g} s. {summary['message']}")
+    say(f"{counted(summary['iterations'], 'iteration')} in {summary['seconds']:.3g} s. {summary['message']}")
     for name, value in summary["metrics"].items():
         say(f"  {name:<18} {value:.6g}")

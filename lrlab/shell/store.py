@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from lrlab.parameters import counted
 from lrlab.shell.common import DONE, add_json, print_json, say
 
 
@@ -31,10 +32,11 @@ def run(options: argparse.Namespace) -> int:
     for group in groups:
         settings = " ".join(f"{name}={value}" for name, value in group.settings.items())
         state = "stale" if group.stale else "current"
-        say(f"{group.model}  {group.solver}  {group.trials} trials at {group.cells} grid points  {state}  {settings}")
-    say(f"{sum(group.trials for group in groups)} trials in {options.file}.")
+        trials = f"{counted(group.trials, 'trial')} at {counted(group.cells, 'grid point')}"
+        say(f"{group.model}  {group.solver}  {trials}  {state}  {settings}")
+    say(f"{counted(sum(group.trials for group in groups), 'trial')} in {options.file}.")
     if options.prune:
         say(f"{pruned} stale trials removed.")
     if options.export:
-        say(f"{exported} trials written to {options.export}.")
+        say(f"{counted(exported, 'trial')} written to {options.export}.")
     return DONE

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab import catalog
+from lrlab.parameters import counted
 from lrlab.shell.common import DONE, FAILED, add_json, print_json, report, resumable, say
 
 
@@ -60,10 +61,10 @@ def run(options: argparse.Namespace) -> int:
             say(winners_of(results).sentence)
         if sentence := catalog.given(sweep.solvers, sweep.spec.model):
             say(sentence)
-        say(f"{results.computed} trials run, {results.reused} taken from the store.{inferred(rows)}")
+        say(f"{counted(results.computed, 'trial')} run, {results.reused} taken from the store.{inferred(rows)}")
     if results.failures:
         sentence = next(iter(results.failures.values()))
-        say(f"{len(results.failures)} trials failed and are not stored. The first: {sentence}", file=sys.stderr)
+        say(f"{counted(len(results.failures), 'trial')} failed, not stored. The first: {sentence}", file=sys.stderr)
         return FAILED
     return DONE
 
@@ -79,7 +80,7 @@ def inferred(rows: list[dict[str, Any]]) -> str:
     """Return the numbers of measured and inferred grid points as a sentence; nothing if none is inferred."""
     number = sum(row["inferred"] for row in rows)
     measured = sum(row["trials"] > 0 for row in rows)
-    return f" lrlab measured {measured} grid points and inferred {number}." if number else ""
+    return f" lrlab measured {counted(measured, 'grid point')} and inferred {number}." if number else ""
 
 
 def show(rows: list[dict[str, Any]], metric: str | None, shares: Sequence[str] = ()) -> None:

@@ -17,7 +17,7 @@ from lrlab.arrays import Array
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import TIMED_OUT, Failure
 from lrlab.engine.results import ItemResult, Results, Start, collect
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
@@ -250,4 +250,4 @@ def size_words(sweep: Sweep) -> str:
     """Return how many trials a sweep has, at most, and how much memory a worker needs for the largest."""
     size = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in sweep.jobs)
     trials = min(sweep.most, len(sweep.jobs) * sweep.trials)
-    return f"up to {trials:,} trials, {memory_words(size)} per worker"
+    return f"up to {counted(trials, 'trial')}, {memory_words(size)} per worker"

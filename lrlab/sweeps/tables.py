@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.parameters import InputError, require_known
+from lrlab.parameters import InputError, counted, require_known
 from lrlab.protocol import Stop
 from lrlab.runs.run import Trial, TrialResult
 from lrlab.sweeps.adaptive import infer
@@ -169,7 +169,7 @@ def winner_rows(results: SweepResults) -> list[Row]:
 def verdict(results: SweepResults) -> list[str]:
     """Return the outcome of the trials: successes per solver and midpoints, or who wins a race; and failures."""
     sweep, failures = results.sweep, list(results.failures.values())
-    failed = [f"{len(failures)} trials failed. The first: {failures[0]}"] if failures else []
+    failed = [f"{counted(len(failures), 'trial')} failed. The first: {failures[0]}"] if failures else []
     if sweep.race:
         return [*filter(None, [winners_of(results).sentence]), *failed]
     if not sweep.success:
@@ -177,7 +177,7 @@ def verdict(results: SweepResults) -> list[str]:
     table = results.table(sweep.success.metric)
     sums = table.groupby("solver")[["trials", "successes"]].sum().astype(int)
     words = [
-        f"{title}: {sums['successes'][solver]} of {sums['trials'][solver]} trials succeed."
+        f"{title}: {sums['successes'][solver]} of {counted(sums['trials'][solver], 'trial')} succeed."
         for solver, title in sweep.titles.items()
     ]
     given = catalog.given(sweep.solvers, sweep.spec.model)

@@ -126,7 +126,7 @@ def test_the_reading_of_labels_names_columns_form_and_what_is_left_out(tmp_path)
     rows = "".join(f"n{k};{k / 8};1;0\n" for k in range(30)).replace(".", ",")
     (tmp_path / "f.csv").write_text(f"name;a;calm;sad\n{rows}")
     said = read_task(tmp_path / "f.csv", labels="last:2").source()
-    assert said.startswith("30 rows, 1 features, 2 labels (features a, labels calm..sad). lrlab leaves out column name")
+    assert said.startswith("30 rows, 1 feature, 2 labels (features a, labels calm..sad). lrlab leaves out column name")
     assert said.endswith("per row. Form: separated by semicolons, decimal commas; model multilabel.")
 
 

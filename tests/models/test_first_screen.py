@@ -82,11 +82,11 @@ def test_a_verdict_names_prediction_threshold_and_limit():
 
 def test_a_verdict_counts_unknowns_and_says_who_recovers():
     spec = catalog.spec("rank-one-sensing", m=300, d1=12, d2=10, rank=2)
-    assert "recovered by 1 of 1 solvers" in verdict(spec, "gauss-newton")
+    assert "recovered by 1 of 1 solver," in verdict(spec, "gauss-newton")
     few = verdict(spec.replace(m=30), "gauss-newton", max_iter=5)
     assert "recovered by 0 of 1" in few and "for 40 degrees of freedom, 0.75 for each, too few to determine it" in few
     phase = verdict(catalog.spec("phase-retrieval", m=120, p=12), "gauss-newton")
-    assert "recovered by 1 of 1 solvers" in phase
+    assert "recovered by 1 of 1 solver," in phase
     assert "polynomial-time methods succeed from 2.03 and any method from 2" in phase
 
 

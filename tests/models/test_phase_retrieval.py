@@ -171,7 +171,7 @@ def test_what_is_said_of_a_run():
     words = f"Error {trace.metrics['error']:.2g} after {len(trace.rows)} iterations (Gauss-Newton): 8 numbers per pixel"
     assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
     exact = family.verdict(spec.replace(photons=0.0), [outcome])
-    assert exact.startswith("The image is recovered by 0 of 1 solvers")
+    assert exact.startswith("The image is recovered by 0 of 1 solver,")
     assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
     assert CodedDiffraction(masks=1).remark.startswith("Only 4,096 measurements for 8,191 real degrees of freedom")
     assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}

@@ -25,7 +25,7 @@ def test_a_numerical_error_in_a_solver_is_one_sentence_and_ends_the_shell_with_s
         yield Iterate(np.ones(problem.shape[1]))
         raise error
 
-    with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 1 iterations") as info:
+    with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 1 iteration ") as info:
         run_job(make_job(SIGNS, broken))
     assert Failure.of(info.value).sentence == str(info.value)
     assert main(["solve", "one-bit-sensing", "--solver", "broken"]) == 1

@@ -144,7 +144,7 @@ def test_the_crosshair_shows_the_first_trial_of_a_cell_and_follows_sliders_and_c
         assert job.spec == trial_spec(cell.job.spec, 0)
         assert figure(at, "transition-cell-curves")["data"][0]["name"] == "Gauss-Newton"
         count = 1 if run_job(job).rows[-1]["weakest_error"] < 0.1 else 0
-        assert f"recovered by {count} of 1 solvers" in words(at, "transition.cell-sentence")
+        assert f"recovered by {count} of 1 solver," in words(at, "transition.cell-sentence")
         lines = figure(at, "transition-map")["data"][-1]
         assert lines["mode"] == "lines" and lines["x"][0] == ranks[place[0]] and lines["y"][-1] == sizes[place[1]]
     drag = at.session_state["live:tab"].previews["transition.crosshair.m"]

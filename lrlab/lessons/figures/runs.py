@@ -8,6 +8,7 @@ from lrlab.figures.numbers import rounded
 from lrlab.figures.recovery import Recovery
 from lrlab.lessons.definition import Figure
 from lrlab.lessons.figures import job, run
+from lrlab.parameters import counted
 
 HEIGHT = 400
 
@@ -42,5 +43,5 @@ def sentence(figure: Figure, at: float) -> str:
         trace = run(job(figure, one, at))
         stop = trace.stop.name.replace("_", " ").replace("MAX ITER", "iteration limit").lower() if trace.stop else ""
         last = rounded(trace.rows[-1][figure.metric])
-        parts.append(f"{one.label}: {last} after {trace.iterations} iterations ({stop})")
+        parts.append(f"{one.label}: {last} after {counted(trace.iterations, 'iteration')} ({stop})")
     return "; ".join(parts) + "."

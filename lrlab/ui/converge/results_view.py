@@ -15,7 +15,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
 from lrlab.figures.runs import measures_of, outcomes, recoveries, truth_of
 from lrlab.model_entry import Measured
-from lrlab.parameters import InputError, display_name
+from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
@@ -192,6 +192,6 @@ def message(drawn: Sequence[Recovery], measure: str) -> str:
         if run.rows and measure in run.rows[-1]:
             predicted = convergence.prediction(run.predictions, measure)
             theory = f", predicted {predicted:.2g}" if predicted is not None else ""
-            last = f"{run.rows[-1][measure]:.2g} after {run.rows[-1]['iteration']:.0f} iterations"
+            last = f"{run.rows[-1][measure]:.2g} after {counted(int(run.rows[-1]['iteration']), 'iteration')}"
             words.append(f"{run.title}: {display_name(measure)} {last}{theory}")
     return ". ".join(words) or f"{display_name(measure)} of {', '.join(run.title for run in drawn)}: nothing is run yet"

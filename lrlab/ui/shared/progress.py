@@ -8,7 +8,7 @@ import streamlit as st
 
 from lrlab.engine.engine import shortage
 from lrlab.engine.messages import Failure
-from lrlab.parameters import duration
+from lrlab.parameters import counted, duration
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
 
@@ -37,7 +37,7 @@ def batch_bar(batch: Any, changed: bool = False) -> str:
     if batch is None or not batch.alive:
         return ""
     left = batch.seconds_left
-    text = f"{batch.done:,} of {batch.total:,} trials" + (f", about {duration(left)} left" if left else "")
+    text = f"{batch.done:,} of {counted(batch.total, 'trial')}" + (f", about {duration(left)} left" if left else "")
     text += f". {shortage()}" if shortage() else ""
     return bar(batch.done / max(1, batch.total), text + (f". {CHANGED}" if changed else ""))
 
@@ -65,7 +65,7 @@ def parts(batch: Any, page: str, *, changed: bool = False) -> dict[str, str]:
 
 def ending(batch: Any) -> str:
     """Return a sentence on the end of a batch or sweep, or on the stored trials of a sweep that was only opened."""
-    done, state = f"{batch.done:,} of {batch.total:,} trials", batch.state
+    done, state = f"{batch.done:,} of {counted(batch.total, 'trial')}", batch.state
     if state == "paused" and batch.spent:
         return f"The budget is used: {done} were computed, and are stored. Resume goes on."
     if state in ("paused", "cancelled"):
@@ -73,7 +73,7 @@ def ending(batch: Any) -> str:
     if not state and batch.done < batch.total:
         return f"Cancelled: {done} were computed; their results are shown."
     if state in ("new", "done") and batch.done < batch.total:
-        spared = f"Done; {batch.total - batch.done:,} of {batch.total:,} trials were not needed."
+        spared = f"Done; {batch.total - batch.done:,} of {counted(batch.total, 'trial')} were not needed."
         return spared if batch.results.complete else f"{done} are stored. Press Run to compute the others."
     return f"{done} are computed." if batch.done else ""
 
@@ -98,7 +98,7 @@ def failures(batch: Any) -> list[str]:
         failed = list(batch.results.failures.values())
     else:
         failed = [result.sentence for result in list(batch.values.values()) if isinstance(result, Failure)]
-    words = [f"{len(failed)} of {batch.total:,} trials could not be computed. {failed[0]}"] if failed else []
+    words = [f"{len(failed)} of {counted(batch.total, 'trial')} could not be computed. {failed[0]}"] if failed else []
     return words + [batch.error] * bool(batch.error)
 
 
@@ -111,7 +111,7 @@ def run_bar(runs: Sequence[Any]) -> str:
     """Return the HTML of how many solvers are done, and how long the others can take at most."""
     shares, left = zip(*(share_and_seconds_left(run) for run in runs), strict=True)
     done = sum(run.state in ("done", "failed") for run in runs)
-    text = f"{done} of {len(runs)} solvers done, at most {duration(max(left))} left"
+    text = f"{done} of {counted(len(runs), 'solver')} done, at most {duration(max(left))} left"
     if all(run.state == "waiting" for run in runs):
         ahead = min(run.ahead for run in runs)
         text = f"Waiting for a free worker: {ahead} other jobs come first" if ahead else "Waiting for a free worker"

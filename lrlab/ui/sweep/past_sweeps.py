@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from lrlab.parameters import InputError, duration
+from lrlab.parameters import InputError, counted, duration
 from lrlab.presets import sweeps as library
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
@@ -53,9 +53,9 @@ def progress(past: Past) -> str:
             alive = False
         state = "running" if alive else "interrupted"
     age = time.time() - past.changed
-    days = f"{age / DAY_SECONDS:.0f} days ago"
+    days = f"{counted(round(age / DAY_SECONDS), 'day')} ago"
     when = "just now" if age < 60 else f"{duration(age)} ago" if age < DAY_SECONDS else days
-    return f"{state}, {past.done:,} of {past.total:,} trials, {when}"
+    return f"{state}, {past.done:,} of {counted(past.total, 'trial')}, {when}"
 
 
 def open_past(past: Past) -> None:

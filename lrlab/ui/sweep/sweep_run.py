@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from lrlab.figures.sweeps import SweepData
-from lrlab.parameters import InputError, declared
+from lrlab.parameters import InputError, counted, declared
 from lrlab.protocol import Limits
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
@@ -152,10 +152,10 @@ def caption(sweep: Sweep, table: pd.DataFrame) -> None:
     """Name the sweep of a figure, as widgets may have changed since, and the missing grid points."""
     most = "up to " if sweep.adaptive or sweep.race else ""
     settings = "".join(f"; {name} = {value:g}" for name, value in sweep.settings if name in declared(Limits))
-    titles, trials = ", ".join(sweep.titles.values()), f"{most}{sweep.trials} trials per grid point"
+    titles, trials = ", ".join(sweep.titles.values()), f"{most}{counted(sweep.trials, 'trial')} per grid point"
     words = [f"{plain(describe_spec(sweep.spec, without=sweep.decided))}; {titles}; {trials}{plain(settings)}"]
     refused = table["refused"][table["refused"] != ""]
     if len(refused):
-        words.append(f":orange[{len(refused)} grid points are missing.] {plain(refused.iloc[0])}")
+        words.append(f":orange[Missing: {counted(len(refused), 'grid point')}.] {plain(refused.iloc[0])}")
     # One element, so that the figure below keeps its place.
     st.caption("  \n".join(words))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.figures.sweeps import WINNER, SweepData, View, maps
-from lrlab.parameters import InputError, Parameter
+from lrlab.parameters import InputError, Parameter, counted
 from lrlab.sweeps import winners
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import RACE_SECONDS
@@ -46,7 +46,7 @@ def _begin(sweep: Sweep) -> None:
     except InputError as error:
         st.session_state["transition:refused"] = str(error)
         return
-    title = f"{race.spec.title}: who wins where, {len(race.solvers)} solvers over {' and '.join(race.grid)}"
+    title = f"{race.spec.title}: who wins where, {counted(len(race.solvers), 'solver')} over {' and '.join(race.grid)}"
     st.session_state["transition:title"] = (race, title)
     permalink.take("transition", sweep_controls.address(race))
     live.request("transition")
