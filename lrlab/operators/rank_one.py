@@ -5,6 +5,7 @@ from typing import Self
 import numpy as np
 
 from lrlab.arrays import Array, Indices
+from lrlab.linalg import frozen
 from lrlab.operators.operator import Checkpoint, Operator, proceed
 
 BLOCK_BYTES = 8 * 2**20
@@ -63,7 +64,7 @@ class RankOne(Operator):
 
     def subset(self, rows: Indices) -> Self:
         """Return the operator of some of the measurements."""
-        return self._watched(type(self)(*(part[rows] for part in self.vectors)))
+        return self._watched(type(self)(*(frozen(part[rows]) for part in self.vectors)))
 
 
 def tall(X: Array, U: Array) -> Array:
