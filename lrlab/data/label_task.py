@@ -181,7 +181,6 @@ class LabelsSpec(DataSpec):
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
         rows = arrays["rows"]
-        given = ~arrays["out"] if "out" in arrays else given
         known = 1.0 if rows.observed is None else max(1e-4, rows.observed.sum() / (rows.n * rows.L))
         sizes = {"n": int(given.sum()), "d": rows.d, "labels": rows.L, "observed": min(1.0, known)}
         # Your rows have any number of labels.

@@ -89,13 +89,13 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
     arrays = made.arrays_of(y, X, Z)
     said = {name: value for name, value in made.completed(arrays, chosen, options).items() if name in known}
-    values, count = settle(declared(made), said), len(arrays["y"])
-    given = ~held(count, float(values["held_out"]), int(values["seed"]))
+    values = settle(declared(made), said)
+    given = ~held(arrays, float(values["held_out"]), int(values["seed"]))
     sizes = made.shape_of(arrays, given, values)
     ranks = {"r", "rank"} & set(known) - set(sizes)
     if ranks and not ranks & set(said):
         sizes |= {**dict.fromkeys(ranks, 1), "rank_guess": "held-out"}
-    spec: Any = made(**{**sizes, **said, "file": Packed.of(arrays), "measured": count})  # type: ignore[arg-type]
+    spec: Any = made(**{**sizes, **said, "file": Packed.of(arrays), "measured": len(arrays["y"])})  # type: ignore[arg-type]
     settings = {name: value for name, value in options.items() if name not in known}
     if labels and isinstance(chosen, str):
         return label_job(spec, str(solver), settings, tune_by, int(spec.rank) if "rank" in options else 0)

@@ -107,11 +107,12 @@ class DataProblem:
         return what.arrays() if hasattr(what, "arrays") else {"estimate": what}
 
 
-def held(count: int, fraction: float, seed: int) -> Mask:
-    """Return a mask (count,) of held-out measurements: a random fraction of them, but never all."""
+def held(arrays: Arrays, fraction: float, seed: int) -> Mask:
+    """Return a mask of held-out measurements: `out`, or else a random fraction of them, but never all."""
+    count = len(arrays["y"])
     chosen = np.zeros(count, dtype=bool)
     chosen[np.random.default_rng(seed).permutation(count)[: min(round(fraction * count), count - 1)]] = True
-    return chosen
+    return arrays.get("out", chosen)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,8 +168,7 @@ class DataSpec(Spec):
     @property
     def held(self) -> Mask:
         """Mask of held-out measurements (measured,)."""
-        out: Mask | None = self.arrays.get("out")
-        return held(self.measured, self.held_out, self.seed) if out is None else out
+        return held(self.arrays, self.held_out, self.seed)
 
     @classmethod
     def choices(cls) -> dict[str, Parameter]:
