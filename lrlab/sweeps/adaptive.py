@@ -15,7 +15,7 @@ which sweeps that are not adaptive, and every start of the shell, would pay for 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -166,9 +166,9 @@ class SolverGrid(ContourSearch):
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
         self._sweep = sweep
-        self._order = np.ix_(*[np.argsort(values) for values in (*sweep.grid.values(), [0])[:2]])
-        jobs = [cell.job for cell in sweep.cells if cell.solver == solver]
-        self.jobs = self._placed(np.fromiter(jobs, dtype=object))
+        cells = sorted((cell for cell in sweep.cells if cell.solver == solver), key=lambda cell: [*cell.axes.values()])
+        shape = [len(values) for values in (*sweep.grid.values(), [0])[:2]]
+        self.jobs = np.fromiter((cell.job for cell in cells), dtype=object).reshape(shape)
         super().__init__(self.jobs.astype(bool), directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def next_round(self, most: int) -> dict[Job, range]:
@@ -190,32 +190,23 @@ class SolverGrid(ContourSearch):
 
     def infer(self, own: "pd.DataFrame") -> "pd.DataFrame":
         """Return the rows of the solver as in `infer`."""
+        # In the order of the jobs.
+        own, shape = own.sort_values([*self._sweep.grid]), self.open.shape
         self.trials, self.successes = (
-            self._placed(own[name].fillna(0).to_numpy(dtype=np.int64)) for name in ("trials", "successes")
+            own[name].fillna(0).to_numpy(dtype=np.int64).reshape(shape) for name in ("trials", "successes")
         )
         if not self.trials.any():
             return own.assign(inferred=False)
         if self._sweep.success is None:
-            mean = self._placed(own["mean"].to_numpy())
+            mean = own["mean"].to_numpy().reshape(shape)
             known = np.isfinite(mean)
             values = {"mean": interpolate_missing(mean, known)} if known.any() else {}
         else:
             low, high = self.bounds()
             values = {"success_rate": self.within(low, high), "low": low, "high": high}
-        inferred = self._unplaced(self.open & (self.trials == 0))
-        filled = {name: own[name].where(~inferred, self._unplaced(one)) for name, one in values.items()}
+        inferred = (self.open & (self.trials == 0)).ravel()
+        filled = {name: own[name].where(~inferred, one.ravel()) for name, one in values.items()}
         return own.assign(inferred=inferred, **filled)
-
-    def _placed(self, values: Any) -> Any:
-        """Return what cells have, in the order of the sweep, by column and row."""
-        rows, columns = self._order
-        return values.reshape(rows.size, columns.size)[self._order]
-
-    def _unplaced(self, values: Any) -> Any:
-        """Return what columns and rows have, by cell."""
-        cells = np.empty_like(values)
-        cells[self._order] = values
-        return cells.ravel()
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
