@@ -78,10 +78,6 @@ class SweepResults:
         counts: Array = (~np.isnan(self._columns["seed"])).sum(axis=1)
         return counts
 
-    def finished(self, job: Job) -> set[int]:
-        """Return the numbers of the finished trials of a job."""
-        return set(np.flatnonzero(~np.isnan(self._columns["seed"][self._rows[job]])).tolist())
-
     def matrix(self, name: str) -> Array:
         """Return a score (or "iterations", "seconds") of all trials (jobs, numbers); nan if a trial is not finished.
 

@@ -171,7 +171,7 @@ def test_what_one_solver_does_not_need_another_may_use():
         done = run(wide, store, LocalResults)
         used = dict.fromkeys(wide.solvers, 0)
         for job in wide.jobs:
-            used[job.solver] += len(done.finished(job))
+            used[job.solver] += len(done.results(job))
     # Alone, the second solver stops before its half is used.
     assert (
         used["pairwise-moment"] > 75 > used["marginal-mean"] and sum(used.values()) == done.computed <= wide.most == 150
