@@ -15,7 +15,7 @@ which sweeps that are not adaptive, and every start of the shell, would pay for 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ class SolverGrid(ContourSearch):
         self._sweep = sweep
         cells = sorted((cell for cell in sweep.cells if cell.solver == solver), key=lambda cell: [*cell.axes.values()])
         shape = [len(values) for values in (*sweep.grid.values(), [0])[:2]]
-        self.jobs = np.fromiter((cell.job for cell in cells), dtype=object).reshape(shape)
+        self.jobs: Any = np.fromiter((cell.job for cell in cells), dtype=object).reshape(shape)
         super().__init__(self.jobs.astype(bool), directions(sweep, self.jobs), sweep.trials, sweep.tolerance)
 
     def next_round(self, most: int) -> dict[Job, range]:
