@@ -1,7 +1,5 @@
 """Least squares on matrices of rank k: tangent descent, Gauss-Newton, trimmed, convex; CONVERGED is a claim."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 
@@ -9,19 +7,14 @@ import lrlab
 from lrlab import catalog, lowrank
 from lrlab.engine.solve import solve
 from lrlab.models.low_rank_problem import OUTLIER
-from lrlab.models.network import PolynomialNetwork
-from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.operators.entries import Entries
 from lrlab.operators.rank_one import RankOne
 from lrlab.operators.tangent import gauss_newton_step, jacobian, point, rounding_error
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import Newest, run_job, trial_spec
+from lrlab.runs.run import Newest, run_job
 from lrlab.solvers.low_rank import gauss_newton
-from lrlab.solvers.low_rank.nuclear_norm import nuclear_norm
 from lrlab.solvers.low_rank.trimmed import within
-from tests.solvers import driving
 from tests.thorough import a_third
 
 SPECS = {
@@ -32,7 +25,6 @@ SPECS = {
     "plain": lrlab.spec("inductive-completion", n1=30, n2=25, rank=2, observed=0.5, features="canonical"),
     "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
 }
-SOLVERS = ("tangent-descent", "gauss-newton")
 
 
 def somewhere(spec, seed=9):
@@ -68,16 +60,6 @@ def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_n
         np.testing.assert_allclose(gauss_newton_step(A, at, 1e-6, 5000, near=A.in_single()).D, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("name", SPECS)
-def test_exact_answers_give_the_exact_matrix(name, solver):
-    trace = lrlab.solve(SPECS[name], solver, max_iter=300)
-    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
-    # Up to rounding, once only rounding remains.
-    objectives = trace.table["objective"].to_numpy()
-    assert (np.diff(objectives) <= 1e-20 * objectives[0]).all()
-
-
 def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_elsewhere(monkeypatch):
     spec = SPECS["gaussian"].replace(noise=0.3)
     problem, trace = spec.build(), lrlab.solve(spec, "gauss-newton", inner_tol=1e-6)
@@ -88,18 +70,6 @@ def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_e
     for path in ("direct", "penalized"):
         trace = lrlab.solve(spec, "gauss-newton", path=path)
         assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
-
-
-def test_close_to_the_degrees_of_freedom():
-    """The figures of the issue, in small: 1.5 times the unknowns for Gauss-Newton, 3 for tangent descent."""
-    for seed in range(3):
-        spec = lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=3, m=257, seed=seed)
-        assert spec.m <= 1.51 * spec.degrees_of_freedom
-        assert lrlab.solve(spec, "gauss-newton").metrics["error"] < 1e-10
-    network = lrlab.spec("polynomial-network", p=60, r=4)
-    spec = network.replace(m=3 * network.degrees_of_freedom)
-    trace = lrlab.solve(spec, "tangent-descent", max_iter=150)
-    assert trace.metrics["error"] < 1e-10
 
 
 @pytest.mark.slow
@@ -125,20 +95,6 @@ def test_single_precision_leads_to_the_same_point(noise, monkeypatch):
     assert single.estimate.U.dtype == np.float64
 
 
-@pytest.mark.parametrize("p", [40, 100])
-def test_networks_of_one_unit_are_recovered_from_twice_the_degrees_of_freedom(p):
-    """Of ten: 5 and 4 from the moment, without weights."""
-    spec = lrlab.spec("polynomial-network", p=p, r=1, m=2 * p, seed=31000)
-    traces = [solve(trial_spec(spec, trial), "gauss-newton") for trial in range(10)]
-    assert all(trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-8 for trace in traces)
-
-
-def test_rank_one_sensing_is_recovered_from_one_and_a_half_times_the_degrees_of_freedom():
-    """Of ten: 7 without weights."""
-    spec = lrlab.spec("rank-one-sensing", d1=30, d2=30, rank=1, m=88, seed=31000)
-    assert sum(solve(trial_spec(spec, trial), "gauss-newton").metrics["error"] < 1e-8 for trial in range(10)) >= 9
-
-
 def test_unfinished_attempts_at_rank_one_end_no_search():
     """Attempts that slow steps end are near others by chance: the sum was 100.8 if they counted."""
     spec = lrlab.spec("polynomial-network", p=40, m=90, r=1, noise=0.5)
@@ -154,13 +110,6 @@ def test_noise_leaves_the_least_squares_minimum():
         here, there = (solve(spec, solver, tol=1e-9) for solver in ("gauss-newton", "tangent-descent"))
         assert here.stop is Stop.CONVERGED
         np.testing.assert_allclose(here.estimate.dense(), there.estimate.dense(), atol=1e-6)
-
-
-def test_a_network_of_zeros_is_zero():
-    problem = lrlab.spec("polynomial-network", p=20, r=1, m=60).build()
-    problem.b = np.zeros_like(problem.b)
-    run = lrlab.catalog.solver("gauss-newton", problem.spec.model).run
-    assert not next(run(problem, rng=np.random.default_rng(0))).estimate.dense().any()
 
 
 @pytest.mark.parametrize("d2", [1, 4])
@@ -224,94 +173,30 @@ def test_the_sentence_on_a_misfit_counts_gross_errors():
     assert "is larger than noise leaves" in spec.replace(outliers=0.0).judgement({"misfit": 0.97})
 
 
-SMALL = {
-    "network": PolynomialNetwork(m=60, p=8, r=2, noise=0.1, seed=1),
-    "rank-one": RankOneSensing(m=60, d1=7, d2=5, rank=2, noise=0.1, seed=1),
-    "dense": RankOneSensing(m=60, d1=5, d2=7, rank=2, noise=0.1, operator="dense", seed=1),
-}
-run = partial(driving.run, nuclear_norm, max_iter=3000, tol=1e-9)
-
-
-class Table:
-    """Observed entries of X W Y^T: a problem with features, built by hand."""
-
-    def __init__(self):
-        """Draw features, places and noisy answers."""
-        rng = np.random.default_rng(2)
-        X, Y = rng.standard_normal((20, 6)), rng.standard_normal((15, 5))
-        rows, columns = np.divmod(np.sort(rng.choice(300, 120, replace=False)), 15)
-        self.operator = Entries(X, Y, (20, 15), rows, columns, 300 / 120)
-        W = np.outer(rng.standard_normal(6), rng.standard_normal(5))
-        self.b = (X @ W @ Y.T)[rows, columns] + 0.1 * rng.standard_normal(120)
-
-
-def gap(problem, W, mu):
-    """Return primal minus dual objective, relative: the dual is <b, v> - ||v||^2 / 2 over ||A*(v)|| <= mu."""
-    d = problem.operator(W) - problem.b
-    primal = d @ d / 2 + mu * np.abs(W.s).sum()
-    v = -d * min(1.0, mu / np.linalg.norm(problem.operator.adjoint(d), 2))
-    return (primal - (problem.b @ v - v @ v / 2)) / primal, primal
-
-
-@pytest.mark.parametrize("mu_share", [0.3, 0.01])
-@pytest.mark.parametrize("name", [*SMALL, "table"])
-def test_the_minimum_is_proved_by_duality(name, mu_share):
-    problem = Table() if name == "table" else SMALL[name].build()
-    stop, trace = run(problem, mu_share=mu_share)
-    mu = mu_share * np.linalg.norm(problem.operator.adjoint(problem.b), 2)
-    relative, primal = gap(problem, trace[-1].estimate, mu)
-    assert stop is Stop.CONVERGED and abs(relative) < 1e-7
-    assert trace[-1].objective == pytest.approx(primal, rel=1e-10)
-
-
-@pytest.mark.parametrize("precision", ["double", "single"])
-def test_little_weight_recovers_from_exact_answers(precision):
-    spec = PolynomialNetwork(m=600, p=20, r=2, precision=precision)
-    stop, trace = run(spec.build(), mu_share=1e-4, tol=1e-8, max_iter=400)
-    W = trace[-1].estimate
-    assert stop is Stop.CONVERGED and spec.build().score(W)["error"] < 2e-3
-    assert W.U is W.V and W.s.dtype == spec.build().operator.dtype and np.count_nonzero(W.s) == 2
-
-
-CLAIMED = {
-    "gaussian": lrlab.spec("rank-one-sensing", m=250, d1=12, d2=9, rank=3, condition=10),
-    "network": lrlab.spec("polynomial-network", m=200, p=12, r=3, condition=30),
-    "features": lrlab.spec("inductive-completion", n1=70, n2=60, d1=8, d2=7, rank=2, observed=0.1),
-    "plain": lrlab.spec("inductive-completion", n1=24, n2=20, rank=2, observed=0.5, features="canonical"),
-    "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
+PENALIZED = ("als", "soft-impute", "nuclear-norm")
+"""Solvers that minimize another objective; they name the penalty."""
+CLAIMED = {name: spec.replace(condition=10) for name, spec in SPECS.items()} | {
     "few": lrlab.spec("rank-one-sensing", m=40, d1=12, d2=9, rank=3),
     "few samples": lrlab.spec("polynomial-network", m=40, p=12, r=3),
 }
-CLAIMS = [(name, entry.name) for name, spec in CLAIMED.items() for entry in catalog.solvers_for(spec.model)]
+CLAIMS = [
+    (name, entry.name)
+    for name, spec in CLAIMED.items()
+    for entry in catalog.solvers_for(spec.model)
+    if entry.name not in PENALIZED
+]
 
 
-def cosine(problem, W, penalty=0.0):
-    """Return the cosine between the misfit and the image of the steepest direction on the tangent space at W.
-
-    With a penalty ||W||_*, the gradient of the sum on the tangent space, relative to that of the misfit.
-    """
+def cosine(problem, W):
+    """Return the cosine between the residual and the image of the steepest direction on the tangent space at W."""
     rest = problem.operator(W) - problem.b
     kept = np.abs(W.s) > 0
     U, V = W.U[:, kept], W.V[:, kept]
-    pulled = problem.operator.adjoint(rest)
-    G = pulled + penalty * (U * np.sign(W.s[kept])) @ V.T
+    G = problem.operator.adjoint(rest)
     T = U @ (U.T @ G) + (G @ V) @ V.T - U @ (U.T @ G @ V) @ V.T
-    if penalty:
-        return float(np.linalg.norm(T) / np.linalg.norm(pulled))
-    image = problem.operator(lowrank.from_dense(T))
-    size = float(np.linalg.norm(rest) * np.linalg.norm(image))
+    size = float(np.linalg.norm(rest) * np.linalg.norm(problem.operator(lowrank.from_dense(T))))
     solved = np.linalg.norm(rest) <= 2 * rounding_error(problem.b)
     return 0.0 if solved or not size else float((T * T).sum()) / size
-
-
-def penalty_of(name, problem, options):
-    """Return the weight of the nuclear norm in a solver's objective."""
-    pulled = problem.operator.adjoint(problem.b)
-    if name == "nuclear-norm":
-        return options["mu_share"] * np.linalg.norm(pulled, 2)
-    if name == "soft-impute":
-        return options["shrinkage"] * np.linalg.norm(pulled, 2)
-    return options["ridge"] if name == "als" else 0.0
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.3])
@@ -322,27 +207,11 @@ def test_every_converged_run_is_stationary(case, name, noise):
         trace = run_job(make_job(CLAIMED[case].replace(noise=noise, seed=1003), name, max_iter=600), newest=Newest())
     except InputError as refusal:
         pytest.skip(f"refused: {refusal}")
-    if trace.stop is Stop.CONVERGED:
-        penalty = penalty_of(name, trace.problem, dict(trace.job.options))
-        assert cosine(trace.problem, trace.estimate, penalty) < 1e-6
+    assert trace.stop is not Stop.CONVERGED or cosine(trace.problem, trace.estimate) < 1e-6
     if noise and name in ("ep-rom", "ap-rom", "gfm", "geco"):
         assert trace.stop is not Stop.CONVERGED, "its fixed points are not stationary"
 
 
-@pytest.mark.parametrize("name", ["tangent-descent", "scaled-gradient", "gauss-newton"])
-@pytest.mark.parametrize(("signs", "condition"), [("mixed", 10), ("mixed", 1000), ("positive", 100)])
-def test_networks_whose_units_differ_are_recovered(name, signs, condition):
-    """All of these ended at points of the wrong signs, which some called converged."""
-    spec = lrlab.spec("polynomial-network", p=40, r=4, m=480, signs=signs, condition=condition, seed=1001)
-    trace = lrlab.solve(spec, name)
-    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10
-
-
-# Random problems without noise
-
-
-PENALIZED = ("als", "soft-impute", "nuclear-norm")
-"""Solvers that minimize another objective; they name the penalty."""
 MODELS = [name for name in catalog.MODELS if catalog.family(name).name == "low-rank"]
 JOBS, SEED = 16, 31000
 
