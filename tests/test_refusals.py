@@ -66,6 +66,7 @@ def test_what_no_data_can_fulfil_is_refused(model, values, sentence):
         ("inductive-completion", {}, "r2rils", {}, "set features=canonical"),
         ("inductive-completion", {}, "matrix-irls", {}, "set features=canonical"),
         ("inductive-completion", {"features": "canonical"}, "complete-then-regress", {}, "be other than canonical"),
+        ("multilabel", {"observed": 0.4}, "leml", {"inner": "exact"}, "inner must be cg if labels are missing"),
         ("multilabel", {"observed": 0.4}, "cplst", {}, "observed must be 1 for this solver"),
         ("multilabel", {"observed": 0.4}, "plst", {}, "observed must be 1 for this solver"),
         *(

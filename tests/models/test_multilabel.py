@@ -86,24 +86,6 @@ def test_tables_that_do_not_fit_are_refused(cut, sentence):
         MultilabelProblem.of(**tables, rank=5)
 
 
-def test_scores_are_those_of_scikit_learn_and_the_threshold_is_the_estimates():
-    rng = np.random.default_rng(1)
-    (X, Y), (X_test, Y_test) = own(rng, 30), own(rng, 50)
-    problem = MultilabelProblem.of(X, Y, None, X_test, Y_test, 2)
-    W = rng.standard_normal((4, 6))
-    score, scores = problem.score(lowrank.from_dense(W)), X_test @ W
-    both = [i for i in range(50) if 0 < Y_test[i].sum() < 6]
-    assert score["auc"] == pytest.approx(np.mean([roc_auc_score(Y_test[i], scores[i]) for i in both]), abs=1e-12)
-    assert score["hamming"] == pytest.approx(((scores > 0.5) != Y_test).mean(), abs=1e-12)
-
-    class AtZero(lowrank.LowRank):
-        threshold = 0.0
-
-    signed = problem.score(AtZero(*lowrank.from_dense(W)))
-    assert signed["hamming"] == pytest.approx(((scores > 0) != Y_test).mean(), abs=1e-12)
-    assert signed["auc"] == score["auc"]
-
-
 FEW = Multilabel(n=300, d=12, labels=20, rank=3, per_row=0, seen_per_row=2)
 
 
@@ -149,122 +131,101 @@ def test_solvers_that_need_all_labels_refuse_missing_ones():
             assert np.isfinite(trace.table["auc"]).all()
 
 
-def precision_at(scores, Y, ks=(1, 3, 5), observed=None):
-    measures = ranking.row_measures(scores, Y, 0.0, observed, precisions=ks)
-    return {k: measures[f"precision_{k}"] for k in ks}
+def measures(scores, Y, threshold=0.0, observed=None):
+    """Return all metrics of scores."""
+    rows = ranking.row_measures(scores, Y, threshold, observed, precisions=(1, 3, 5), gains=(1, 3, 5, 12, 50))
+    return {**rows, "label_auc": ranking.label_auc(scores, Y, observed)}
 
 
-def hamming(scores, Y, threshold, observed=None):
-    return ranking.row_measures(scores, Y, threshold, observed)["hamming"]
-
-
-def ndcg_at(scores, Y, k, observed=None):
-    return ranking.row_measures(scores, Y, 0.0, observed, gains=(k,))[f"ndcg_{k}"]
-
-
-def row_auc(scores, Y, observed=None):
-    """Return the mean AUC within a row, and the number of rows that have one."""
-    measures = ranking.row_measures(scores, Y, 0.0, observed)
-    return measures["auc"], measures["auc_rows"]
-
-
-def table(seed: int, n: int = 40, L: int = 12, tied: bool = True):
-    """Return scores (ties if wanted) and labels; the first row has no label, the second has all."""
-    rng = np.random.default_rng(seed)
+def table(tied, n=40, L=12):
+    """Return scores (ties if wanted), labels and which are observed; the first row and a column are all negative."""
+    rng = np.random.default_rng(4)
     scores = rng.integers(-3, 4, (n, L)) / 2 if tied else rng.standard_normal((n, L))
     labels = rng.random((n, L)) < 0.3
-    labels[0], labels[1] = False, True
-    return scores.astype(float), labels, rng
+    labels[0] = labels[:, 3] = False
+    return scores.astype(float), labels, rng.random(labels.shape) < 0.7
 
 
-cases = pytest.mark.parametrize("tied", [True, False], ids=["ties", "no-ties"])
+def both(labels):
+    return 0 < labels.sum() < len(labels)
 
 
-@cases
-@pytest.mark.parametrize("k", [1, 3, 5, 12, 50])
-def test_ndcg_is_that_of_scikit_learn(tied, k):
-    scores, labels, _ = table(k, tied=tied)
-    assert ndcg_at(scores, csr_array(labels), k) == pytest.approx(ndcg_score(labels, scores, k=k), abs=1e-12)
+@pytest.mark.parametrize("tied", [True, False], ids=["ties", "no-ties"])
+@pytest.mark.parametrize("missing", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_metrics_are_those_of_scikit_learn_on_observed_entries(tied, missing, turned):
+    scores, labels, observed = table(tied)
+    observed |= not missing
+    labels ^= turned
+    rows = [(truth[known], row[known]) for truth, row, known in zip(labels, scores, observed, strict=True)]
+    columns = [(truth[known], row[known]) for truth, row, known in zip(labels.T, scores.T, observed.T, strict=True)]
+    wild = np.where(observed, scores, 1e6)
+    found = measures(wild, csr_array(labels & observed), 0.25, csr_array(observed) if missing else None)
+    areas = [roc_auc_score(*row) for row in rows if both(row[0])]
+    assert found["auc_rows"] == len(areas) < 40 and found["auc"] == pytest.approx(np.mean(areas), abs=1e-12)
+    areas = [roc_auc_score(*column) if both(column[0]) else np.nan for column in columns]
+    assert found["label_auc"] == pytest.approx(np.nanmean(areas), abs=1e-12) and np.isnan(areas).sum() == 1
+    assert ranking.label_areas(wild, csr_array(labels & observed), csr_array(observed)) == pytest.approx(
+        areas, abs=1e-12, nan_ok=True
+    )
+    for k in (1, 3, 12, 50):
+        gains = [ndcg_score([truth], [row], k=k) for truth, row in rows]
+        assert found[f"ndcg_{k}"] == pytest.approx(np.mean(gains), abs=1e-12)
+    wrong = hamming_loss(labels[observed], scores[observed] > 0.25)
+    assert found["hamming"] == pytest.approx(wrong, abs=1e-15)
 
 
-@cases
-def test_areas_are_those_of_scikit_learn(tied):
-    scores, labels, _ = table(0, tied=tied)
-    both = labels.any(1) & ~labels.all(1)
-    value, count = row_auc(scores, csr_array(labels))
-    assert count == both.sum() < 40
-    assert value == pytest.approx(roc_auc_score(labels[both], scores[both], average="samples"), abs=1e-12)
-    # Labels of one kind have no area and do not count.
-    labels[:, 3], labels[:, 7] = False, True
-    areas, others = ranking.label_areas(scores, csr_array(labels)), np.delete(np.arange(12), (3, 7))
-    assert list(np.flatnonzero(np.isnan(areas))) == [3, 7]
-    assert areas[others] == pytest.approx(roc_auc_score(labels[:, others], scores[:, others], average=None), abs=1e-12)
-    assert ranking.label_auc(scores, csr_array(labels)) == pytest.approx(np.mean(areas[others]), abs=1e-12)
-    assert np.isnan(ranking.label_areas(np.zeros((0, 4)), csr_array((0, 4)))).all()
+def test_the_threshold_is_the_estimates():
+    rng = np.random.default_rng(1)
+    (X, Y), (X_test, Y_test) = own(rng, 30), own(rng, 50)
+    problem, W = MultilabelProblem.of(X, Y, None, X_test, Y_test, 2), rng.standard_normal((4, 6))
+
+    class AtZero(lowrank.LowRank):
+        threshold = 0.0
+
+    for kind, threshold in ((lowrank.LowRank, 0.5), (AtZero, 0.0)):
+        score = problem.score(kind(*lowrank.from_dense(W)))
+        expected = measures(X_test @ W, csr_array(Y_test), threshold)
+        assert score == pytest.approx({name: expected[name] for name in score})
 
 
 @given(
     st.lists(st.integers(0, 2), min_size=5, max_size=5),
     st.lists(st.booleans(), min_size=5, max_size=5),
-    st.integers(1, 5),
+    st.sampled_from([1, 3, 5]),
+    st.integers(0, 2),
 )
 @settings(max_examples=60)
-def test_precision_is_the_mean_over_all_orders_of_equal_scores(scores, labels, k):
-    scores, labels = np.array(scores, dtype=float), np.array(labels)
+def test_precision_is_the_mean_over_all_orders_of_equal_scores(scores, labels, k, unobserved):
+    """Entries that are not observed are not there."""
+    values, truth = np.array(scores, dtype=float), np.array(labels)
     orders = (np.array(order) for order in permutations(range(5)))
-    shares = [labels[order[np.argsort(-scores[order], kind="stable")[:k]]].mean() for order in orders]
-    result = precision_at(scores[None], csr_array(labels[None]), (k,))
-    assert result[k] == pytest.approx(np.mean(shares), abs=1e-12)
-
-
-def test_unobserved_entries_are_ignored():
-    scores, labels, rng = table(4, n=30)
-    observed = rng.random(labels.shape) < 0.7
-    Y, mask = csr_array(labels & observed), csr_array(observed)
-    wild = np.where(observed, scores, 1e6 * rng.standard_normal(scores.shape))
-    areas, gains, hits = [], [], []
-    for row, known, truth in zip(scores, observed, labels, strict=True):
-        if 0 < truth[known].sum() < known.sum():
-            areas.append(roc_auc_score(truth[known], row[known]))
-        gains.append(ndcg_score([truth[known]], [row[known]], k=3))
-        hits.append(precision_at(row[None, known], csr_array(truth[None, known]), (3,))[3])
-    assert row_auc(wild, Y, mask) == (pytest.approx(np.mean(areas), abs=1e-12), len(areas))
-    assert ndcg_at(wild, Y, 3, mask) == pytest.approx(np.mean(gains), abs=1e-12)
-    assert precision_at(wild, Y, (3,), mask)[3] == pytest.approx(np.mean(hits), abs=1e-12)
-    columns = [roc_auc_score(labels[o, j], scores[o, j]) for j, o in enumerate(observed.T)]
-    assert ranking.label_auc(wild, Y, mask) == pytest.approx(np.mean(columns), abs=1e-12)
-    wrong = hamming_loss(labels[observed], scores[observed] > 0)
-    assert hamming(wild, Y, 0.0, mask) == pytest.approx(wrong, abs=1e-15)
+    fractions = [truth[order[np.argsort(-values[order], kind="stable")[:k]]].mean() for order in orders]
+    wide = np.concatenate([values, np.full(unobserved, 9.0)])[None]
+    observed = csr_array((np.arange(5 + unobserved) < 5)[None])
+    result = measures(wide, csr_array(np.pad(truth, (0, unobserved))[None]), observed=observed)
+    assert result[f"precision_{k}"] == pytest.approx(np.mean(fractions), abs=1e-12)
 
 
 def test_blocks_of_rows_and_scores_computed_on_demand_give_the_same(monkeypatch):
-    scores, labels, rng = table(6)
-    Y, observed = csr_array(labels), csr_array(rng.random(labels.shape) < 0.8)
-    whole = everything(scores, Y, observed)
+    scores, labels, observed = table(tied=True)
+    Y, mask, slices = csr_array(labels & observed), csr_array(observed), []
+    whole = measures(scores, Y, observed=mask)
     monkeypatch.setattr(ranking, "COLUMN_ENTRIES", 5 * len(labels))
     monkeypatch.setattr(ranking, "BLOCK_ENTRIES", 7 * labels.shape[1])
-    slices = []
-    parts = everything(lambda rows: slices.append(rows) or scores[rows], Y, observed)
-    assert parts == pytest.approx(whole, abs=1e-13)
-    assert max(rows.stop - rows.start for rows in slices) == 7
-
-
-def everything(scores, Y, observed):
-    areas = *row_auc(scores, Y, observed), ranking.label_auc(scores, Y, observed)
-    precisions = precision_at(scores, Y, (1, 3), observed)
-    rest = ndcg_at(scores, Y, 5, observed), hamming(scores, Y, 0.0, observed)
-    return [*areas, *precisions.values(), *rest]
+    parts = measures(lambda rows: slices.append(rows) or scores[rows], Y, observed=mask)
+    assert parts == pytest.approx(whole, abs=1e-13) and max(rows.stop - rows.start for rows in slices) == 7
 
 
 def test_nothing_to_measure_is_nan_with_count_0():
-    scores, nothing = np.zeros((3, 4)), csr_array((3, 4))
-    assert row_auc(scores, nothing) == (pytest.approx(np.nan, nan_ok=True), 0)
-    assert np.isnan(ranking.label_auc(scores, nothing))
-    assert np.isnan(hamming(scores, nothing, 0.5, csr_array((3, 4), dtype=bool)))
-    assert precision_at(scores, nothing) == {1: 0.0, 3: 0.0, 5: 0.0} and ndcg_at(scores, nothing, 3) == 0
+    nothing = csr_array((3, 4))
+    found = measures(np.zeros((3, 4)), nothing, observed=csr_array((3, 4), dtype=bool))
+    assert all(np.isnan(found[name]) for name in ("auc", "label_auc", "hamming")) and found["auc_rows"] == 0
+    assert found["precision_1"] == found["precision_5"] == found["ndcg_3"] == 0
+    assert np.isnan(ranking.label_areas(np.zeros((0, 4)), csr_array((0, 4)))).all()
 
 
 @pytest.mark.parametrize("scores", [np.full((2, 3), np.nan), np.zeros((2, 4))], ids=["nan", "size"])
 def test_scores_that_are_no_numbers_or_of_another_size_are_refused(scores):
     with pytest.raises(ValueError, match="scores of rows 0..1 must be 3 finite numbers per row"):
-        ndcg_at(scores, csr_array(np.eye(2, 3)), 2)
+        measures(scores, csr_array(np.eye(2, 3)))

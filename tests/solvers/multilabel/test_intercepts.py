@@ -1,10 +1,7 @@
 """Intercepts of all label solvers, and support vector machines: ridge regression's, stationary, optimal by the dual."""
 
-from functools import partial
-
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
@@ -13,12 +10,11 @@ from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.models.multilabel import Multilabel
-from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel import classifiers
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
-from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, LOSSES, SQUARED
+from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, SQUARED
 from tests.solvers import driving
 from tests.solvers.driving import dense, observed_of
 
@@ -136,6 +132,26 @@ def test_labels_that_features_do_not_predict_get_their_frequencies(solver):
         assert order == pytest.approx(Y.mean(axis=0), abs=1e-8)
 
 
+@pytest.mark.parametrize("solver", ALL)
+@pytest.mark.parametrize("positive", [[0, 0, 0, 0], [1, 1, 1, 1], [0, 1, 0, 1]])
+@pytest.mark.parametrize("known", [None, 0.0, 1.0])
+def test_labels_that_are_all_the_same_or_unobserved_are_no_error(solver, positive, known):
+    X = np.random.default_rng(4).standard_normal((12, 3))
+    X[5:] = 0.0
+    Y = np.tile(np.array(positive, dtype=float), (12, 1))
+    problem = problem_of(X, Y, None if known is None or solver in COMPLETE else np.full(Y.shape, known), rank=2)
+    assert np.isfinite(scores(solver, problem, 3)).all()
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared-hinge"])
+def test_labels_observed_only_on_or_only_off_are_opposite_and_unobserved_ones_have_no_slope(loss):
+    X, Y = np.random.default_rng(9).standard_normal((30, 3)), np.zeros((30, 4))
+    Y[:, 0], Y[:15, 1] = 1, 1
+    problem = problem_of(X, Y, np.tile([True, True, True, False], (30, 1)), rank=2, intercept=False)
+    Z = driving.run(binary_relevance, problem, loss=loss, regularization=1.0)[1][-1].estimate.dense()
+    assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
+
+
 SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
 SPECS = {
     "dense": SPEC,
@@ -143,58 +159,40 @@ SPECS = {
     "sparse-missing": SPEC.replace(d=20, density=0.3, observed=0.4),
     "wide": SPEC.replace(n=30, d=80),
 }
-run = partial(driving.run, binary_relevance, loss="hinge")
 
 
-def dual_optimum(X, a, weight):
-    """Return max over 0 <= alpha <= 1 of sum(alpha) - ||X^T (a alpha)||^2 / (2 lambda): the least value of F."""
-    G = (X * a[:, None]) @ (X * a[:, None]).T / weight
-    optimum = minimize(
-        lambda v: (v @ G @ v / 2 - v.sum(), G @ v - 1), np.zeros(len(a)), jac=True, bounds=[(0, 1)] * len(a),
-        options={"ftol": 1e-15, "gtol": 1e-9, "maxiter": 5000},
-    )  # fmt: skip
-    return -optimum.fun
+PEERS = {
+    "squared": Ridge(2.0, fit_intercept=False),
+    "logistic": LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=10_000),
+    "squared-hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-8, dual=False),
+    "hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-6, loss="hinge", random_state=0, max_iter=100_000),
+}
 
 
 @pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
-def test_the_objective_is_the_optimum_of_the_dual(spec):
-    problem, weight = spec.build(), 2.0
-    stop, iterates = run(problem, regularization=weight)
-    X, a, observed = dense(problem.X), 2 * problem.Y.toarray() - 1, observed_of(problem)
-    assert stop is Stop.FINISHED
-    for iterate in iterates:
-        Z = iterate.estimate.dense()
-        losses = np.maximum(0, 1 - a * (X @ Z))[observed].sum()
-        assert iterate.objective == pytest.approx(losses + weight * (Z**2).sum() / 2, rel=1e-9)
-        assert isinstance(iterate.estimate, HINGE.kind)
-    best = sum(dual_optimum(X[observed[:, j]], a[observed[:, j], j], weight) for j in range(spec.labels))
-    assert best * (1 - 1e-9) <= iterates[-1].objective <= best * (1 + 1e-3)
-
-
-@pytest.mark.parametrize(
-    "loss, model",
-    {
-        "logistic": LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=10_000),
-        "squared-hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-8, dual=False),
-        "hinge": LinearSVC(C=0.5, fit_intercept=False, tol=1e-6, loss="hinge", random_state=0, max_iter=100_000),
-    }.items(),
-)
-def test_features_more_than_rows_are_fitted_in_a_basis_of_their_span(loss, model, monkeypatch):
-    problem, widths, fit = SPEC.replace(n=30, d=800).build(), set(), classifiers.classifier
+@pytest.mark.parametrize("loss", PEERS)
+def test_binary_relevance_is_what_scikit_learn_finds_for_each_label(loss, spec, monkeypatch):
+    problem, widths, fit = spec.build(), {0}, classifiers.classifier
     monkeypatch.setattr(classifiers, "classifier", lambda X, *rest: widths.add(X.shape[1]) or fit(X, *rest))
     _, iterates = driving.run(binary_relevance, problem, loss=loss, regularization=2.0)
-    signs = 2 * problem.Y.toarray() - 1
+    X, observed = dense(problem.X), observed_of(problem)
+    a = LOSSES[loss].coded(problem.Y.toarray())
 
     def objective(Z):
-        return LOSSES[loss].value(signs, problem.X @ Z).sum() + (Z**2).sum()
+        return LOSSES[loss].value(a, X @ Z)[observed].sum() + (Z**2).sum()
 
-    best = objective(np.column_stack([model.fit(problem.X, a).coef_[0] for a in signs.T]))
-    assert widths == {30} and iterates[-1].objective == pytest.approx(best, rel=1e-3)
-    assert objective(iterates[-1].estimate.dense()) == pytest.approx(iterates[-1].objective, rel=1e-9)
+    best = objective(
+        np.column_stack([PEERS[loss].fit(X[o], y[o]).coef_.ravel() for y, o in zip(a.T, observed.T, strict=True)])
+    )
+    for iterate in iterates:
+        assert iterate.objective == pytest.approx(objective(iterate.estimate.dense()), rel=1e-9)
+        assert isinstance(iterate.estimate, LOSSES[loss].kind)
+    assert iterates[-1].objective == pytest.approx(best, rel=1e-3 if loss == "hinge" else 1e-6)
+    assert max(widths) <= min(X.shape), "more features than rows are fitted in a basis of their span"
 
 
 def test_labels_get_more_passes_where_they_need_them():
-    _, iterates = run(SPEC.build(), regularization=1e-3)
+    _, iterates = driving.run(binary_relevance, SPEC.build(), loss="hinge", regularization=1e-3)
     wanting = [int(iterate.note.split(" ")[0]) if iterate.note else 0 for iterate in iterates]
     assert len(wanting) > 1 and wanting == sorted(wanting, reverse=True)
     assert iterates[0].note == f"{wanting[0]} of 12 labels want more than 10 passes."

@@ -12,18 +12,12 @@ from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel_problem import MultilabelProblem
-from lrlab.parameters import InputError
 from lrlab.protocol import Stop
-from lrlab.runs.job import make_job
 from lrlab.runs.run import drive
-from lrlab.solvers.methods import newton
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
-from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.cplst import cplst
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
-from lrlab.solvers.multilabel.label_losses import LOSSES as ALL_LOSSES
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.trace_norm import trace_norm
@@ -87,20 +81,6 @@ def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver,
     assert iterates[-1].objective == pytest.approx(optimum.fun, rel=1e-8)
 
 
-def test_exact_and_gradient_steps_agree_and_unobserved_entries_are_not_zeros():
-    problem = SPEC.build()
-    exact, steps = (run(leml_squared, problem, 400, inner=inner, steps=60)[1][-1] for inner in ("exact", "cg"))
-    assert exact.objective == pytest.approx(steps.objective, rel=1e-6)
-    everything = csr_array(np.ones(problem.Y.shape))
-    masked = MultilabelProblem.of(problem.X, problem.Y, everything, problem.X_test, problem.Y_test, 2)
-    whole, observed = (run(leml_squared, p, 10)[1][-1] for p in (problem, masked))
-    assert whole.objective == pytest.approx(observed.objective) and whole.estimate.s == pytest.approx(
-        observed.estimate.s
-    )
-    with pytest.raises(InputError, match="inner must be cg if labels are missing"):
-        make_job(SPECS["dense-missing"], "leml", inner="exact")
-
-
 def test_another_rank_can_be_fitted():
     problem = SPEC.build()
     for solver in SOLVERS.values():
@@ -141,34 +121,6 @@ def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, 
     assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
     again = (Affine if centred else LowRank).restored(only.estimate.arrays())
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
-
-
-@every_spec
-@pytest.mark.parametrize("name", ["squared", "logistic", "squared-hinge"])
-def test_binary_relevance_is_the_minimum_for_each_label(spec, name):
-    problem, loss = spec.build(), ALL_LOSSES[name]
-    _, iterates = run(binary_relevance, problem, loss=name, regularization=2.0)
-    f = leml_steps.Risk(label_tables.Labels(problem, loss), 2.0).of_features(np.eye(7))
-    Z = newton.newton(f, np.zeros((spec.d, 7)), 100, 1000, 1e-12)
-    assert iterates[-1].objective == pytest.approx(f.value(Z), rel=1e-6)
-    assert iterates[-1].estimate.dense() == pytest.approx(Z, abs=2e-3)
-    assert isinstance(iterates[-1].estimate, loss.kind)
-    for iterate in iterates:
-        assert iterate.objective == pytest.approx(f.value(iterate.estimate.dense()), rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", ["hinge", "logistic", "squared-hinge"])
-def test_labels_observed_only_on_or_only_off_are_fitted_too(loss):
-    rng = np.random.default_rng(9)
-    X, Y = rng.standard_normal((30, 3)), np.zeros((30, 4))
-    Y[:, 0], Y[:15, 1] = 1, 1
-    mask = np.ones(Y.shape)
-    mask[:, 3] = 0
-    problem = MultilabelProblem.of(X, Y, mask, X, Y, 2)
-    Z = run(binary_relevance, problem, loss=loss, regularization=1.0)[1][-1].estimate.dense()
-    assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
-    for solver in SOLVERS.values():
-        assert np.isfinite(run(solver, problem, 5)[1][-1].objective)
 
 
 @pytest.mark.parametrize("observed", [0.3, 0.02], ids=["all scores of a block", "scores of entries"])
@@ -232,25 +184,6 @@ def test_zero_is_the_solution_from_the_norm_of_the_gradient_on(name):
     stop, (only,) = converged(name, problem, regularization=1.001 * largest)
     assert stop is Stop.CONVERGED and not only.estimate.dense().any()
     assert converged(name, problem, regularization=0.98 * largest)[1][-1].estimate.s[0] > 0
-
-
-def test_no_positive_labels_and_rows_of_zeros_are_handled():
-    X, Y = np.zeros((5, 3)), np.zeros((5, 4))
-    problem = MultilabelProblem.of(X, Y, None, X, Y, 2)
-    for name in TRACE_NORMS:
-        stop, iterates = converged(name, problem)
-        assert stop is Stop.CONVERGED and not iterates[-1].estimate.dense().any()
-
-
-def test_leml_ends_no_lower_and_at_the_optimum_when_its_rank_suffices():
-    problem = CONVEX["dense-missing"].build()
-    convex = converged("squared", problem, regularization=4.0)[1][-1]
-    rank = int((convex.estimate.s > 1e-9).sum())
-    assert 1 < rank < 7
-    for k, most in ((1, 30), (rank + 1, 600)):
-        _, iterates = driving.run(leml, problem, most, tol=1e-6, regularization=4.0, fitted_rank=k, steps=50)
-        assert iterates[-1].objective >= convex.objective * (1 - 1e-12)
-    assert iterates[-1].objective == pytest.approx(convex.objective, rel=1e-7)
 
 
 DRAWN = np.random.default_rng(7100)

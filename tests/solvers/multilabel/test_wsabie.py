@@ -98,15 +98,6 @@ def test_the_loss_and_the_threshold_are_those_of_their_definitions(spec):
     assert rank_weights(3) == pytest.approx([0, 1, 1.5, 11 / 6])
 
 
-def test_tables_without_observed_or_without_positive_labels():
-    X = np.random.default_rng(4).standard_normal((6, 3))
-    nothing, everything = np.zeros((6, 4)), np.ones((6, 4))
-    for Y, mask in ((nothing, None), (nothing, nothing), (everything, None), (everything, nothing)):
-        problem = MultilabelProblem.of(X, Y, mask, X, everything, 2)
-        (only,) = run(problem, 1)
-        assert only.objective == 0 and np.isfinite(problem.score(only.estimate)["hamming"])
-
-
 @pytest.mark.slow
 @every_spec
 def test_labels_are_learned_in_any_units(spec):
@@ -243,13 +234,6 @@ def test_predictions_are_the_posterior_means_of_labels(rounds):
         settings[place] = wrong
         with pytest.raises(ValueError, match="settings .* of no such estimate"):
             Compressed.restored({**estimate.arrays(), "settings": settings})
-
-
-def test_no_observed_and_no_positive_labels_are_no_error():
-    problem = SMALL.replace(observed=1e-4).build()
-    assert problem.mask.nnz == 0
-    _, iterates = run_bcs(problem, max_iter=3)
-    assert np.isfinite(iterates[-1].objective) and iterates[-1].residual == 0
 
 
 def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():

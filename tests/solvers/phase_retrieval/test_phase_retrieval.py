@@ -13,8 +13,7 @@ from lrlab.model_entry import Success
 from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.parameters import InputError
-from lrlab.protocol import Interrupted, Stop
-from lrlab.runs.run import drive
+from lrlab.protocol import Stop
 from lrlab.solvers.phase_retrieval import amplitude_flow, phase_gauss_newton, phase_start, wirtinger
 from lrlab.solvers.phase_retrieval.phase_gamp import gamp, predict_iterations
 from lrlab.sweeps.definition import Span, Sweep
@@ -23,53 +22,35 @@ from lrlab.theory import phase
 from lrlab.theory.magnitudes import Magnitudes
 from lrlab.theory.phase import STARTS
 from lrlab.theory.state_evolution import overlaps
+from tests.solvers import driving
 from tests.thorough import a_third
 
-KINDS = [(field, data) for field in ("real", "complex") for data in ("magnitude", "intensity")]
 SOLVERS = {entry.name: entry.run for entry in catalog.solvers_for("phase-retrieval")} | {
     "gauss-newton": phase_gauss_newton.phase_gauss_newton
 }
 SMALL = PhaseRetrieval(m=256, p=32)
+FIELDS = ("real", "complex")
 
 
-def solved(spec, name, *, max_iter=200, **options):
-    """Return the problem, the iterates, and why it stopped."""
-    problem, iterates = spec.build(), []
-    rng = np.random.default_rng(spec.streams().solver)
-    run = SOLVERS[name](problem, rng=rng, **options)
-    stop = drive(run, lambda *news: iterates.append(news[-1]), max_iter=max_iter)
-    return problem, iterates, stop
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize(("field", "data"), KINDS)
-def test_recovery_without_noise(name, field, data):
-    problem, iterates, stop = solved(SMALL.replace(field=field, data=data), name)
-    assert stop is Stop.CONVERGED and iterates[-1].residual <= 1e-8
-    assert iterates[-1].estimate.dtype == problem.A.dtype
-    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
-
-
-FAITHFUL = [
-    ("wirtinger-flow", {"step": "exact"}), ("wirtinger-flow", {"step": "schedule"}),
-    ("amplitude-flow", {"weights": "truncated", "step": "exact"}), ("amplitude-flow", {"step": "exact"}),
-    ("amplitude-flow", {"weights": "truncated", "step": "fixed"}), ("amplitude-flow", {"step": "fixed"}),
-    ("amplitude-flow", {"weights": "truncated"}), ("alternating-projections", {"relaxation": 0.9}),
-    ("gauss-newton", {"loss": "intensity"}), ("gauss-newton", {"loss": "amplitude"}),
+RECOVERED = [
+    *((name, SMALL.replace(field=field, data=data), {})
+      for name in SOLVERS for field in FIELDS for data in ("magnitude", "intensity")),
+    *((name, SMALL.replace(m=320, field=field), options) for field in FIELDS for name, options in (
+        ("wirtinger-flow", {"step": "exact"}), ("wirtinger-flow", {"step": "schedule"}),
+        *(("amplitude-flow", {"weights": "truncated", "step": step}) for step in ("exact", "fixed")),
+        *(("amplitude-flow", {"step": step}) for step in ("exact", "fixed")),
+        ("amplitude-flow", {"weights": "truncated"}), ("alternating-projections", {"relaxation": 0.9}),
+        ("gauss-newton", {"loss": "intensity"}), ("gauss-newton", {"loss": "amplitude"}),
+    )),
+    *((name, SMALL.replace(m=640), {"start": start}) for name in SOLVERS for start in STARTS),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("field", ["real", "complex"])
-@pytest.mark.parametrize(("name", "options"), FAITHFUL)
-def test_every_option_recovers(name, options, field):
-    problem, iterates, _ = solved(SMALL.replace(m=320, field=field), name, max_iter=1500, **options)
-    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
-
-
-@pytest.mark.parametrize(("name", "start"), a_third(list(itertools.product(SOLVERS, STARTS))))
-def test_many_measurements_recover_from_any_start(name, start):
-    problem, iterates, _ = solved(SMALL.replace(m=640), name, max_iter=600, start=start)
-    assert problem.score(iterates[-1].estimate)["error"] < 1e-6
+@pytest.mark.parametrize(("name", "spec", "options"), RECOVERED, ids=str)
+def test_exact_data_are_recovered_in_every_way_from_every_initialization(name, spec, options):
+    trace = lrlab.solve(spec, name, max_iter=1500 if options else 200, **options)
+    assert trace.metrics["error"] < 1e-6 and trace.estimate.dtype == trace.problem.A.dtype
+    assert options or (trace.stop is Stop.CONVERGED and trace.metrics["residual"] <= 1e-8)
 
 
 def losses(name, problem, z, softening=0.1):
@@ -89,7 +70,8 @@ DESCENDING = ("alternating-projections", "wirtinger-flow", "gauss-newton")
 @pytest.mark.parametrize("name", [name for name in SOLVERS if name != "gamp"])
 @pytest.mark.parametrize("noise", [0.0, 0.3, 3.0])
 def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, noise):
-    problem, iterates, _ = solved(SMALL.replace(noise=noise, seed=1), name, max_iter=60)
+    problem = SMALL.replace(noise=noise, seed=1).build()
+    _, iterates = driving.run(SOLVERS[name], problem, max_iter=60)
     objectives = [iterate.objective for iterate in iterates]
     assert objectives == pytest.approx([losses(name, problem, it.estimate) for it in iterates], rel=1e-9, abs=1e-14)
     if name in DESCENDING:
@@ -99,11 +81,11 @@ def test_objectives_of_iterates_are_recomputed_and_noise_does_not_diverge(name, 
 
 
 @pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize("field", ["real", "complex"])
+@pytest.mark.parametrize("field", FIELDS)
 def test_tiny_and_empty_data_end_in_peace(name, field):
     for seed in range(12):
-        spec = PhaseRetrieval(m=3, p=2, field=field, noise=10.0, seed=seed)
-        problem, iterates, _ = solved(spec, name, max_iter=30)
+        problem = PhaseRetrieval(m=3, p=2, field=field, noise=10.0, seed=seed).build()
+        _, iterates = driving.run(SOLVERS[name], problem, max_iter=30)
         assert np.isfinite(iterates[-1].estimate).all() and np.isfinite(iterates[-1].residual)
         if not problem.y.any():
             assert not iterates[-1].estimate.any() and iterates[-1].residual == 0.0
@@ -117,23 +99,6 @@ def test_the_catalogue_refuses_and_predicts():
         assert prediction == expected | ({"limit_overlap": 1.0} if entry.name == "gamp" else {})
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
         catalog.solvers_for("phase-retrieval")[0].refuse(SMALL.replace(m=32), {})
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-def test_a_run_ends_in_the_middle_of_its_start(name):
-    problem = SMALL.build()
-    problem.load(everything=True)
-    calls = []
-
-    def checkpoint(fraction):
-        calls.append(fraction)
-        if len(calls) == 5:
-            raise Interrupted(Stop.CANCELLED)
-
-    problem.checkpoint = checkpoint
-    run = SOLVERS[name](problem, rng=np.random.default_rng(0))
-    assert drive(run, lambda *news: None) is Stop.CANCELLED
-    assert calls == sorted(calls) and 0 <= calls[0] and calls[-1] < 1
 
 
 # Hybrid input-output
@@ -282,9 +247,6 @@ def test_a_run_that_stands_still_without_fitting_starts_again():
     assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-6 and len(trace.rows) > 80
 
 
-FIELDS = ("real", "complex")
-
-
 def gaussian(rng, shape, field):
     real = rng.standard_normal(shape)
     return real + 1j * rng.standard_normal(shape) if field == "complex" else real
@@ -387,8 +349,7 @@ def test_gradients_by_finite_differences(field):
 def test_gauss_newton_ends_where_scipy_does(loss, softening):
     problem, _, _ = noisy_problem("real", "magnitude" if loss == "amplitude" else "intensity")
     A, b = problem.A, problem.magnitude
-    steps = phase_gauss_newton.phase_gauss_newton(problem, loss=loss, rng=np.random.default_rng(0))
-    *_, last = (iterate for _, iterate in zip(range(40), steps, strict=False))
+    last = driving.run(SOLVERS["gauss-newton"], problem, max_iter=40, loss=loss)[1][-1]
 
     def residuals(v):
         size = np.abs(A @ v)
