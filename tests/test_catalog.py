@@ -230,14 +230,6 @@ def test_a_pass_ends_in_the_middle_of_the_data_when_cancelled_or_at_the_time_lim
     assert 0 < fractions[-1] < 0.5
 
 
-def test_large_problems_stream_and_others_are_refused(monkeypatch):
-    monkeypatch.setenv("LRLAB_MEMORY_GIB", "2")
-    spec = catalog.spec("one-bit-sensing", n=1_000_000, p=2000)
-    assert make_job(spec, "pairwise-moment").spec == spec
-    with pytest.raises(InputError, match=r"n must be at most \d+ for .* within 2.0 GiB of memory, got 1000000"):
-        make_job(spec, "biht")
-
-
 def test_titles_of_solvers_fit_into_select_boxes():
     titles = {entry.title for model in catalog.MODELS for entry in catalog.solvers_for(model)}
     assert max(map(len, titles)) <= 42, max(titles, key=len)

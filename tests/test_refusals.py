@@ -5,6 +5,7 @@ import pytest
 from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
+from lrlab.spectra import pairwise
 
 SIGNS, PHASE = "one-bit-sensing", "one-bit-phase-retrieval"
 FEW, LABELS = {"n": 15, "p": 8}, {"d1": 20, "d2": 10}
@@ -40,6 +41,43 @@ RANK = r"fitted_rank must be at most min\(d1, d2\) = 10, got 11: lower"
 def test_what_no_data_can_fulfil_is_refused(model, values, sentence):
     with pytest.raises(InputError, match=sentence):
         catalog.spec(model, **values)
+
+
+LARGE = {"m": 1_000_000, "d1": 2000, "d2": 500}
+DENSE = {"m": 20_000, "d1": 200, "d2": 200, "operator": "dense"}
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "solver", "sentence"),
+    [
+        (SIGNS, {"n": 1_000_000, "p": 2000}, "biht", r"n must be at most \d+ for .* within 1.0 GiB .* got 1000000"),
+        ("one-bit-multilabel", LARGE, "leml", r"m must be at most \d+ for leml within .* got 1000000, which needs"),
+        ("rank-one-sensing", DENSE, "altmin", r"m must be at most \d+ .* take operator=gaussian, whose rank-one"),
+    ],
+)
+def test_what_does_not_fit_into_memory_is_refused_beforehand(model, values, solver, sentence, monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    with pytest.raises(InputError, match=sentence):
+        make_job(catalog.spec(model, **values), solver)
+
+
+@pytest.mark.parametrize(
+    ("model", "values", "solver"),
+    [
+        (SIGNS, {"n": 1_000_000, "p": 2000}, "pairwise-moment"),
+        ("one-bit-multilabel", LARGE, "one-bit-power"),
+        ("rank-one-sensing", DENSE | {"operator": "gaussian"}, "altmin"),
+    ],
+)
+def test_what_is_read_in_blocks_fits(model, values, solver, monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
+    assert make_job(catalog.spec(model, **values), solver)
+
+
+def test_spectra_that_do_not_fit_are_refused(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.1")
+    with pytest.raises(InputError, match="for pairwise-moment within 102 MiB of memory"):
+        pairwise.spectrum_draws(catalog.spec(SIGNS, n=600), "p", [12, 5000])
 
 
 @pytest.mark.parametrize(

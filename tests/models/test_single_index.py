@@ -12,12 +12,10 @@ from lrlab.model_entry import Success
 from lrlab.models import pictures, signals, single_index
 from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
 from lrlab.theory.hermite import answers_needed
-from tests.thorough import a_third
 
 SPECS = [
     OneBitSensing(n=4000, p=8, noise=0.3),
@@ -94,38 +92,31 @@ def test_an_uploaded_picture_travels_in_the_spec(form):
     assert (spec.build().truth.reshape(32, 32) > 0).mean() > 0.9
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"just a text named .png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, png(np.ones((8, 8), np.uint8))[:50],
-     png(np.ones((8, 8), np.uint8), "BMP")],
-)  # fmt: skip
-def test_what_is_no_picture_is_refused_in_one_sentence(content):
-    with pytest.raises(InputError, match="picture must be a PNG or JPEG, got a file that cannot be read as one"):
-        pictures.encode(content, 16)
+NO_PICTURE = "picture must be a PNG or JPEG, got a file that cannot be read as one"
 
 
 @pytest.mark.parametrize(
-    ("text", "sentence"),
+    ("content", "sentence"),
     [
+        *((content, NO_PICTURE) for content in (
+            b"", b"just a text named .png", b"\x89PNG\r\n\x1a\n" + b"\0" * 40, png(np.ones((8, 8), np.uint8))[:50],
+            png(np.ones((8, 8), np.uint8), "BMP"),
+        )),
+        (png(np.zeros((8, 8), np.uint8)), "not black all over"),
         ("", "got none: upload one"),
         ("no base64!", "picture must be a text made by"),
         ("aGVsbG8=", "picture must be a text made by"),
         (pictures.encode(png(np.ones((8, 8), np.uint8)), 8), r"of 16 x 16 pixels \(p = 256\), got 64 pixels"),
     ],
-)
-def test_a_damaged_picture_text_is_refused(text, sentence):
+)  # fmt: skip
+def test_what_is_no_picture_is_refused_in_one_sentence(content, sentence):
     with pytest.raises(InputError, match=sentence):
-        OneBitSensing(p=256, truth="upload", picture=text)
-
-
-def test_a_black_picture_has_no_direction():
-    with pytest.raises(InputError, match="not black all over"):
-        pictures.encode(png(np.zeros((8, 8), np.uint8)), 8)
+        picture = content if isinstance(content, str) else pictures.encode(content, 16)
+        OneBitSensing(p=256, truth="upload", picture=picture)
 
 
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
 DESIGNS = ("gaussian", "correlated", "student", "rademacher")
-STOPS = {Stop.CONVERGED, Stop.FINISHED, Stop.NO_MINIMUM, Stop.STALLED, Stop.MAX_ITER, Stop.TIMEOUT}
 
 
 def test_flips_thin_out_the_answers_of_every_model():
@@ -149,27 +140,20 @@ def test_designs_have_their_moments(design):
     assert bool(spec.remark) == (design != "gaussian")
 
 
-EQUIVARIANT = ("sir", "phd", "glm")
-
-
-@pytest.mark.parametrize(("model", "design"), a_third(list(itertools.product(MODELS, DESIGNS))))
-def test_every_solver_gives_a_result_or_one_sentence(model, design):
+@pytest.mark.parametrize(("model", "design"), list(itertools.product(MODELS, DESIGNS)))
+def test_limits_are_said_of_gaussian_rows_and_of_methods_that_linear_changes_leave_as_they_are(model, design):
     spec = catalog.spec(model, n=400, p=8, design=design, entries="equal", flip=0.05, sparsity=3, seed=2)
-    ran = 0
+    assert ("Gaussian" in spec.remark) == (design != "gaussian")
     for entry in catalog.solvers_for(model):
         try:
-            job = make_job(spec, entry.name, max_iter=6)
-        except InputError as refusal:
-            assert "\n" not in str(refusal)
+            job = make_job(spec, entry.name)
+        except InputError:
             continue
-        trace, ran = run_job(job), ran + 1
-        assert trace.stop in STOPS and np.isfinite(trace.estimate).all()
-        # Linear changes of x leave these as they are.
-        predictable = design == "gaussian" or design == "correlated" and entry.name in EQUIVARIANT
+        predictable = design == "gaussian" or design == "correlated" and entry.name in ("sir", "phd", "glm")
         assert predictable or not any(name.startswith("limit") for name in theory.predictions(job))
         assert not entry.predict_iterations(spec, dict(job.options), 3), "equal entries are no prior of GAMP's"
-        assert (spec.remark in trace.summary()["message"]) and ("Gaussian" in spec.remark) == (design != "gaussian")
-    assert ran >= 2
+    trace = run_job(make_job(spec, "link-free-refinement", max_iter=1))
+    assert spec.remark in trace.summary()["message"]
 
 
 CUBIC = "sign(z)*sign(abs(z) - 1.1774100225154747)"

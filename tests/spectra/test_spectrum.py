@@ -44,12 +44,6 @@ def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
     pd.testing.assert_frame_equal(pairwise.spectrum(SPEC, "ratio", [10, 50], 3, start=Backwards), table)
 
 
-def test_what_does_not_fit_into_memory_is_refused_beforehand(monkeypatch):
-    monkeypatch.setenv("LRLAB_MEMORY_GIB", "0.1")
-    with pytest.raises(lrlab.InputError, match="for pairwise-moment within 102 MiB of memory"):
-        pairwise.spectrum_draws(SPEC, "p", [12, 5000])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "axis", "values"),

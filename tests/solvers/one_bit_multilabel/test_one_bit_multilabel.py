@@ -107,20 +107,6 @@ def test_labels_that_no_sample_has_do_no_harm(solver):
 
 
 @pytest.mark.slow
-def test_power_iteration_beats_leml_on_the_same_batches_and_likelihood_steps_beat_both():
-    plain = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2)
-    for spec, margin in ((plain, 2.0), (plain.replace(noise=0.1), 1.2), (plain.replace(flip=0.02), 1.2)):
-        power, likelihood, leml = (
-            solve(spec, name).table for name in ("one-bit-power", "one-bit-likelihood", "leml-squared")
-        )
-        # One batch differs from another: the means over the last five.
-        error, hamming = ([run[measure].iloc[-5:].mean() for run in (power, leml)] for measure in ("error", "hamming"))
-        assert margin * error[0] < error[1] and margin * hamming[0] < hamming[1]
-        last = likelihood.iloc[-1]
-        assert 2 * last["error"] < error[0] and last["auc"] > max(power["auc"].max(), leml["auc"].max())
-
-
-@pytest.mark.slow
 def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelihood_steps_do_not():
     spec = SPEC.replace(noise=0.5, batches=32)
     power, likelihood = (solve(spec, name).table["error"] for name in ("one-bit-power", "one-bit-likelihood"))
@@ -183,14 +169,6 @@ def test_the_truth_scores_best_and_lengths_of_columns_do_not_count():
         score = problem.score(estimate)
         assert score["error"] == pytest.approx(0, abs=1e-12) and score["hamming"] == 0 and score["label_auc"] == 1
     assert problem.score(W)["auc"] == 1
-
-
-def test_large_batches_are_read_in_blocks_or_refused(monkeypatch):
-    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
-    large = SPEC.replace(m=1_000_000, d1=2000, d2=500)
-    assert make_job(large, "one-bit-power").spec == large
-    with pytest.raises(InputError, match=r"m must be at most \d+ for leml within .* got 1000000, which needs"):
-        make_job(large, "leml")
 
 
 @pytest.mark.slow
