@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.metrics import hamming_loss, ndcg_score, roc_auc_score
 
 from lrlab import catalog, lowrank
@@ -40,15 +40,6 @@ def test_unobserved_zero_and_positive_labels_are_distinct():
     assert observed.sum() == pytest.approx(0.3 * observed.size, rel=0.01)
     assert ((problem.Y.toarray() > 0) == (on & observed)).all() and (on & ~observed).any() and (~on & observed).any()
     assert (problem.X == whole.X).all() and (problem.Y_test != whole.Y_test).nnz == 0
-
-
-def test_data_bytes_cover_what_is_held():
-    for spec in (SPEC, SPARSE.replace(observed=0.5), SPEC.replace(observed=0.2)):
-        problem = spec.build()
-        tables = [problem.X, problem.Y, problem.mask, problem.X_test, problem.Y_test]
-        parts = [p for t in tables if issparse(t) for p in (t.data, t.indices, t.indptr)]
-        held = sum(part.nbytes for part in parts + [t for t in tables if isinstance(t, np.ndarray)])
-        assert held <= spec.data_bytes
 
 
 def own(rng, rows, labels=6):

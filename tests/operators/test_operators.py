@@ -127,14 +127,6 @@ def test_a_subset_measures_as_the_whole_does(A):
     assert part.scale * part.size == pytest.approx(A.scale * A.size)
 
 
-def test_the_nearest_symmetric_matrix_keeps_the_largest_eigenvalues_of_either_sign():
-    A = np.random.default_rng(11).standard_normal((9, 4))
-    S = A @ np.diag([3.0, -2.0, 1.0, -0.5]) @ A.T
-    L = lowrank.from_symmetric(S, 2)
-    assert np.sort(np.abs(L.s)) == pytest.approx(np.sort(np.abs(np.linalg.eigvalsh(S)))[-2:])
-    assert L.dense() @ L.U == pytest.approx(S @ L.U, abs=1e-10)
-
-
 @pytest.mark.parametrize("k", [1, 3])
 def test_krylov_spaces_give_singular_triples_and_eigenpairs(k):
     rng, widths = np.random.default_rng(3), []

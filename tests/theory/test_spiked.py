@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from scipy.stats import ks_2samp
 
 import lrlab
-from lrlab import catalog, lowrank
+from lrlab import catalog
 from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
 from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitSensing
 from lrlab.models.low_rank_theory import theory_lines
@@ -18,7 +18,7 @@ from lrlab.sweeps.adaptive import SolverGrid
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.theory import bulk, spiked
 from lrlab.theory.bulk import nuclear_norm
-from lrlab.theory.cramer_rao import images, least_error
+from lrlab.theory.cramer_rao import least_error
 from lrlab.theory.links import ThresholdLink
 from lrlab.theory.m_estimators import existence_ratio, fitted
 from lrlab.theory.spectral import Weights, known_link_weights, link_free_weights, spike
@@ -136,23 +136,8 @@ BOUNDED = [
 BOUNDED_IDS = [f"{spec.model}-{spec.size[0]}" for spec in BOUNDED]
 
 
-@pytest.mark.parametrize("spec", BOUNDED, ids=BOUNDED_IDS)
-def test_the_basis_is_that_of_the_tangent_space(spec):
-    """Moved along it, W keeps its rank to first order: as many directions as the rank has unknowns."""
-    problem = spec.build()
-    A, W = problem.operator, problem.truth
-    J = np.array(list(images(A, W)))
-    assert len(J) == spec.degrees_of_freedom == np.linalg.matrix_rank(J)
-    rng, step = np.random.default_rng(0), 1e-6
-    U, V = (F + step * rng.standard_normal(F.shape) for F in (W.U, W.V))
-    near = lowrank.from_symmetric(U * W.s @ U.T, 2) if A.symmetric else lowrank.from_product(U * W.s, V, 2)
-    moved = A(near) - A(W)
-    outside = moved - J.T @ np.linalg.lstsq(J.T, moved, rcond=None)[0]
-    assert np.linalg.norm(outside) < 1e-4 * np.linalg.norm(moved)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", a_third(BOUNDED), ids=BOUNDED_IDS)
+@pytest.mark.parametrize("spec", BOUNDED, ids=BOUNDED_IDS)
 def test_least_squares_reaches_it_on_average_where_noise_is_small_and_nothing_is_below(spec):
     ratios = []
     for trial in range(30):

@@ -7,8 +7,7 @@ import lrlab
 from lrlab import catalog, lowrank
 from lrlab.engine.solve import solve
 from lrlab.models.low_rank_problem import OUTLIER
-from lrlab.operators.rank_one import RankOne
-from lrlab.operators.tangent import gauss_newton_step, jacobian, point, rounding_error
+from lrlab.operators.tangent import jacobian, point, rounding_error
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job, make_job
@@ -25,39 +24,6 @@ SPECS = {
     "plain": lrlab.spec("inductive-completion", n1=30, n2=25, rank=2, observed=0.5, features="canonical"),
     "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
 }
-
-
-def somewhere(spec, seed=9):
-    """Return the operator, the measurements and a point that is not the truth, of the same shape."""
-    problem, other = spec.build(), spec.replace(seed=seed).build().truth
-    return problem.operator, problem.b, point(problem.operator, other, problem.b)
-
-
-def direction(A, at, seed=3):
-    return np.random.default_rng(seed).standard_normal((sum(A.shape[: 2 - A.symmetric]), len(at.W.s)))
-
-
-@pytest.mark.parametrize("weight", [0.0, 0.2])
-@pytest.mark.parametrize("name", SPECS)
-def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_norm(name, weight):
-    A, _, at = somewhere(SPECS[name].replace(condition=5))
-    (U, s, V), shape = at.W, direction(A, at).shape
-    measured, pulled = jacobian(A, at)
-    Z, r = direction(A, at), np.random.default_rng(0).standard_normal(A.size)
-    assert measured(Z) @ r == pytest.approx(np.vdot(Z, pulled(r)), rel=1e-10)
-    J = np.stack([measured(unit.reshape(shape)) for unit in np.eye(Z.size)], axis=1)
-    rows, right, s1 = J, -at.d, np.abs(s).max()
-    if weight:
-        # mu ||A D^-1 + U D^-1 diag(s)||^2 and the same for B and V; twice the term of A if W is symmetric.
-        D = np.sqrt(np.abs(s) / s1)
-        present = U * (s / D) if A.symmetric else np.vstack([U * (s / D), V * (s / D)])
-        scale = np.sqrt((1 + A.symmetric) * weight / s1)
-        rows = np.vstack([J, scale * np.diag(np.tile(1 / D, shape[0]))])
-        right = np.concatenate([-at.d, -scale * present.ravel()])
-    expected = np.linalg.lstsq(rows, right, rcond=1e-10)[0].reshape(shape)
-    np.testing.assert_allclose(gauss_newton_step(A, at, 1e-13, 5000, weight).D, expected, atol=1e-6)
-    if isinstance(A, RankOne) and not weight:
-        np.testing.assert_allclose(gauss_newton_step(A, at, 1e-6, 5000, near=A.in_single()).D, expected, atol=1e-4)
 
 
 def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_elsewhere(monkeypatch):

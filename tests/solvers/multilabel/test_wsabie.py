@@ -1,6 +1,5 @@
 """WSABIE, kernel LEML and Bayesian compressed sensing: steps, losses and predictors by their definitions."""
 
-import pickle
 from functools import partial
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.stats import multivariate_normal
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import StandardScaler
 
 from lrlab.models.multilabel import Multilabel
@@ -19,7 +17,6 @@ from lrlab.solvers.multilabel.bcs import bcs
 from lrlab.solvers.multilabel.compressed_labels import Compressed
 from lrlab.solvers.multilabel.kernel_leml import kernel_leml
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.multilabel.predictors import KernelRank
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
 from tests.solvers import driving
 from tests.solvers.driving import dense, every_spec, observed_of
@@ -143,21 +140,12 @@ def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
     assert whole(iterates[-1].estimate, problem.X_test) == pytest.approx(ridge.predict(X_test), abs=1e-6)
 
 
-@pytest.mark.slow
 @every_curved
 @pytest.mark.parametrize("landmarks", [0, 25])
-def test_estimates_are_normalised_and_travel_whole(spec, landmarks):
-    problem = spec.build()
-    _, iterates = run_kernel(problem, max_iter=3, landmarks=landmarks)
+def test_objectives_of_kernel_leml_fall(spec, landmarks):
+    _, iterates = run_kernel(spec.build(), max_iter=3, landmarks=landmarks)
     values = [iterate.objective for iterate in iterates]
     assert (np.diff(values) <= 1e-9 * values[0]).all()
-    estimate = iterates[-1].estimate
-    K = rbf_kernel(estimate.landmarks, estimate.landmarks, gamma=1.0)
-    assert estimate.U.T @ K @ estimate.U == pytest.approx(np.eye(2), abs=1e-6)
-    arrays = estimate.arrays()
-    assert all(isinstance(part, np.ndarray) and np.issubdtype(part.dtype, np.number) for part in arrays.values())
-    for copy in (KernelRank.restored(arrays), pickle.loads(pickle.dumps(estimate))):
-        assert (whole(copy, problem.X_test) == whole(estimate, problem.X_test)).all()
     assert iterates[-1].note.endswith(f"; {landmarks or 60} landmarks")
 
 
