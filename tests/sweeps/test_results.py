@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -63,28 +62,18 @@ def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
     assert row["seed"] == trial_spec(SWEEP.spec.replace(n=200, noise=1.0), 0).seed
 
 
-def test_a_run_that_ends_where_the_truth_fits_better_is_no_success():
-    results = SweepResults(replace(SWEEP, trials=3))
-    job = results.cells[-1].job
-    for number, stop in enumerate(("CONVERGED", "LOCAL_MINIMUM", "MAX_ITER")):
-        results.add({Trial(job, number): TrialResult(number, stop, 3, 0.1, {"error": 0.25})})
-    assert results.table("error").iloc[-1]["successes"] == 2
-    assert [row["successes"] for row in cell_rows(results)][-1] == 2
-
-
-def test_only_cells_with_new_trials_are_summed_up_again():
-    results = SweepResults(replace(SWEEP, trials=2))
-    job = results.cells[-1].job
+def test_a_table_grows_and_runs_without_an_estimate_or_beaten_by_the_truth_are_no_successes():
+    results = SweepResults(SWEEP)
+    job, good = results.cells[-1].job, {"error": 0.25}
     assert results.table("error")["trials"].sum() == 0 and results.table("error")["success_rate"].isna().all()
-    results.add({Trial(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})})
+    results.add({Trial(job, 1): TrialResult(7, "CONVERGED", 3, 0.1, good)})
     first = results.table("error").iloc[-1]
     assert (first["trials"], first["successes"], first["median"]) == (1, 1, 0.25) and math.isnan(first["spread"])
-    failed, good = TrialResult(7, "NONFINITE", 0, 0.1, {}), TrialResult(7, "CONVERGED", 3, 0.1, {"error": 0.25})
-    results.add({Trial(job, 0): failed, Trial(job, 1): good})
-    second = results.table("error").iloc[-1]
-    counted = second["trials"], second["successes"], second["success_rate"]
-    assert counted == (2, 1, 0.5), "without an estimate, no success"
-    assert second["mean"] == 0.25
+    for number, stop in ((0, "LOCAL_MINIMUM"), (2, "MAX_ITER"), (3, "NONFINITE")):
+        results.add({Trial(job, number): TrialResult(7, stop, 3, 0.1, good if number < 3 else {})})
+    last = results.table("error").iloc[-1]
+    assert (last["trials"], last["successes"], last["success_rate"], last["mean"]) == (4, 2, 0.5, 0.25)
+    assert cell_rows(results)[-1]["successes"] == 2
 
 
 def test_midpoints_are_found_in_each_column_of_each_solver():
@@ -208,29 +197,19 @@ def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
         require_time(PACED, 3 * 3600.0)
     with pytest.raises(InputError, match="budget must be at most 50 within 2 hours, got 100, which take about 4"):
         require_time(replace(PACED, adaptive=True, budget=100), 4 * 3600.0)
-    with pytest.raises(
-        InputError, match="grid points must be at most 2 within 2 hours, got 24; one trial for each takes longer"
-    ):
+    one = "grid points must be at most 2 within 2 hours, got 24; one trial for each takes longer"
+    with pytest.raises(InputError, match=one):
         require_time(PACED, 24 * 6 * 3600.0)
 
 
-@pytest.fixture
-def hasty(monkeypatch):
+def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, capsys, monkeypatch, engine):
     monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
     monkeypatch.setattr(running, "FIRST_SECONDS", 0.0)
-
-
-@pytest.mark.usefixtures("hasty", "engine")
-def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, capsys):
     file, store_file = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
     file.write_text(to_toml(PACED))
     assert main(["sweep", str(file), "--json", "--store", str(store_file)]) == 2
-    captured = capsys.readouterr()
-    assert (
-        captured.out == ""
-        and captured.err.startswith("grid points must be at most 0 within 1e-12 hours")
-        and captured.err.count("\n") == 1
-    )
+    out, err = capsys.readouterr()
+    assert not out and err.startswith("grid points must be at most 0 within 1e-12 hours") and err.count("\n") == 1
     with Store(store_file) as store:
         assert any(store.results(job, PACED.trials) for job in PACED.jobs)
 
@@ -245,36 +224,17 @@ def test_a_sweep_may_be_too_slow_a_minute_after_its_first_results(clock, monkeyp
         left(2, 100)
 
 
-SOLVERS = ["gamp", "marginal-mean"]
-
-
-def sweep(axes):
-    return Sweep(spec=spec("one-bit-sensing", p=5), axes=axes, solvers=SOLVERS, trials=1)
-
-
-def test_maps_of_scores_have_other_colours_than_maps_of_successes():
-    plane = sweep((("noise", [0.1, 0.5]), ("n", [100, 200])))
-    assert drawn.map_metric(plane, RATE).colors != drawn.map_metric(plane, "overlap").colors
-
-
-def test_a_solver_has_the_same_colour_wherever_it_is_drawn():
-    one = sweep((("noise", [0.1, 0.5]),))
-    expected = styles("one-bit-sensing", SOLVERS)
-    lines = drawn.lines(SweepData(SweepResults(one)), View("overlap", False, True)).figure
+def test_solvers_have_one_colour_everywhere_and_maps_of_scores_and_successes_different_ones():
+    assert drawn.map_metric(SWEEP, RATE).colors != drawn.map_metric(SWEEP, "overlap").colors
+    along, expected = replace(SWEEP, axes={"noise": [0.1, 0.5]}), styles("one-bit-sensing", SWEEP.solvers)
+    lines = drawn.lines(SweepData(SweepResults(along)), View("overlap", False, True)).figure
     wanted = {look.title: look.color for look in expected.values()}
     assert {trace.name: trace.line.color for trace in lines.data if trace.name in wanted} == wanted
 
 
-def test_lines_say_how_each_series_begins_and_ends():
-    points = pd.DataFrame({"series": ["a", "a", "a", "b"], "x": [1.0, 2.0, 4.0, 1.0], "y": [0.9, 0.5, 0.125, 0.25]})
-    assert drawn._ends(points) == ["a: 0.9 at 1, 0.12 at 4.", "b: 0.25 at 1."]
-    empty = drawn.lines(SweepData(SweepResults(sweep((("noise", [0.1, 0.5]),)))), View(RATE, False, True))
-    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
-
-
-def finished(scores):
+def finished(scores, sizes=(50, 99)):
     """Return a sweep over m of which every trial has these scores, but for a factor of at most 2."""
-    one = Sweep(spec=spec("rank-one-sensing", d1=6, d2=6, rank=1), axes={"m": [50, 99]}, solvers=["altmin"], trials=2)
+    one = Sweep(spec=spec("rank-one-sensing", d1=6, d2=6, rank=1), axes={"m": sizes}, solvers=["altmin"], trials=2)
     results = SweepResults(one)
     for k, job in enumerate(one.jobs):
         own = {name: value * (1 + k) for name, value in scores.items()}
@@ -308,16 +268,20 @@ def test_a_table_names_its_metric_and_what_is_held_fixed():
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("show", "error", "words"),
     [
-        (1e-9, "Alternating minimization: all trials succeed at every m."),
-        (0.9, "Alternating minimization: no trial succeeds at any m."),
+        (RATE, 1e-9, "all trials succeed at every m."),
+        (RATE, 0.9, "no trial succeeds at any m."),
+        ("error", 0.123, "0.12 at 50, 0.25 at 99."),
     ],
 )
-def test_a_rate_that_is_the_same_everywhere_is_said_in_words(error, words):
+def test_lines_say_how_each_series_begins_and_ends_or_that_it_is_the_same_everywhere(show, error, words):
     data = finished({"error": error, "weakest_error": error})
-    said = drawn.lines(data, View(RATE, False, False)).said
-    assert said.replace(data.sweep.titles["altmin"], "Alternating minimization") == words
+    assert drawn.lines(data, View(show, False, False)).said == f"{data.sweep.titles['altmin']}: {words}"
+    one = finished({"error": 0.5, "weakest_error": 0.5}, [50])
+    assert drawn.lines(one, View("error", False, False)).said == f"{data.sweep.titles['altmin']}: 0.5 at 50."
+    empty = drawn.lines(SweepData(SweepResults(data.sweep)), View(show, False, True))
+    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
 
 
 def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():

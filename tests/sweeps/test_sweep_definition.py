@@ -167,6 +167,7 @@ def test_a_mistake_is_one_sentence_with_the_path_of_its_key(text, sentence):
     ("call", "sentence"),
     [
         (lambda: lrlab.spec(None), "model must be one of"),
+        (lambda: replace(parse(EXAMPLE), adaptive="no"), "adaptive must be true or false, got no"),
         (
             lambda: lrlab.solve("phase-retrieval", "wirtinger-flow"),
             "spec must be one of a model, got phase-retrieval: ",
@@ -207,29 +208,22 @@ def test_a_definition_visits_no_grid_point(monkeypatch):
     assert sweep.total == 198 * 198 * 20
 
 
-def test_adaptive_is_true_or_false():
-    with pytest.raises(InputError, match="adaptive must be true or false, got no"):
-        replace(parse(EXAMPLE), adaptive="no")
-
-
-def test_a_file_that_cannot_be_read_is_refused(tmp_path, capsys):
+def test_a_file_that_cannot_be_read_is_refused_before_a_store_is_made(tmp_path, capsys):
     file = tmp_path / "sweep.toml"
     for content, sentence in [(b"# 1\n# \xff", "other bytes on line 2"), (b"#" * 2**21, "at most 1 MiB, got more")]:
         file.write_bytes(content)
         with pytest.raises(InputError, match=sentence):
             read(file)
-    assert main(["sweep", str(tmp_path / "none.toml"), "--json"]) == 2
-    assert main(["sweep", str(tmp_path)]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == "" and printed.err.count("\n") == 2
-    assert "sweep file must be a file that can be read" in printed.err
-
-
-def test_the_shell_refuses_a_sweep_before_it_makes_a_store(tmp_path, capsys):
-    file, store = tmp_path / "sweep.toml", tmp_path / "kept.sqlite"
     file.write_text(changed('"error"', '"eror"'))
-    assert main(["sweep", str(file), "--store", str(store), "--json"]) == 2 and not store.exists()
-    assert "metric must be" in capsys.readouterr().err
+    for name, sentence in (
+        ("none.toml", "sweep file must be a file that can be read"),
+        ("", "sweep file must be a file that can be read"),
+        ("sweep.toml", "metric must be"),
+    ):
+        assert main(["sweep", str(tmp_path / name), "--store", str(tmp_path / "kept.sqlite"), "--json"]) == 2
+        printed = capsys.readouterr()
+        assert printed.out == "" and printed.err.count("\n") == 1 and sentence in printed.err
+    assert [*tmp_path.iterdir()] == [file], "no store is made"
 
 
 @pytest.mark.slow

@@ -239,6 +239,7 @@ def test_a_table_of_a_race_says_who_wins_and_draws_it():
     made = lrlab.winners(table)
     assert [one.point for one in made.outcomes] == [(1, 30), (1, 120), (2, 30), (2, 120)]
     assert made.sentence and made.sentence in table._repr_html_()
+    assert "<strong>" in table._repr_html_() and "<strong>" not in table.iloc[:0]._repr_html_()
     assert lrlab.map(table).data[-1].type == "heatmap"
     with pytest.raises(lrlab.InputError, match="two axes"):
         lrlab.winners(lrlab.sweep(SPEC, {"m": [60]}, SOLVERS[:2], trials=1, start=LocalResults))
@@ -267,8 +268,3 @@ def test_the_shell_says_who_wins_a_race_as_json(tmp_path, capsys, engine):
     rows = json.loads(capsys.readouterr().out)["winners"]
     assert [row["axes"] for row in rows] == [{"rank": 1, "m": 60}, {"rank": 1, "m": 120}]
     assert all({*row["best"]} <= {*SOLVERS[:2]} and isinstance(row["by_time"], bool) for row in rows)
-
-
-def test_a_table_without_a_verdict_has_no_empty_words():
-    table = lrlab.sweep(SPEC, {"rank": [1], "m": [60, 80]}, SOLVERS[:2], trials=1, start=LocalResults, race=True)
-    assert "<strong>" in table._repr_html_() and "<strong>" not in table.iloc[:0]._repr_html_()
