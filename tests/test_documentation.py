@@ -1,7 +1,6 @@
 """Documentation and notebooks: pages of all entries, code that runs, misprints, English, figures and a widget."""
 
 import ast
-import base64
 import importlib
 import re
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.runs.job import make_job
 from lrlab.ui.shared import code
 from tests import attempts
+from tests.figures.test_build import numbers
 from tests.waiting import PATIENCE
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -265,13 +265,6 @@ def table():
     spec = lrlab.spec("rank-one-sensing", d1=6, d2=5, rank=1)
     solvers = ["gauss-newton", "altmin"]
     return lrlab.sweep(spec, axes, solvers, trials=4, max_iter=40, start=LocalResults)
-
-
-def numbers(values):
-    """Return an array of plotly."""
-    if isinstance(values, dict):
-        return np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-    return np.asarray(values, dtype=float)
 
 
 def test_a_trace_has_the_figure_of_the_page(trace):

@@ -25,7 +25,7 @@ FILES = {
     for path in (ROOT / "lrlab").rglob("*.py")
 }
 """The files of the package by the names of their modules."""
-LONGEST_FILE = 400
+LONGEST_FILE, LONGEST_PAGE = 400, 79
 
 
 @functools.cache
@@ -68,14 +68,8 @@ def test_no_file_imports_in_a_circle():
     [("distributed", "engine"), ("dask", "engine"), ("sqlite3", "store"), ("streamlit", "ui")],
 )
 def test_a_library_is_known_to_one_folder(library, folder):
-    def knows(path: Path) -> bool:
-        _, nodes = syntax(path)
-        names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-        names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-        return any(name.partition(".")[0] == library for name in names)
-
-    strangers = [name for name, path in FILES.items() if not name.startswith(f"lrlab.{folder}.") and knows(path)]
-    assert not strangers
+    users = {name for name, path in FILES.items() if library in {one.partition(".")[0] for one in imports(path)}}
+    assert not {name for name in users if not name.startswith(f"lrlab.{folder}.")}
 
 
 def test_every_file_says_what_it_does():
@@ -90,15 +84,10 @@ def test_solvers_know_data_by_protocols_and_no_model_classes():
     assert {name: found for name, found in imports.items() if found - {"protocols"}} == {}
 
 
-def test_files_are_short():
-    lengths = {name: len(path.read_text().splitlines()) for name, path in FILES.items()}
-    assert max(lengths.values()) <= LONGEST_FILE, [name for name, length in lengths.items() if length > LONGEST_FILE]
-
-
-def test_pages_are_short_because_the_package_does_the_work():
+def test_files_are_short_and_pages_even_shorter_because_the_package_does_the_work():
     pages = [ROOT / "app.py", *(ROOT / "pages").glob("*.py")]
-    lengths = {page.name: len(page.read_text().splitlines()) for page in pages}
-    assert all(length < 80 for length in lengths.values()), lengths
+    most = dict.fromkeys(FILES.values(), LONGEST_FILE) | dict.fromkeys(pages, LONGEST_PAGE)
+    assert [path for path, length in most.items() if len(path.read_text().splitlines()) > length] == []
 
 
 @pytest.mark.parametrize("model", list(catalog.MODELS))
@@ -111,18 +100,20 @@ def test_every_setting_has_one_meaning_and_a_valid_default(model):
     assert all(p.meaning and p.check(p.default) == p.default for owner in owners for p in declared(owner).values())
 
 
-@pytest.mark.slow
-def test_a_solve_does_not_wait_for_libraries_that_it_does_not_need():
-    heavy = "pandas", "plotly", "sklearn", "distributed", "asyncio", "scipy.stats", "scipy.optimize", "streamlit"
-    script = f"import sys, lrlab; lrlab.solve; print(*[name for name in {heavy} if name in sys.modules])"
-    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout.split() == []
+HEAVY = ("pandas", "sklearn", "distributed", "scipy.stats")
 
 
 @pytest.mark.slow
-def test_a_page_is_drawn_without_the_libraries_of_runs_and_tables():
-    heavy = "pandas", "sklearn", "distributed", "scipy.stats"
-    script = f"exec(open('pages/converge.py').read()); import sys; print([m for m in {heavy} if m in sys.modules])"
+@pytest.mark.parametrize(
+    ("script", "heavy"),
+    [
+        ("import lrlab; lrlab.solve", (*HEAVY, "plotly", "asyncio", "scipy.optimize", "streamlit")),
+        ("exec(open('pages/converge.py').read())", HEAVY),
+    ],
+    ids=["solve", "page"],
+)
+def test_solves_and_pages_do_not_wait_for_libraries_that_they_do_not_need(script, heavy):
+    script += f"; import sys; print([name for name in {heavy} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

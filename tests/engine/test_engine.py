@@ -11,22 +11,19 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import cloudpickle
 import numpy as np
 import pytest
 
-from lrlab import InputError, Stop, spec
+from lrlab import InputError, Iterate, Stop, spec
 from lrlab.engine.calls import Call
 from lrlab.engine.engine import Engine
 from lrlab.engine.live import LiveRuns
 from lrlab.engine.messages import TIMED_OUT, BatchDone, Failure
 from lrlab.engine.results import LocalResults, collect
-from lrlab.models.index_family import OneBitSensing
-from lrlab.models.single_index import SingleIndexProblem
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
@@ -38,18 +35,6 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 MARK = Path(tempfile.gettempdir()) / f"lrlab-test-{uuid.uuid4().hex}"
 SMALL = 0.25
-
-
-@dataclass(frozen=True, kw_only=True)
-class Faulty(OneBitSensing):
-    """A model that does something else before its data is drawn."""
-
-    fault: Callable[[], object] = int
-
-    def build(self, checkpoint=None):
-        """Return its problem after the fault."""
-        self.fault()
-        return OneBitSensing.build(self, checkpoint)
 
 
 def asleep() -> None:
@@ -68,35 +53,6 @@ def busy() -> None:
         sum(range(10**4))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Busy(Faulty):
-    """The same as a class: trials have specs of their own, without the field."""
-
-    fault: Callable[[], object] = busy
-
-
-class Later(SingleIndexProblem):
-    """A problem that does not come back from its twelfth score."""
-
-    scored = 0
-
-    def score(self, estimate):
-        """Return the scores, eleven times."""
-        self.scored += 1
-        if self.scored == 12:
-            time.sleep(600)
-        return super().score(estimate)
-
-
-@dataclass(frozen=True, kw_only=True)
-class StopsLater(OneBitSensing):
-    """A model on which a solver is stuck after some iterates."""
-
-    def build(self, checkpoint=None):
-        """Return its problem."""
-        return Later(self, checkpoint)
-
-
 def allocate(size: int) -> list[np.ndarray]:
     """Take up `size` bytes of memory, 16 MiB at a time."""
     held = []
@@ -104,6 +60,11 @@ def allocate(size: int) -> list[np.ndarray]:
         held.append(np.ones(2**21))
         time.sleep(0.002)
     return held
+
+
+def huge() -> list[np.ndarray]:
+    """Take far more memory than `data_bytes`."""
+    return allocate(2**30)
 
 
 def die_once(item: int = 0) -> int:
@@ -139,13 +100,20 @@ def short(**parameters: object) -> Job:
     return make_job(spec("one-bit-sensing", **parameters), "pairwise-moment")
 
 
-def on(spec: OneBitSensing, **limits: float) -> Job:
-    """Return a job on a spec."""
-    job = short()
-    return replace(job, spec=spec, limits=job.limits._replace(**limits))
+def faulty(fault: Callable[[], object], iterates: int = 0, **limits: float) -> Job:
+    """Return a job whose solver does something else after some iterates."""
 
+    def solver(problem, *, rng):
+        for _ in range(iterates):
+            yield Iterate(problem.y @ problem.X, objective=1.0, residual=1.0)
+        fault()
+        yield Iterate(problem.y @ problem.X, objective=1.0, residual=1.0)
 
-SLOW = Faulty(fault=asleep)
+    solver.__name__ = f"{fault.__name__}_after_{iterates}"
+    job = make_job(spec("one-bit-sensing"), solver, **limits)
+    # A job of a function ends this.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    return job
 
 
 def until(condition: Callable[[], bool], following: LiveRuns) -> None:
@@ -197,7 +165,7 @@ def test_iterates_arrive_while_the_run_continues_and_stay_when_it_is_cancelled(e
 
 @pytest.mark.parametrize("fault", [asleep, locked])
 def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_continue(engine, fault):
-    following = engine.follow([on(Faulty(fault=fault)), on(Faulty(fault=fault))])
+    following = engine.follow([faulty(fault)] * 2)
     until(lambda: following.runs[0].state == "running", following)
     following.cancel()
     assert following.wait(PATIENCE)
@@ -209,7 +177,7 @@ def test_a_run_that_ignores_cancellation_is_ended_with_its_worker_and_others_con
 def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
     # On a busy machine the first iterate may take longer than the first limits.
     for limit in (1.0, 8.0, 64.0):
-        following = engine.follow([on(SLOW, max_seconds=0.1), on(StopsLater(), max_seconds=limit)])
+        following = engine.follow([faulty(asleep, max_seconds=0.1), faulty(asleep, 11, max_seconds=limit)])
         assert following.wait(PATIENCE)
         none, some = (run.trace for run in following.runs)
         assert none.stop is some.stop is Stop.TIMEOUT and not none.rows
@@ -221,14 +189,14 @@ def test_the_time_limit_holds_for_a_run_that_does_not_check_the_time(engine):
 
 @pytest.mark.slow
 def test_a_trial_that_does_not_check_the_time_ends_with_its_worker_and_others_are_kept(engine):
-    trials = [Trial(short(), 0), Trial(on(Busy(), max_seconds=0.2), 0), Trial(short(), 1)]
+    trials = [Trial(short(), 0), Trial(faulty(busy, max_seconds=0.2), 0), Trial(short(), 1)]
     first, second, third = collect(engine.map(run_trial, trials), failures=True)
     assert (first.stop, second, third.stop) == ("CONVERGED", TIMED_OUT, "CONVERGED")
 
 
 @pytest.mark.slow
 def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
-    following = small_engine.follow([on(SLOW), short()])
+    following = small_engine.follow([faulty(asleep), short()])
     following.cancel()
     assert following.wait(PATIENCE)
     assert [run.trace.stop for run in following.runs] == [Stop.CANCELLED, Stop.CANCELLED]
@@ -241,7 +209,7 @@ def allocated_bytes(size: int) -> int:
 
 @pytest.mark.slow
 def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine):
-    following = small_engine.follow([on(Faulty(fault=partial(allocate, 2**30))), short()])
+    following = small_engine.follow([faulty(huge), short()])
     assert following.wait(PATIENCE)
     large, modest = following.runs
     assert large.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in large.error
@@ -252,9 +220,9 @@ def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(smal
 
 
 def test_runs_and_items_whose_worker_is_killed_are_computed_again(engine):
-    following = engine.follow([on(Faulty(fault=die_once))])
+    following = engine.follow([faulty(die_once, 1)])
     assert following.wait(PATIENCE) and MARK.exists()
-    assert untimed(following.runs[0].trace) == untimed(run_job(short()))
+    assert untimed(following.runs[0].trace) == untimed(run_job(following.runs[0].job))
     MARK.unlink()
     assert collect(engine.map(die_once, range(20))) == list(range(20)) and MARK.exists()
     MARK.unlink()
@@ -314,7 +282,7 @@ def test_sessions_get_their_own_results(engine):
 
 
 def test_runs_whose_handle_is_dropped_are_ended(small_engine):
-    dropped = small_engine.follow([on(SLOW)])
+    dropped = small_engine.follow([faulty(asleep)])
     while dropped.runs[0].state != "running":
         dropped.refresh()
     del dropped

@@ -111,55 +111,6 @@ def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch):
     again.close()
 
 
-FOLDERS = ("lrlab-", "pymp-", "dask-")
-SERVER = """
-import sys, time
-from lrlab.engine.engine import Engine
-engine = Engine(workers=1)
-engine.warm()
-batch = engine.map(time.sleep, [600])
-time.sleep(0.3)
-print("ready", flush=True)
-if sys.argv[1] == "stay":
-    time.sleep(600)
-"""
-
-
-def serve(how: str) -> subprocess.Popen[bytes]:
-    """Start a server in a session of its own."""
-    command = [sys.executable, "-c", SERVER, how]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
-
-
-@pytest.mark.soak
-def test_no_process_or_folder_is_left_when_the_server_ends(tmp_path, monkeypatch):
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    ends = (signal.SIGTERM, signal.SIGINT, None)
-    servers = [serve("leave" if end is None else "stay") for end in ends]
-    for server, end in zip(servers, ends, strict=True):
-        with server.stdout:
-            assert server.stdout.readline() == b"ready\n"
-        if end is not None:
-            assert len(members(server.pid)) > 2
-            server.send_signal(end)
-    for server in servers:
-        server.wait(PATIENCE)
-        until(lambda session=server.pid: not members(session))
-    until(lambda: not [name for name in os.listdir(tmp_path) if name.startswith(FOLDERS)])
-
-
-def members(session: int) -> list[int]:
-    """Return the processes of a session that still run."""
-    running = []
-    for process in psutil.process_iter():
-        try:
-            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
-                running.append(process.pid)
-        except (ProcessLookupError, psutil.NoSuchProcess):
-            continue
-    return running
-
-
 FEW_FILES = """
 import resource
 from lrlab.engine.engine import Engine

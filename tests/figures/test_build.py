@@ -64,31 +64,30 @@ def test_what_is_not_a_number_is_null_and_the_template_is_valid():
     figure.plotly()
 
 
+def numbers(values):
+    """Return an array that a figure has as bytes, or as a list."""
+    if not isinstance(values, dict):
+        return np.asarray(values, dtype=float)
+    flat = np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
+    return flat.reshape([int(n) for n in values.get("shape", str(len(flat))).split(",")])
+
+
 def test_arrays_are_the_bytes_that_plotly_makes():
-    arrays = [np.arange(5), np.eye(2), np.arange(3, dtype=np.uint8), np.array([2**40, 1]), np.array([])]
-    for array in arrays:
+    for array in (np.arange(5), np.eye(2), np.arange(3, dtype=np.uint8), np.array([2**40, 1]), np.array([])):
         [mine] = json.loads(build.Figure().add_scatter(y=array).to_json())["data"]
-        back = mine["y"]
-        if isinstance(back, dict):
-            data = np.frombuffer(base64.b64decode(back["bdata"]), dtype=back["dtype"])
-            back = data.reshape([int(n) for n in back.get("shape", str(len(data))).split(",")])
-        np.testing.assert_array_equal(np.array(back, dtype=float), array)
+        np.testing.assert_array_equal(numbers(mine["y"]), array)
 
 
 def test_single_precision_is_for_numbers_that_look_the_same_in_it():
-    def sent(array):
-        values = json.loads(build.encoded(array, single=True))
-        return values["dtype"], np.frombuffer(base64.b64decode(values["bdata"]), dtype=values["dtype"])
-
     for array in (np.linspace(-2.0, 3.0, 9), np.geomspace(1e-30, 1.0, 9), np.array([np.nan, 0.0, 0.3])):
-        kind, numbers = sent(array)
-        assert kind == "f4"
-        np.testing.assert_allclose(numbers, array, rtol=1e-7)
+        sent = json.loads(build.encoded(array, single=True))
+        assert sent["dtype"] == "f4"
+        np.testing.assert_allclose(numbers(sent), array, rtol=1e-7)
     # An objective that has almost ended, and what single precision cannot hold.
     for array in (1000.0 + 1e-4 * np.arange(5.0), np.array([1e-42, 1.0]), np.array([0.0, 1e300]), np.zeros(3)):
-        kind, numbers = sent(array)
-        assert kind == "f8"
-        np.testing.assert_array_equal(numbers, array)
+        sent = json.loads(build.encoded(array, single=True))
+        assert sent["dtype"] == "f8"
+        np.testing.assert_array_equal(numbers(sent), array)
     figure = theme.style(build.Figure().add_scatter(x=np.arange(3), y=np.array([0.1, 0.2, 0.3])))
     short = json.loads(figure.to_json(template=False, single=True))
     assert "template" not in short["layout"] and short["data"][0]["y"]["dtype"] == "f4"

@@ -7,7 +7,6 @@ around one mean with that error, or, for printed numbers, from the printed range
 such as growth of at most a power, gets numbers at the edge of what it claims.
 """
 
-import base64
 from functools import cache, partial
 
 import numpy as np
@@ -19,6 +18,7 @@ from lrlab import presets
 from lrlab.presets import claims, shipped
 from lrlab.presets.result import DIRECTION, REPRODUCED
 from lrlab.spectra import pairwise
+from tests.figures.test_build import numbers
 from tests.thorough import a_third
 
 FIRST, ALL = 25, 400
@@ -88,15 +88,9 @@ def test_a_theorem_has_its_statement_lines_with_assumptions_and_bands(name):
         assert any(trace.get("fill") == "toself" for trace in panel.figure.data), "bands"
 
 
-def numbers(part):
-    """Return an array that is written as text as one, anything else as it is."""
-    encoded = isinstance(part, dict) and part.keys() >= {"bdata", "dtype"}
-    return np.frombuffer(base64.b64decode(part["bdata"]), part["dtype"]) if encoded else part
-
-
 def same(one, other) -> bool:
     """Compare two figures, or parts of them, numbers to six digits."""
-    one, other = numbers(one), numbers(other)
+    one, other = (numbers(part) if isinstance(part, dict) and "bdata" in part else part for part in (one, other))
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, str) or isinstance(other, str) or one is None or other is None:

@@ -279,16 +279,3 @@ def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(command, tm
         expected = cell_rows(run(parse(DEFINITION), whole, LocalResults))
     assert document["cells"] == json.loads(json.dumps(expected).replace("NaN", "null"))
     assert not [name for name in os.listdir(tmp_path) if name.startswith(FOLDERS)]
-
-
-@pytest.mark.attempt("`SIGTERM` and `kill -9` of shells that share a store", "the others finish the sweep")
-@pytest.mark.slow
-@pytest.mark.soak
-def test_shells_share_a_store_and_one_finishes_what_another_leaves(command, tmp_path):
-    path, total = tmp_path / "s.sqlite", parse(DEFINITION).total
-    shells = [started(command) for _ in range(3)]
-    until(lambda: stored_trials(path) > total // 10)
-    end(shells[0], signal.SIGKILL)
-    end(shells[1], signal.SIGTERM)
-    document = json.loads(shells[2].communicate()[0])
-    assert shells[2].returncode == 0 and document["trials_run"] + document["trials_reused"] == total == len(rows(path))

@@ -201,23 +201,22 @@ def refine(one, but=()):
 
 
 @pytest.mark.slow
-def test_on_the_contour_draws_have_the_level():
-    one = sweep(above=0.7)
+def test_on_the_contour_draws_have_the_level_and_each_solver_has_its_own_but_what_is_never_drawn():
+    one, three = sweep(above=0.7), sweep(("marginal-mean", "sir", "biht"), above=0.6)
     assert contours(one).empty and len(theory.missing_draws(one.jobs)) == len(NOISES) * len(RATIOS)
-    refine(one)
-    assert theory.missing_draws(one.jobs) == []
+    refine(three)
+    assert theory.missing_draws(three.jobs) == []
     for half, name in ((False, "predicted_overlap"), (True, "predicted_overlap_median")):
         line = contours(one, half=half).dropna()
         assert line["x"].nunique() > 3 and line["line"].nunique() == 1
         for noise, ratio in zip(line["x"], line["y"], strict=True):
             job = lrlab.runs.job.make_job(one.spec.replace(noise=noise, n=round(20 * ratio)), "marginal-mean")
             assert theory.exact(job)[name] == pytest.approx(0.7, abs=0.04)
-
-
-def test_it_is_another_line_than_that_of_large_problems():
-    one = sweep(above=0.5)
-    refine(one)
-    here, large = contours(one).dropna(), lines(one).dropna()
+    names = {f"predicted: overlap = 0.6, {three.titles[solver]}" for solver in ("marginal-mean", "sir")}
+    assert set(contours(three)["line"]) == names
+    assert contours(Sweep(spec=three.spec, axes={"ratio": RATIOS}, solvers=["sir"])).empty
+    # It is another line than that of large problems.
+    here, large = (line(sweep(above=0.5)).dropna() for line in (contours, lines))
     assert set(large["line"]) == {"asymptotic overlap = 0.5"} and set(here["line"]) == {"predicted: overlap = 0.5"}
     asymptotic = np.exp(np.interp(here["x"], large["x"], np.log(large["y"])))
     apart = np.abs(np.log(here["y"] / asymptotic))
@@ -231,17 +230,6 @@ def test_lines_end_where_nothing_is_known():
     finite = points.dropna()
     # Between 0.2 and 1.0 predictions of 0.5 are needed, and there are none.
     assert not finite["x"].between(0.2001, 0.9999).any() and finite["x"].max() > 1.0
-
-
-@pytest.mark.slow
-def test_solvers_have_lines_of_their_own_and_what_is_never_drawn_has_none():
-    two = sweep(("marginal-mean", "sir", "biht"), above=0.6)
-    refine(two)
-    names = {f"predicted: overlap = 0.6, {two.titles[solver]}" for solver in ("marginal-mean", "sir")}
-    assert set(contours(two)["line"]) == names
-    assert not any(job.solver == "biht" for job in theory.missing_draws(two.jobs))
-    single = Sweep(spec=two.spec, axes={"ratio": RATIOS}, solvers=["sir"])
-    assert contours(single).empty
 
 
 def test_limits_along_an_axis_are_those_of_state_evolution():
@@ -279,9 +267,7 @@ def test_the_overlap_stands_as_a_share_of_the_best_in_tables_rules_and_the_shell
     assert cells[0]["metrics"]["fraction_of_best"][1] == pytest.approx(own.median().iloc[0])
     show(cells, "error", ["fraction_of_best"])
     assert "median fraction_of_best" in capsys.readouterr().out.splitlines()[0]
-
-
-def test_where_nothing_is_possible_there_is_no_share():
+    # Where nothing is possible, there is none.
     spec = lrlab.spec("one-bit-phase-retrieval", n=40, p=100)
     assert best_overlap(spec).best == 0.0 and theory.fractions(spec) == {}
     rows = lrlab.sweep(spec, {"n": [40]}, ["gamp"], trials=1, start=LocalResults)
