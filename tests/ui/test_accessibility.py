@@ -204,7 +204,7 @@ WATCH_PARTS = """parts => {
   window.watch = setInterval(look, 50);
 }"""
 OVER = """() => document.querySelector('.lr-run') && Object.keys(places).length >= 8
-  && !document.querySelector('[class*=st-key-progress-strip]')?.innerText.includes('solvers done')"""
+  && !document.querySelector('[class*=st-key-progress-strip]')?.innerText.match(/solvers? done/)"""
 SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
 
 

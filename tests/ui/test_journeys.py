@@ -83,7 +83,7 @@ def test_a_long_run_is_watched_through_a_reload_and_a_lost_connection_and_cancel
     drawn(page)
     watch(page)
     page.locator(CURVES).evaluate("node => { node.mark = 'the same node'; }")
-    expect(page.get_by_text(re.compile("solvers done, at most"))).to_be_visible()
+    expect(page.get_by_text(re.compile("solvers? done, at most"))).to_be_visible()
     page.evaluate("lrlabLive.socket.close()")
     wait_until(page, "() => lrlabLive.socket.readyState === WebSocket.OPEN")
     newest = watch(page)
@@ -418,7 +418,7 @@ WATCH_MAP = """map => {
 }""".replace("SCRIPTS", COUNT_SCRIPTS)
 RANGES = "map => ['xaxis', 'yaxis'].flatMap(axis => document.querySelector(map).layout[axis].range)"
 TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
-  (sum, words) => sum + Number(/(\d+) trials/.exec(words)?.[1] ?? 0), 0)"""
+  (sum, words) => sum + Number(/(\d+) trials?/.exec(words)?.[1] ?? 0), 0)"""
 
 
 def test_a_diagram_grows_in_its_zoom_while_no_script_runs(page, address):
