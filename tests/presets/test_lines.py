@@ -66,38 +66,6 @@ def test_a_series_of_traces_ends_at_its_last_iterate_even_if_that_is_infinite():
     assert points["y"].max() == 0.5 and points["seconds_high"].max() == 0.3, "no point is infinite"
 
 
-def test_a_claim_is_judged_by_the_series_it_names():
-    spec = {"d1": 12, "d2": 12, "rank": 1}
-    result = small("jain2013-fig1a", axes={"m": [60, 200]}, trials=3, spec=spec, claims=[
-        {"paper": "similar", "rule": "similar", "series": ["AltMin, rank-one", "AltMin, dense"], "within": 1e6},
-        {"paper": "large", "rule": "about", "series": ["AltMin, rank-one"], "level": 0.5, "within": 2, "at": 200},
-        {"paper": "small", "rule": "about", "series": ["AltMin, rank-one"], "level": 1e-12, "within": 1e12,
-         "remark": {"text": "Rank-one", "rule": "about", "series": ["AltMin, dense"], "level": 1e-12, "within": 1e12}},
-        {"paper": "of nothing", "rule": "rising", "series": ["AltMin, left out"]},
-    ])  # fmt: skip
-    judged = result.table[result.table["level"] == "claim"]
-    words = {"similar": "reproduced", "large": "not reproduced", "small": "reproduced", "of nothing": "not decided"}
-    assert judged.set_index("claim")["verdict"].to_dict() == {f"“{claim}”": word for claim, word in words.items()}
-    assert "Verdict: not reproduced. The paper: “large”. Measured: AltMin, rank-one" in result.panels[0].caption
-    assert "Measured: not run: AltMin, left out" in result.panels[0].caption
-    assert judged["remark"].str.startswith("Rank-one (AltMin, dense: ").tolist() == [False, False, True, False]
-
-
-def test_a_line_through_the_origin_is_fitted_up_to_its_end():
-    line = {"label": "fit", "origin": True, "to": 0.1, "if": "below"}
-    exact = {"label": "exact", "series": "p = 10", "bound": "pairwise_limit", "if": "for p large"}
-    panel = {"title": "a", "model": "one-bit-sensing", "axes": {"dense-rate": [0.05, 0.1, 0.3]}}
-    result = small("yi2015-fig2", panels=[panel], trials=8, lines=[line, exact], claims=[])
-    points = points_of(result)
-    dots, fit = points[points["trials"].notna()], points[points["line"] == "fit"]
-    used = dots[dots["dense-rate"] <= 0.1]
-    slope = (used["dense-rate"] * used["y"]).sum() / (used["dense-rate"] ** 2).sum()
-    assert fit["y"].to_numpy(float) == pytest.approx(slope * fit["dense-rate"].to_numpy(float))
-    assert fit["dense-rate"].max() == pytest.approx(0.1)
-    curve = points[points["line"] == "exact"]
-    assert slope == pytest.approx((curve["y"] / curve["dense-rate"]).iloc[0], rel=0.2)
-
-
 def timed(errors, trials=3):
     """Return the rows of a series whose iterations take one second, give or take a tenth from trial to trial."""
     return pd.DataFrame([
