@@ -40,40 +40,32 @@ def drawn(share: str, few: int, *strategies: Any, **named: Any) -> Callable[[Cal
 
 
 @st.composite
-def changed(draw: Any, texts: Sequence[str]) -> str:
-    """Return a text with up to four parts removed, doubled, exchanged or replaced."""
-    text = draw(st.sampled_from(list(texts)))
-    for _ in range(draw(st.integers(0, 4))):
-        start = draw(st.integers(0, len(text)))
-        stop = draw(st.integers(start, min(len(text), start + draw(st.sampled_from([0, 1, 8, 200])))))
-        match draw(st.integers(0, 3)):
-            case 0:
-                text = text[:start] + text[stop:]
-            case 1:
-                place = draw(st.integers(0, len(text)))
-                text = text[:place] + text[start:stop] + text[place:]
-            case 2:
-                text = text[:start] + "".join(draw(st.lists(TOKENS, max_size=3))) + text[stop:]
-            case _:
-                text = replaced_word(draw, text)
-    return text
-
-
-def replaced_word(draw: Any, text: str) -> str:
-    """Return a text with one of its words, between spaces or commas, replaced."""
-    words = text.replace(",", " ").split()
-    return text.replace(draw(st.sampled_from(words)), draw(TOKENS), 1) if words else text
-
-
-@st.composite
-def changed_bytes(draw: Any, contents: Sequence[bytes]) -> bytes:
-    """Return bytes with some of them replaced, or cut short."""
+def changed(draw: Any, contents: Sequence[Any], tokens: Any = TOKENS) -> Any:
+    """Return a text, or bytes, with up to four parts removed, doubled, cut off or replaced."""
     content = draw(st.sampled_from(list(contents)))
-    for _ in range(draw(st.integers(1, 3))):
+    comma, space = (",", " ") if isinstance(content, str) else (b",", b" ")
+    for _ in range(draw(st.integers(0, 4))):
         start = draw(st.integers(0, len(content)))
-        new = draw(st.one_of(st.binary(max_size=6), st.sampled_from([b"\x00" * 4, b"\xff" * 8, b"\x7f\xff\xff\xff"])))
-        content = content[:start] + new + content[start + draw(st.sampled_from([0, len(new), 40])) :]
-    return content[: draw(st.integers(0, len(content)))] if draw(st.integers(0, 9)) == 0 else content
+        stop = draw(st.integers(start, min(len(content), start + draw(st.sampled_from([0, 1, 8, 200])))))
+        words = content.replace(comma, space).split()
+        match draw(st.integers(0, 4)):
+            case 0:
+                content = content[:start] + content[stop:]
+            case 1:
+                place = draw(st.integers(0, len(content)))
+                content = content[:place] + content[start:stop] + content[place:]
+            case 2:
+                content = content[:start] + content[:0].join(draw(st.lists(tokens, max_size=3))) + content[stop:]
+            case 3 if words:
+                content = content.replace(draw(st.sampled_from(words)), draw(tokens), 1)
+            case _:
+                content = content[:stop]
+    return content
+
+
+def changed_bytes(contents: Sequence[bytes]) -> Any:
+    """Return a strategy of bytes, changed in the same ways."""
+    return changed(contents, st.one_of(st.binary(max_size=6), st.sampled_from([b"\0" * 4, b"\xff" * 8, b"\x7f\xff"])))
 
 
 @st.composite

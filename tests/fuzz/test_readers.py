@@ -16,7 +16,7 @@ from lrlab import catalog, lessons, presets
 from lrlab.__main__ import main
 from lrlab.data import reading as datasets
 from lrlab.data.arrays import LARGEST
-from lrlab.data.dataset import Dataset, choose_labels
+from lrlab.data.dataset import Dataset
 from lrlab.data.label_models import LabelModel, load_model, save_model
 from lrlab.data.reading import read_given
 from lrlab.data.recover import job_of
@@ -36,10 +36,8 @@ from tests.ui.driving import opened
 LIMIT_BYTES = 50 * 10**6
 TEXTS = {name: content for name, (content, _) in FILES.items()}
 """One data set in every format of text."""
-LISTS = [XML, "l0\nl1\nl2\n"]
+LISTS = {"names.xml": XML, "names.txt": "l0\nl1\nl2\n"}
 """Lists of labels."""
-
-
 RATINGS = "user,item,rating,time\nu1,i1,3.5,9\nu1,i2,4,9\nu2,i1,1,9\n"
 USERS = "user,age,town\nu1,30,Paris\nu2,41,Rome|Oslo\n"
 
@@ -104,13 +102,6 @@ def test_an_archive_is_read_or_refused(tmp_path_factory, content):
     path = written(folder, "a.npz", content)
     if (data := read_or_refused(datasets.read, path, limit_bytes=LIMIT_BYTES)) is not None:
         check(folder, data)
-
-
-@drawn("readers:.06", 20, text=changed(LISTS), name=st.sampled_from(["names.xml", "names.txt"]))
-def test_a_list_of_labels_is_read_or_refused(tmp_path_factory, text, name):
-    path = written(tmp_path_factory.mktemp("xml"), name, text)
-    if (choice := read_or_refused(choose_labels, path, LIMIT_BYTES)) is not None:
-        assert choice.names and len(set(choice.names)) == len(choice.names)
 
 
 @drawn("readers:.1", 30, text=changed([RATINGS]), users=st.one_of(st.none(), changed([USERS])))
@@ -241,7 +232,8 @@ def test_fit_and_predict_end_in_rows_or_one_line(tmp_path_factory, data, options
     name = data.draw(st.sampled_from([*sorted(TEXTS), "r.csv"]))
     content = data.draw(changed([TEXTS.get(name, RATINGS)]))
     rows = written(folder, name, content)
-    labels = written(folder, "l.xml", data.draw(changed(LISTS[:1])))
+    listed = data.draw(st.sampled_from(sorted(LISTS)))
+    labels = written(folder, listed, data.draw(changed([LISTS[listed]])))
     model = written(folder, "m.npz", data.draw(st.one_of(st.just(saved(PARTS)), changed_bytes([saved(PARTS)]))))
     line = data.draw(
         st.sampled_from(

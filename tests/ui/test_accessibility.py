@@ -148,7 +148,7 @@ def test_a_page_has_no_serious_finding_its_ticks_are_read_and_run_is_near_by_key
 
 def run_by_keyboard(page):
     """Reach Run within eight tabs and press it; no figure moves meanwhile."""
-    page.evaluate(WATCH)
+    page.evaluate(WATCH, ".lrlab-figure")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     for _ in range(8):
@@ -158,21 +158,33 @@ def run_by_keyboard(page):
     page.keyboard.press("Enter")
     over(page)
     settled(page)
-    places = page.evaluate("cancelAnimationFrame(window.looking) ?? window.places")
-    assert len(places) == 1 and places[0], places
+    assert (places := page.evaluate(PLACES)) and all(len(at) == 1 for at in places.values()), places
 
 
-WATCH = """() => {
-  window.places = [];
+WATCH = """parts => {
+  window.places = {};
   const look = () => {
-    const tops = [...document.querySelectorAll(".lrlab-figure")].map((node) => node.getBoundingClientRect().top);
     const scrolled = document.querySelector("[data-testid=stMain]").scrollTop;
-    const now = tops.map((top) => Math.round(top + scrolled)).join(" ");
-    if (!window.places.includes(now)) window.places.push(now);
-    window.looking = requestAnimationFrame(look);
+    document.querySelectorAll(parts).forEach((part, count) => {
+      const name = part.className.match(/st-key-converge-(\\w+)/)?.[1] ?? count;
+      for (const node of new Set([part, ...part.querySelectorAll(".lrlab-figure")])) {
+        const { x, y, width, height } = node.getBoundingClientRect();
+        // The estimates of the last run's model, while those of this one take their place.
+        if (!width && /estimate|matrices|picture/.test(name)) continue;
+        // A slider appears below the figure in it.
+        const grows = node === part && part.matches(".stElementContainer");
+        const at = [x, y + scrolled, width, grows ? 0 : height].map(Math.round).join();
+        (window.places[node === part ? name : `figure of ${name}`] ??= new Set()).add(at);
+      }
+    });
+    return JSON.stringify(Object.values(window.places).map((seen) => [...seen].at(-1)));
   };
-  look();
+  window.look = look;
+  window.watch = setInterval(look, 20);
 }"""
+PLACES = """() => (clearInterval(watch),
+  Object.fromEntries(Object.entries(places).map(([name, seen]) => [name, [...seen]])))"""
+"""Where each part has been since the begin of the watch."""
 
 
 SOME = ("one-bit-sensing",)
@@ -181,28 +193,6 @@ PARTS = ".st-key-converge-equation, .st-key-converge-verdict, " + ", ".join(
     f".stElementContainer.st-key-converge-{name}" for name in ("measured", "curves", "estimate", "matrices", "picture")
 )
 """Places of figures; a model may draw its estimates as another kind of figure in the same place."""
-WATCH_PARTS = """parts => {
-  window.places = {};
-  const look = () => {
-    let now = "";
-    for (const part of document.querySelectorAll(parts)) {
-      const name = part.className.match(/st-key-converge-(\\w+)/)[1];
-      for (const node of [part, ...part.querySelectorAll(".lrlab-figure")]) {
-        const { x, y, width, height } = node.getBoundingClientRect();
-        // The estimates of the last run's model, while those of this one take their place.
-        if (!width && /estimate|matrices|picture/.test(name)) continue;
-        // A slider appears below the figure in it.
-        const grows = node === part && part.matches(".stElementContainer");
-        const at = [x, y, width, grows ? 0 : height].map(Math.round).join();
-        (window.places[node === part ? name : `figure of ${name}`] ??= new Set()).add(at);
-        now += ` ${at}`;
-      }
-    }
-    return now;
-  };
-  window.look = look;
-  window.watch = setInterval(look, 50);
-}"""
 OVER = """() => document.querySelector('.lr-run') && Object.keys(places).length >= 8
   && !document.querySelector('[class*=st-key-progress-strip]')?.innerText.match(/solvers? done/)"""
 SMALLER = {"polynomial-network": "&p=40&m=1500", "one-bit-multilabel": "&m=4000", "multilabel": "&n=500"}
@@ -227,7 +217,7 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
             expect(page.locator(".stMain .lrlab-figure .plot-container").nth(figure)).to_be_visible()
         expect(page.locator(".st-key-converge-equation .katex-display")).to_be_visible()
         page.evaluate("document.fonts.ready.then(() => true)")
-        page.evaluate(WATCH_PARTS, PARTS)
+        page.evaluate(WATCH, PARTS)
         wait_until(page, "() => { const at = look(); return at === window.at || void (window.at = at); }")
         page.evaluate("for (const name in places) delete places[name]")
         over(page)
@@ -240,8 +230,8 @@ def test_the_first_screen_of_every_model_has_equation_measurements_and_verdict_a
         expect(verdict).to_have_text(re.compile(r"\d"))
         wait_until(page, OVER)
         idle(page)
-        places = page.evaluate("(clearInterval(watch), Object.entries(places).map(([name, at]) => [name, [...at]]))")
-        moved = {name: at for name, at in places if len(at) > 1}
+        places = page.evaluate(PLACES)
+        moved = {name: at for name, at in places.items() if len(at) > 1}
         assert len(places) >= 8 and not moved, (model, moved)
         for shown in (page.locator(".st-key-converge-equation .katex-display"), verdict):
             assert shown.evaluate("node => node.getBoundingClientRect().bottom") < 800, model

@@ -172,24 +172,6 @@ def test_values_survive_back_links_reloads_and_clicks_that_come_close_together(p
     heading(page, "Learn")
 
 
-@pytest.mark.soak
-def test_successive_input_is_not_lost_on_a_distant_server(page, address, far):
-    with page.expect_websocket() as connected:
-        opened(page, f"{address}/converge?p=30", "Run")
-    drawn(page)
-    page.evaluate("window.latency = 800")
-    n, noise = number(page, "n$"), number(page, "noise")
-    # The next value is typed before the browser has the answer.
-    with connected.value.expect_event("framereceived", lambda frame: b"n=4321" in frame):
-        n.fill("4321")
-        page.keyboard.press("Enter")
-    noise.fill("0.2")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("(?=.*p=30)(?=.*n=4321)(?=.*noise=0.2)"))
-    expect(n).to_have_value("4321")
-    expect(noise).to_have_value("0.2")
-
-
 WORDS = """{
   window.words = [];
   const look = () => document.querySelectorAll(".lrlab-scrub button").forEach((one) => words.push(one.textContent));

@@ -37,6 +37,9 @@ async def test_a_tab_follows_its_run_to_the_end_by_all_its_connections(followed)
         run.add()
         await client.until(lambda: any("version 1" in text for text in client.sent))
     run.add()
+    [stream] = routes.get_channel().streams(tab)
+    # Nothing new comes after this, but the latest does.
+    await client.until(lambda: "version 2" in stream.all().text)
     async with connected(tab.token) as first, connected(tab.token) as second:
         for client in (first, second):
             await client.until(lambda: any("version 2" in text for text in client.sent))  # noqa: B023
