@@ -42,32 +42,28 @@ def pytest_runtest_makereport(item, call):
 
 
 @pytest.fixture
-def failures():
-    """Return a list of JavaScript errors and of refusals by the page's content security policy; a test may clear it."""
-    return []
+def page(tab):
+    """Return the only tab, without cookies: another tab would load and compile all scripts again, for 4 s.
 
-
-@pytest.fixture
-def page(tab, failures):
-    """Return the only tab, without cookies: another tab would load and compile all scripts again, for 4 s."""
-
-    def fail(error):
-        failures.append(error)
+    The test fails if JavaScript does, or if the page's content security policy refuses something.
+    """
+    failures = []
 
     def read(line):
         if "Content Security Policy" in line.text:
             failures.append(line.text)
 
+    listeners = {"pageerror": lambda error: failures.append(error), "console": read}
     tab.context.clear_cookies()
     tab.set_default_timeout(1e3 * PATIENCE)
     tab.set_viewport_size({"width": 1280, "height": 900})
     # Animations take two fifths of the processor time of a page.
     tab.emulate_media(color_scheme="light", reduced_motion="reduce")
-    tab.on("pageerror", fail)
-    tab.on("console", read)
+    for event, listener in listeners.items():
+        tab.on(event, listener)
     yield tab
-    tab.remove_listener("pageerror", fail)
-    tab.remove_listener("console", read)
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
     tab.evaluate("localStorage.clear()")
     assert not failures
 

@@ -126,26 +126,17 @@ def test_an_address_that_has_not_reached_the_browser_undoes_nothing():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["converge", "spectrum"])
-def test_an_address_opens_on_a_run_and_later_changes_wait_for_the_button(page):
-    at = opened(page, model="one-bit-sensing", **SMALL)
+@pytest.mark.parametrize(("page", "count"), [("converge", 3), ("spectrum", 2)])
+def test_an_address_opens_on_a_run_that_neither_changes_nor_bad_input_end(page, count):
+    at = opened(page, **ONE_BIT, **SMALL)
     following = at.session_state[f"{page}:run"]
-    assert not at.exception and "Press Run" not in words(at, f"{page}.sentence")
-    at.number_input(key=f"{page}.one-bit-sensing.{'n' if page == 'converge' else 'p'}").set_value(9).run()
-    assert at.session_state[f"{page}:run"] is following and not errors(at)
-
-
-@pytest.mark.slow
-def test_bad_input_is_a_sentence_and_loses_no_run():
-    at = finished(opened("converge", **SMALL), "converge")
-    rows = at.session_state["converge:run"].runs[0].trace.rows
-    at.number_input(key="converge.one-bit-sensing.n").set_value(-1).run()
-    assert errors(at) == ["n must be a whole number in 2..1000000, got -1: raise n to 2 or more"]
-    assert at.button(key="converge-run").disabled
-    assert at.session_state["converge:run"].runs[0].trace.rows is rows
-    assert len(figures(at)) == 3
-    at.number_input(key="converge.one-bit-sensing.n").set_value(500).run()
-    assert not errors(at) and not at.button(key="converge-run").disabled
+    assert "Press Run" not in words(at, f"{page}.sentence")
+    refused = ["p must be a whole number in 2..10000, got -1: raise p to 2 or more"]
+    for p, sentences in ((9, []), (-1, refused), (10, [])):
+        at.number_input(key=f"{page}.one-bit-sensing.p").set_value(p).run()
+        assert not at.exception and errors(at) == sentences
+        assert at.button(key=f"{page}-run").disabled == bool(sentences)
+        assert at.session_state[f"{page}:run"] is following and len(figures(at)) == count
 
 
 def test_a_refused_solver_has_its_reason_below_its_name_and_the_table_has_what_others_plot():

@@ -120,9 +120,7 @@ def test_each_panel_has_a_place_before_its_first_trial():
     assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
     some = panels.all_panels(preset, plan, run.panels[-1:])
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
-
-
-def test_panels_are_in_order_where_columns_follow_one_another():
+    # They are in order where columns follow one another.
     titles = [header.value[:3] for header in opened("papers", paper="yi2015-fig1").header]
     assert [title for title in titles if title.startswith("(")] == ["(a)", "(b)", "(c)"]
 
