@@ -55,23 +55,26 @@ ROWS = "\n".join(["a,b,c,d,target", *(",".join(f"{v:g}" for v in (*x, t)) for x,
 LABELS = "\n".join(["a,b,c,d,l1,l2", *(",".join(f"{v:g}" for v in (*x, t, 1 - t)) for x, t in zip(X, y, strict=True))])
 USERS = "\n".join(["user,age", *(f"u{k},{k}" for k in range(20))])
 RATINGS = "\n".join(["user,item,rating", *(f"u{k % 20},i{k % 7},{1 + k * k % 5}" for k in range(140))])
+REAL = "\n".join(["a,b,y", *(f"{x[0]:g},{x[1]:g},{x[2] + x[0] * x[1]:g}" for x in X)])
 FILES = {
-    "responses": ([("mine.csv", ROWS.encode())], "300 samples, 4 features a..d, response `target`"),
-    "arrays": ([("mine.npz", npz(X=X, y=y))], "arrays X 300x4, y 300"),
-    "ratings": ([("r.csv", RATINGS.encode()), ("users.csv", USERS.encode())], "140 entries `rating`"),
-    "labels": ([("l.csv", LABELS.encode())], "300 rows, 4 features, 2 labels"),
+    "responses": ([("mine.csv", ROWS.encode())], {}, "300 samples, 4 features a..d, response `target`"),
+    "arrays": ([("mine.npz", npz(X=X, y=y))], {}, "arrays X 300x4, y 300"),
+    "ratings": ([("r.csv", RATINGS.encode()), ("users.csv", USERS.encode())], {}, "140 entries `rating`"),
+    "labels": ([("l.csv", LABELS.encode())], {"labels": "l1,l2"}, "300 rows, 4 features, 2 labels"),
+    "form": ([("real.csv", REAL.encode())], {}, "300 samples, 2 features a..b, response `y` (real)"),
+    "form without linear terms": ([("real.csv", REAL.encode())], {"own.constant": "false"}, "response `y` (real)"),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FILES)
 def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkeypatch, capsys):
-    files, words = FILES[kind]
-    at = opened(**({"labels": "l1,l2"} if kind == "labels" else {}), max_iter="4")
-    at = finished(uploaded(at, *files))
+    files, address, words = FILES[kind]
+    at = finished(uploaded(opened(**address, max_iter="4"), *files))
     said = " ".join(driving.read(one.value) for one in at.markdown)
     assert not errors(at) and words in said and "\\`" not in " ".join(one.value for one in at.markdown)
     first = at.session_state["own_data:run"].runs[0]
+    assert "form" not in kind or first.job.spec.constant is ("own.constant" not in address)
     monkeypatch.chdir(tmp_path)
     for name, content in files:
         (tmp_path / name).write_bytes(content)
@@ -83,15 +86,6 @@ def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkey
     assert fit.trace.rows[-1][measure] == pytest.approx(first.trace.rows[-1][measure])
     assert kind != "responses" or np.allclose(at.dataframe[0].value["direction"], fit.trace.estimate)
     assert main(view.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("constant", [True, False])
-def test_the_constant_of_a_form_from_a_file_is_a_setting(constant):
-    real = "\n".join(["a,b,y", *(f"{x[0]:g},{x[1]:g},{x[2] + x[0] * x[1]:g}" for x in X)])
-    at = uploaded(opened(**({} if constant else {"own.constant": "false"})), ("real.csv", real.encode()))
-    at = finished(at)
-    assert not errors(at) and at.session_state["own_data:about"].spec.constant is constant
 
 
 def test_results_of_other_data_are_said_to_be_that():
