@@ -116,6 +116,7 @@ def test_each_hostile_upload_is_one_sentence(kind):
         at = opened(**({"kind": "triples"} if "--triples" in options else {"model": model}))
         sentences = errors(uploaded(at, (name, content)))
         assert len(sentences) == 1 and " must be " in sentences[0] and len(sentences[0]) < 700, (name, sentences)
+        assert "worker" not in sentences[0], "that of the reader"
         assert at.button(key="own_data-run").disabled, name
 
 
