@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from lrlab.data import reading
 from lrlab.data.dataset import choose_labels
@@ -299,6 +300,7 @@ ANSWERS = {
     "one column.csv": text("a,y", np.column_stack([X[:, 0], y])),
     "constant.csv": text("a,b,y", np.column_stack([np.ones((60, 2)), y])),
 }
+DATES = pd.DataFrame({"a": pd.date_range("2020", periods=3), "b": [[1], [2], [3]], "y": [1, 0, 1]})
 BILINEAR = {"few columns.csv": text("a,b,y", rowsB[:, [0, 9, 14]])}
 QUADRATIC = {
     "no y.csv": text(HEADER.replace(",y", ",b"), np.column_stack([XQ, yQ])),
@@ -343,7 +345,7 @@ MAGNITUDES = {
 }
 FORM = ["--model", "rank-one-sensing"]
 KINDS = {
-    "answers": called(["--model", "flipped-logistic"], ANSWERS),
+    "answers": called(["--model", "flipped-logistic"], ANSWERS) | called([], {"dates.parquet": DATES.to_parquet()}),
     "bilinear": called([*FORM, "--z", "9-14"], BILINEAR)
     | called(FORM, {"no z.csv": text("", rowsB)})
     | called([*FORM, "--z", "9-14,9"], {"z twice.csv": text("", rowsB)}),

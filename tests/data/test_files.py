@@ -155,13 +155,6 @@ def test_the_column_of_measurements_is_named_or_the_last(header, columns, y, nam
     assert np.array_equal(read.X, np.delete(values, y, axis=1))
 
 
-def test_parquet_of_other_columns_is_refused(tmp_path, capsys):
-    frame = pd.DataFrame({"a": pd.date_range("2020", periods=3), "b": [[1], [2], [3]], "y": [1, 0, 1]})
-    frame.to_parquet(tmp_path / "rows.parquet")
-    assert main(["recover", str(tmp_path / "rows.parquet")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-
-
 X1, y1, _ = cases.answers(SEED, n=60)
 XQ, yQ, _ = cases.quadratic(SEED, m=60)
 TABLE = "inductive-completion"

@@ -166,21 +166,11 @@ max_iter = 9
 ]
 
 
-@st.composite
-def with_other_value(draw, texts):
-    """Return a definition with another value in one line."""
-    lines = draw(st.sampled_from(texts)).splitlines()
-    places = [k for k, line in enumerate(lines) if " = " in line]
-    k = draw(st.sampled_from(places))
-    value = draw(
-        st.one_of(st.sampled_from(NUMBERS), TOKENS, st.sampled_from(['"x"', "[]", "{}", "[1, 2]", "true", "-1"]))
-    )
-    lines[k] = f"{lines[k].partition('=')[0]}= {value}"
-    return "\n".join(lines)
+VALUES = st.one_of(TOKENS, st.sampled_from([*NUMBERS, '"x"', "[]", "{}", "[1, 2]", "true", "-1"]))
 
 
 @pytest.mark.attempt("random definitions of sweeps", "read, or one sentence")
-@drawn("definitions:.6", 40, text=st.one_of(changed(SWEEPS), with_other_value(SWEEPS)))
+@drawn("definitions:.6", 40, text=changed(SWEEPS, VALUES))
 def test_a_sweep_is_read_or_refused(text):
     sweep = read_or_refused(parse, text)
     if sweep is not None:
@@ -196,7 +186,6 @@ SHELL_WORDS = (
     "models", "solve", "store", "predict", "fit", "one-bit-sensing", "--solver", "pairwise-moment", "n=40", "--json",
     "--help", "--out", "--store", "--tune", "-x", "--", *OPTIONS,
 )  # fmt: skip
-VALUES = st.one_of(st.sampled_from(NUMBERS), TOKENS)
 
 
 def run(arguments):
