@@ -246,7 +246,7 @@ def test_a_finished_adaptive_map_is_filled_and_says_how_many_trials_it_spared():
 
 def test_refused_cells_are_omitted_with_the_reason():
     at = finished(opened("transition", **TINY | {"y-from": "1"}), "transition")
-    assert any("2 grid points are missing.] n must be at least 2p" in caption.value for caption in at.caption)
+    assert any("Missing: 2 grid points.] n must be at least 2p" in caption.value for caption in at.caption)
 
 
 def test_several_solvers_are_laid_over_one_another_or_side_by_side():
