@@ -30,7 +30,6 @@ TEACHER = Parameter(
 )
 HEIGHT = 430
 """Pixels of the histogram."""
-LOCAL = ("127.0.0.1", "localhost")
 ASSETS = Path(__file__).parents[1] / "assets"
 
 
@@ -76,8 +75,6 @@ def _teacher(room: Room) -> None:
         address = f"{(st.context.url or '').partition('?')[0]}?code={room.code}"
         qr.show(address)
         st.markdown(f"Code **{room.code}** at `{address.partition('?')[0].partition('//')[2]}`")
-        if any(name in address for name in LOCAL):
-            st.caption("Only this machine opens this address: see *Serve a class* in the documentation.")
         plot.words(_count(room), key="class.count")
     with right:
         st.header(one.poll.title, anchor=False)
