@@ -576,6 +576,10 @@ def test_every_page_fits_a_phone_and_its_figures_and_sliders_have_room(page, add
     for selector, least in ((".lrlab-figure:visible", 280), ("input[type=range]:visible, [role=slider]:visible", 60)):
         for box in (shape.bounding_box() for shape in page.locator(f".stMain {selector}").all()):
             assert box["width"] >= least and box["x"] + box["width"] <= 390, (selector, box)
+    # Nothing lies over what closes the drawer.
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    expect(page.locator(".st-key-share")).to_be_visible()
 
 
 def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point(page, address):
@@ -624,6 +628,7 @@ def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_l
         press(page, "Share")
         expect(page.get_by_text(f"{address}/{path}", exact=True)).to_be_visible()
         expect(page.get_by_role("img", name=f"QR code of {address}/{path}")).to_be_visible()
+        expect(page.get_by_text("Only this machine opens this address")).to_be_visible()
         code = page.get_by_text("<iframe")
         expect(code).to_have_count(1 if frame else 0)
         if frame:
