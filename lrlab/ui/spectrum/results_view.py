@@ -28,7 +28,7 @@ from lrlab.ui.widgets.text import plain
 
 FIGURES = {"values": figures.eigenvalues, "overlap": figures.overlaps}
 """What makes each figure, by the name of its live part."""
-MOMENTS = {"auto": "the separating one", "M": "M", "M'": "M′"}
+MOMENTS = {"auto": "automatic", "M": "M", "M'": "M′"}
 MATRICES = (
     r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
