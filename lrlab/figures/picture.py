@@ -17,6 +17,8 @@ from lrlab.protocol import View
 
 LINE = 16
 """Height of a line of a title, in pixels."""
+FOOT = 34
+"""Height of the color bar below heat maps, in pixels."""
 SIDE = 48
 """Most rows and columns of a matrix; a larger one shows an evenly spaced subset."""
 KINDS = len(theme.PALETTE)
@@ -84,7 +86,7 @@ def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> 
         one |= {"coloraxis": "coloraxis"}
     bar = {"orientation": "h", "thickness": 9, "len": 0.8, "y": 0, "yref": "container", "yanchor": "bottom"}
     look = {"colorscale": "RdBu_r", "cmin": -scale, "cmax": scale, "colorbar": {**bar, "nticks": 5, "ticklen": 3}}
-    return figure.update_layout(coloraxis=look, margin_b=34)
+    return figure.update_layout(coloraxis=look, margin_b=FOOT)
 
 
 def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
@@ -110,7 +112,7 @@ def part(W: LowRank) -> Array:
 def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int) -> Figure:
     """Return heat maps of square pixels in rows of `columns`, each below its title."""
     rows, head = math.ceil(len(maps) / columns), 8 + LINE * max(1 + title.count("<br>") for title in titles)
-    figure = grid(rows, columns, titles, 0.02, head / (height - head) if rows > 1 else 0)
+    figure = grid(rows, columns, titles, 0.02, head / (height - head - FOOT) if rows > 1 else 0)
     for k, one in enumerate(maps):
         figure.add_trace(one, k)
         high, wide = one.z.shape

@@ -225,9 +225,11 @@ def test_heat_maps_show_truth_and_estimates_on_one_scale_and_differences_apart()
 def test_titles_are_whole_and_differences_say_their_size_or_that_they_are_rounding(noise):
     trace, run = run_of(noise=noise)
     long = replace(run, title="Alternating minimization of everything (AltMin-LRROM)")
-    titles = [
-        note.text.replace("<br>", " ") for note in picture.matrices(trace.problem.truth, [run, long]).layout.annotations
-    ]
+    layout = picture.matrices(trace.problem.truth, [run, long], height=260).layout
+    # The titles of the lower row lie below the pictures of the upper one.
+    gap = layout.yaxis.domain[0] - layout.yaxis3.domain[1]
+    assert gap * (260 - layout.margin.t - layout.margin.b) >= picture.LINE * 3
+    titles = [note.text.replace("<br>", " ") for note in layout.annotations]
     error = f"error {trace.rows[-1]['error']:.3g}"
     names = ("Gauss-Newton", "Alternating minimization of everything")
     assert titles == ["ground truth", *(f"{name} {error}" for name in names)]
