@@ -364,35 +364,58 @@ BELOW = """map => {
 """Whether a click on a line over the diagram means the grid point that it lies in, near all edges."""
 
 
+@pytest.mark.parametrize(("trials", "latency"), [(2, 0), pytest.param(5000, 800, marks=pytest.mark.soak)])
+def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(page, address, far, trials, latency):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials={trials}", "Phase transitions")
+    drawn(page, MAP)
+    page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
+    press(page, "Run")
+    measured(page)
+    assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
+    assert page.evaluate(BELOW, MAP)
+    if not latency:
+        over(page)
+    # A click may fall between two events of a drawing.
+    wait_until(page, "map => !document.querySelector(map).lrlab.drawing", MAP)
+    page.evaluate(f"window.latency = {latency}")
+    before, box = page.url, page.locator(f"{MAP} .nsewdrag").first.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
+    heading(page, "Run")
+    expect(page).to_have_url(re.compile("seed=[1-9]"))
+    expect(page.get_by_text(Stop.CONVERGED.value).first).to_be_visible()
+    expect(number(page, "n$")).to_have_value("120")
+    idle(page)
+    page.go_back()
+    heading(page, "Phase transitions")
+    expect(page).to_have_url(before)
+    # On a fast machine the sweep is already over.
+    if latency and (cancel := page.get_by_role("button", name="Cancel", exact=True)).count():
+        cancel.click()
+
+
 WATCH_MAP = """map => {
   window.updates = 0;
   addEventListener("lrlab-live", ({ detail }) => (window.updates += detail.includes(map)));
   SCRIPTS
 }""".replace("SCRIPTS", COUNT_SCRIPTS)
 RANGES = "map => ['xaxis', 'yaxis'].flatMap(axis => document.querySelector(map).layout[axis].range)"
-CLICKED = """map => {
-  const { lrlab, layout: { xaxis, yaxis } } = document.querySelector(map);
-  const middle = ({ type, range: [low, high] }) => type === "log" ? 10 ** ((low + high) / 2) : (low + high) / 2;
-  return lrlab.pointBelow({ x: middle(xaxis), y: middle(yaxis), data: {} });
-}"""
-"""Values of the grid point in the middle."""
 TRIALS = r"""map => document.querySelector(map).data[0].text.flat().reduce(
   (sum, words) => sum + Number(/(\d+) trials?/.exec(words)?.[1] ?? 0), 0)"""
 
 
-@pytest.mark.parametrize("latency", but([0], [0, 800]))
-def test_a_diagram_grows_in_its_zoom_and_a_click_opens_the_trial_there(page, address, far, latency):
+def test_a_diagram_grows_in_its_zoom_while_no_script_runs(page, address):
     # So many trials that they do not end before the test cancels them.
-    axes = "x-points=6&y-points=6&y-from=20&trials=5000&adaptive=false"
-    opened(page, f"{address}/transition?crosshair=false&model=one-bit-sensing&p=9&{axes}", "Phase transitions")
+    axes = "x-points=20&y-points=20&y-from=20&trials=200"
+    opened(
+        page, f"{address}/transition?crosshair=false&model=one-bit-sensing&p=9&adaptive=false&{axes}",
+        "Phase transitions",
+    )  # fmt: skip
     drawn(page, MAP)
-    page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
     measured(page)
-    assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
     idle(page)
     box = page.locator(f"{MAP} .nsewdrag").first.bounding_box()
-    first, last, middle = [(box["x"] + box["width"] * at, box["y"] + box["height"] * at) for at in (0.2, 0.7, 0.5)]
+    first, last = [(box["x"] + box["width"] * at, box["y"] + box["height"] * at) for at in (0.2, 0.7)]
     page.mouse.move(*first)
     page.mouse.down()
     page.mouse.move(*last, steps=4)
@@ -402,28 +425,10 @@ def test_a_diagram_grows_in_its_zoom_and_a_click_opens_the_trial_there(page, add
     wait_until(page, "() => window.updates > 7")
     assert not page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
     assert page.evaluate(TRIALS, MAP) > trials > 0
-    assert page.evaluate(BELOW, MAP)
-    if not latency:
-        press(page, "Cancel")
-        cancelled = re.compile("^Cancelled: .* of 180,000 trials were computed")
-        expect(page.get_by_role("paragraph").filter(has_text=cancelled)).to_be_visible()
-        assert page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
-        idle(page)
-    # A click may fall between two events of a drawing.
-    wait_until(page, "map => !document.querySelector(map).lrlab.drawing", MAP)
-    page.evaluate(f"window.latency = {latency}")
-    before, [_, ratio, *_] = page.url, page.evaluate(CLICKED, MAP)
-    page.mouse.click(*middle)
-    heading(page, "Run")
-    expect(page).to_have_url(re.compile("seed=[1-9]"))
-    expect(page.get_by_text(Stop.CONVERGED.value).first).to_be_visible()
-    expect(number(page, "n$")).to_have_value(f"{9 * ratio:.0f}")
-    idle(page)
-    page.go_back()
-    heading(page, "Phase transitions")
-    expect(page).to_have_url(before)
-    if latency:
-        page.get_by_role("button", name="Cancel", exact=True).click()
+    press(page, "Cancel")
+    cancelled = re.compile("^Cancelled: .* of 80,000 trials were computed")
+    expect(page.get_by_role("paragraph").filter(has_text=cancelled)).to_be_visible()
+    assert page.evaluate("window.scripts") and page.evaluate(RANGES, MAP) == zoom
 
 
 _TOUR, FIRST, *_, _LAST = lessons.lessons()
