@@ -60,9 +60,8 @@ def display_name(name: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Return a number with its noun for display: 1 sample, 1,200 samples, 3 entries."""
-    stem, ending = (noun[:-1], "ies") if noun.endswith("y") else (noun, "s")
-    return f"{count:,} {noun if count == 1 else stem + ending}"
+    """Return a number with its noun, whose plural ends in s, for display: 1 sample, 1,200 samples."""
+    return f"{count:,} {noun if count == 1 else noun + 's'}"
 
 
 def duration(seconds: float) -> str:

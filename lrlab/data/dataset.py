@@ -3,6 +3,7 @@
 An XML file, a list of names, or a count at either end chooses the columns.
 """
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -195,7 +196,7 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
         return LabelChoice(count=int(counted[2]), first=counted[1] == "first")
     if counted or not isinstance(labels, str | Path | Iterable):
         raise InputError("labels", FORMS, labels, 'for example "last:6" or "first:6"')
-    if isinstance(labels, str) and not Path(labels).suffix and not Path(labels).is_file():
+    if isinstance(labels, str) and not os.path.exists(labels) and ("," in labels or not Path(labels).suffix):
         labels = map(str.strip, labels.split(","))
     names = tuple(_listed(Path(labels), limit_bytes) if isinstance(labels, str | Path) else labels)
     if not names or not all(isinstance(name, str) and name for name in names):

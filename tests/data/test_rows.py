@@ -124,9 +124,11 @@ def test_one_attribute_is_the_response_if_you_name_it(tmp_path):
 
 def test_the_reading_of_labels_names_columns_form_and_what_is_left_out(tmp_path):
     rows = "".join(f"n{k};{k / 8};1;0\n" for k in range(30)).replace(".", ",")
-    (tmp_path / "f.csv").write_text(f"name;a;calm;sad\n{rows}")
-    said = read_task(tmp_path / "f.csv", labels="last:2").source()
-    assert said.startswith("30 rows, 1 feature, 2 labels (features a, labels calm..sad). lrlab leaves out column name")
+    (tmp_path / "f.csv").write_text(f"name;a;is.calm;is.sad\n{rows}")
+    said = read_task(tmp_path / "f.csv", labels="is.calm, is.sad").source()
+    assert said.startswith("30 rows, 1 feature, 2 labels (features a, labels is.calm..is.sad). lrlab leaves out column")
+    with pytest.raises(lrlab.InputError, match="labels must be the name of a column .* got label0"):
+        read_task(tmp_path / "f.csv", labels=",".join(f"label{k}" for k in range(100)))
     assert said.endswith("per row. Form: separated by semicolons, decimal commas; model multilabel.")
 
 
