@@ -119,8 +119,7 @@ def _traces(look: Toml, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame,
 def _statistics(placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, str]:
     """Return points, values and the caption of a figure that shows a statistic of the trials at each x."""
     # While trials arrive, some series have none.
-    arrived = [(one, own) for one in placed if len(own := rows[rows["series"] == one.series["label"]])]
-    drawn = [(one, _values(one, own)) for one, own in arrived]
+    drawn = [(one, _values(one, own)) for one in placed if len(own := rows[rows["series"] == one.series["label"]])]
     failed = sum(int(table["failed"].sum()) for _, table in drawn)
     if ratio := placed[0].panel.get("ratio"):
         drawn = [(placed[0], _ratio(ratio, [table for _, table in drawn]))]

@@ -75,7 +75,6 @@ def _panel(
 def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
     """Return both eigenvalues, and their difference, of each draw's informative moment."""
     own = rows.merge(points[["at", "moment"]], on=["at", "moment"])
-    wide = own.pivot_table(index=["at", "trial"], columns="rank", values="value").reset_index()
-    wide = wide.rename(columns={1: EIGENVALUES[0], 2: EIGENVALUES[1]})
+    wide = own.set_index(["at", "trial", "rank"])["value"].unstack().set_axis(EIGENVALUES[:2], axis=1).reset_index()
     wide[EIGENVALUES[2]] = wide[EIGENVALUES[0]] - wide[EIGENVALUES[1]]
     return samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")

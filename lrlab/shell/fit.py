@@ -35,10 +35,10 @@ def add(commands: Any) -> None:
     option("--solver", default="", metavar="NAME", help=words)
     option("--rank", type=int, metavar="K", help="rank of the estimate (default: chosen on held-out numbers)")
     option("--iterations", type=int, metavar="N", help="most iterations")
-    option("--seed", default=0, type=int, metavar="S", help="of the held-out part and of the solver")
+    option("--seed", type=int, metavar="S", help="of the held-out part and of the solver")
     words = "of labels: choose settings that are not given by this metric on held-out samples (default: macro_auc)"
-    option("--tune", nargs="?", const="macro_auc", default="", metavar="METRIC", help=words)
-    option("--biases", action="store_true", help="of a matrix: subtract means of rows and columns first")
+    option("--tune", nargs="?", const="macro_auc", metavar="METRIC", help=words)
+    option("--biases", action="store_true", default=None, help="of a matrix: subtract means of rows and columns first")
     words = "write the estimate: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
     option("--save", type=Path, metavar="FILE", help=words)
     add_settings(command, "held_out, an option of the data or the solver, tol, max_iter or max_seconds")
@@ -77,10 +77,8 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     for name in ("y", "X", "Z", "model", "solver"):
         if name in settings:
             raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
-    given = {"seed": options.seed, "tune_by": options.tune, "biases": options.biases}
-    settings |= {name: value for name, value in given.items() if value}
-    if options.iterations is not None:
-        settings["max_iter"] = options.iterations
+    given = {"seed": options.seed, "tune_by": options.tune, "biases": options.biases, "max_iter": options.iterations}
+    settings |= {name: value for name, value in given.items() if value is not None}
     name = str(options.file).removeprefix("example:")
     if name != str(options.file):
         task = task_of(example(name).make(), options.model)

@@ -34,14 +34,11 @@ class Hessian(NamedTuple):
 
 
 def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessian:
-    """Return the limits at n/p = `ratio` for the whitening "sample" (relative to S) or "identity"."""
+    """Return the limits at n/p = `ratio` for the whitening "sample" (relative to S, nan for n <= p) or "identity"."""
     if whitening == "sample" and ratio <= 1.0:
-        # S has no inverse.
         return Hessian(math.nan, math.nan, math.nan, 0.0)
-    lower, upper = (sample_edges if whitening == "sample" else identity_edges)(moments, ratio)
-    if moments.mu2 == moments.mu0:
-        return Hessian(math.nan, lower, upper, 0.0)
-    value, off = (sample_spike if whitening == "sample" else identity_spike)(moments, ratio)
+    edges, spike_of = (sample_edges, sample_spike) if whitening == "sample" else (identity_edges, identity_spike)
+    (lower, upper), (value, off) = edges(moments, ratio), spike_of(moments, ratio)
     if not lower <= value <= upper and off < math.inf:
         return Hessian(value, lower, upper, 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0)
     return Hessian(math.nan, lower, upper, 0.0)
@@ -71,8 +68,7 @@ def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
 
     With fewer than p responses of one sign, directions orthogonal to all their x make an atom at that end.
     """
-    q_pos, q_neg = shares(moments)[:2]
-    g = 1.0 / ratio
+    (q_pos, q_neg), g = shares(moments)[:2], 1.0 / ratio
     inner, outer = math.sqrt(q_pos * (1.0 - g)), math.sqrt(g * q_neg)
     lower = (inner - outer) ** 2 if g < q_pos else 0.0
     upper = (inner + outer) ** 2 if g < q_neg else 1.0
