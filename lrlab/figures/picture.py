@@ -57,7 +57,7 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int, 
     named = zip(["ground truth", *(run.title for run in runs)], shown, strict=True)
     maps = [heat(np.asarray(values), true.scale, reach, name) for name, values in named]
     columns = max(1, min(columns, len(maps)))
-    figure = tiles(maps, ["ground truth", *map(caption, runs)], columns, height=height)
+    figure = tiles(maps, ["ground truth", *map(caption, runs)], columns, height=height, foot=FOOT)
     ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}
     for k in range(len(maps)) if true.columns else ():
         # Names do not fit between tiles.
@@ -86,7 +86,7 @@ def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> 
         one |= {"coloraxis": "coloraxis"}
     bar = {"orientation": "h", "thickness": 9, "len": 0.8, "y": 0, "yref": "container", "yanchor": "bottom"}
     look = {"colorscale": "RdBu_r", "cmin": -scale, "cmax": scale, "colorbar": {**bar, "nticks": 5, "ticklen": 3}}
-    return figure.update_layout(coloraxis=look, margin_b=FOOT)
+    return figure.update_layout(coloraxis=look)
 
 
 def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
@@ -109,10 +109,10 @@ def part(W: LowRank) -> Array:
     return W.left[rows] @ W.V[columns].T
 
 
-def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int) -> Figure:
-    """Return heat maps of square pixels in rows of `columns`, each below its title."""
+def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: int, foot: int = 4) -> Figure:
+    """Return heat maps of square pixels in rows of `columns`, each below its title; foot: pixels below them."""
     rows, head = math.ceil(len(maps) / columns), 8 + LINE * max(1 + title.count("<br>") for title in titles)
-    figure = grid(rows, columns, titles, 0.02, head / (height - head - FOOT) if rows > 1 else 0)
+    figure = grid(rows, columns, titles, 0.02, head / (height - head - foot) if rows > 1 else 0)
     for k, one in enumerate(maps):
         figure.add_trace(one, k)
         high, wide = one.z.shape
@@ -123,7 +123,7 @@ def tiles(maps: Sequence[Node], titles: Sequence[str], columns: int, *, height: 
         figure.update_yaxes(k, range=[high - 0.5, -0.5], **anchor, **common)
     for note in figure.layout.get("annotations", ()):
         note["font"] = {"size": 12}
-    return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": 4})
+    return theme.style(figure, height=height).update_layout(margin={"l": 4, "r": 4, "t": head, "b": foot})
 
 
 def gray(estimate: Array, truth: Array) -> Any:
