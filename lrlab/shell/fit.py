@@ -78,7 +78,7 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         if name in settings:
             raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
     given = {"seed": options.seed, "tune_by": options.tune, "biases": options.biases, "max_iter": options.iterations}
-    settings |= {name: value for name, value in given.items() if value is not None}
+    settings |= {name: value for name, value in given.items() if value not in (None, "")}
     name = str(options.file).removeprefix("example:")
     if name != str(options.file):
         task = task_of(example(name).make(), options.model)
