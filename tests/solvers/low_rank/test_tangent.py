@@ -1,5 +1,7 @@
 """Least squares on matrices of rank k: tangent descent, Gauss-Newton, trimmed, convex; CONVERGED is a claim."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,8 @@ import lrlab
 from lrlab import catalog, lowrank
 from lrlab.engine.solve import solve
 from lrlab.models.low_rank_problem import OUTLIER
-from lrlab.operators.tangent import jacobian, point, rounding_error
+from lrlab.operators.rank_one import RankOne
+from lrlab.operators.tangent import gauss_newton_step, jacobian, point, rounding_error
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import Job, make_job
@@ -24,6 +27,31 @@ SPECS = {
     "plain": lrlab.spec("inductive-completion", n1=30, n2=25, rank=2, observed=0.5, features="canonical"),
     "regression": lrlab.spec("multilabel-regression", n=90, d=6, labels=10, rank=2, observed=0.4),
 }
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.2])
+@pytest.mark.parametrize("name", SPECS)
+def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_norm(name, weight):
+    spec = SPECS[name].replace(condition=5)
+    problem, rng = spec.build(), np.random.default_rng(0)
+    A, at = problem.operator, point(problem.operator, spec.replace(seed=9).build().truth, problem.b)
+    (U, s, V), shape = at.W, (sum(A.shape[: 2 - A.symmetric]), len(at.W.s))
+    measured, pulled = jacobian(A, at)
+    J = np.stack([measured(unit.reshape(shape)) for unit in np.eye(math.prod(shape))], axis=1)
+    r = rng.standard_normal(A.size)
+    assert pulled(r).ravel() == pytest.approx(r @ J, abs=1e-9)
+    rows, right, s1 = J, -at.d, np.abs(s).max()
+    if weight:
+        # mu ||A D^-1 + U D^-1 diag(s)||^2 and the same for B and V; twice the term of A if W is symmetric.
+        D = np.sqrt(np.abs(s) / s1)
+        present = U * (s / D) if A.symmetric else np.vstack([U * (s / D), V * (s / D)])
+        scale = np.sqrt((1 + A.symmetric) * weight / s1)
+        rows = np.vstack([J, scale * np.diag(np.tile(1 / D, shape[0]))])
+        right = np.concatenate([-at.d, -scale * present.ravel()])
+    expected = np.linalg.lstsq(rows, right, rcond=1e-10)[0].reshape(shape)
+    np.testing.assert_allclose(gauss_newton_step(A, at, 1e-13, 5000, weight).D, expected, atol=1e-6)
+    if isinstance(A, RankOne) and not weight:
+        np.testing.assert_allclose(gauss_newton_step(A, at, 1e-6, 5000, near=A.in_single()).D, expected, atol=1e-4)
 
 
 def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_elsewhere(monkeypatch):
