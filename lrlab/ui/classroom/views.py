@@ -79,16 +79,14 @@ def _teacher(room: Room) -> None:
     with right:
         st.header(one.poll.title, anchor=False)
         st.markdown(one.poll.text)
-        plot.show(lesson_view.enlarged(shown(one)), key="class.answers", label=in_words(one))
+        plot.show(shown(one), key="class.answers", label=in_words(one))
         plot.words(escape(_said(room)), key="class.words")
         _steps(room, state)
     _hold(room)
     if state == SHOWN and isinstance(one.poll, LessonPoll):
         st.markdown(one.poll.step.filled(one.poll.question.feedback))
         if one.poll.step.figure:
-            lesson_view.show_figure(
-                one.poll.step, one.poll.step.figure, f"class.{room.code}.{len(room.rounds)}", large=True
-            )
+            lesson_view.show_figure(one.poll.step, one.poll.step.figure, f"class.{room.code}.{len(room.rounds)}")
     plot.send("status", "class-status", {"words": _said(room)}, height=1)
 
 
@@ -132,8 +130,7 @@ def _hold(room: Room) -> None:
 
 
 def _parts(room: Room) -> Parts:
-    answers = lesson_view.enlarged(shown(room.round))
-    return {"class.answers": answers, "class.count": _count(room), "class.words": escape(_said(room))}
+    return {"class.answers": shown(room.round), "class.count": _count(room), "class.words": escape(_said(room))}
 
 
 def _count(room: Room) -> str:
@@ -238,12 +235,10 @@ def histogram(one: Round, mine: int = -1) -> build.Figure:
     texts = [f"<b>{text}</b>" if k == right else text for k, text in enumerate(poll.options)]
     if mine >= 0:
         texts[mine] += "<br>you"
-    drawn.update_xaxes(
-        tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4], tickfont_size=lesson_view.LARGE - 2
-    )
+    drawn.update_xaxes(tickvals=places, ticktext=texts, range=[-0.6, len(places) - 0.4])
     high = 1.0 if rates else max([0.2, *fractions])
     drawn.update_yaxes(range=[0, 1.12 * high], tickformat=".0%").update_layout(showlegend=bool(rates))
-    return lesson_view.enlarged(theme.style(drawn, poll.axis, "fraction", height=HEIGHT))
+    return theme.style(drawn, poll.axis, "fraction", height=HEIGHT)
 
 
 def in_words(one: Round) -> str:

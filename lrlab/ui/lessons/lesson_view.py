@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from lrlab.figures import build
 from lrlab.lessons import terms
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.ui.classroom import polls, room
@@ -23,8 +22,6 @@ from lrlab.ui.widgets.permalink import Permalink
 ASSETS = Path(__file__).parents[1] / "assets"
 WIDTHS = [2, 3]
 """Text takes 40% of the width, the figure 60%."""
-LARGE = 17
-"""Type of figures in the teacher's view, px."""
 MARKUP = re.compile(r"[*`$\\]")
 """Marks of Markdown and LaTeX, which are not read out."""
 
@@ -83,19 +80,19 @@ def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
             _question(link, step, step.question, at, key)
     with figure:
         if step.figure and answered:
-            show_figure(step, step.figure, key, at.teaching)
+            show_figure(step, step.figure, key)
         elif step.before:
-            _before(step.before, key, at.teaching)
+            _before(step.before, key)
 
 
-def show_figure(step: Step, figure: Figure, key: str, large: bool) -> None:
-    """Show a figure with its slider, and its message in words, in large type for a projector; `key` names it.
+def show_figure(step: Step, figure: Figure, key: str) -> None:
+    """Show a figure with its slider, and its message in words; `key` names it.
 
     After an answer, the slider goes from the previous case to the case of the question.
     """
     chosen, values, drag = place.position(key), figure.slider.values, live.slider(key)
     at = st.session_state.get(chosen, step.start)
-    drag.show = lambda position: _parts(figure, values[position], key, large)
+    drag.show = lambda position: _parts(figure, values[position], key)
 
     def rest(position: int) -> None:
         st.session_state[chosen] = values[position]
@@ -106,7 +103,7 @@ def show_figure(step: Step, figure: Figure, key: str, large: bool) -> None:
     first = figure.slider.before if goes else at
     stands, begins = values.index(at), values.index(first)
     slider.show(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
-    _show(_parts(figure, first, key, large), key)
+    _show(_parts(figure, first, key), key)
     drawn_ahead(figure)
 
 
@@ -117,28 +114,19 @@ def drawn_ahead(figure: Figure) -> None:
         _ahead.submit(figure.module.draw, figure, at)
 
 
-def _before(figure: Figure, key: str, large: bool) -> None:
+def _before(figure: Figure, key: str) -> None:
     """Show the part of a figure that its question may reveal: one position of its slider."""
     at = figure.slider.before
     # As high as slider, figure and sentence.
     with st.container(border=True, height=560, key="learn-hidden", vertical_alignment="center"):
         st.markdown(f"Predict first. Shown: {figure.slider.label} = {_text(at)}.", text_alignment="center")
-        _show(_parts(figure, at, key, large, alone=True), key, said=False)
+        _show(_parts(figure, at, key, alone=True), key, said=False)
 
 
-def _parts(figure: Figure, at: Any, key: str, large: bool, alone: bool = False) -> Parts:
+def _parts(figure: Figure, at: Any, key: str, alone: bool = False) -> Parts:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
     drawn = figure.module.draw(figure, at, alone)
-    drawn = enlarged(drawn) if large else drawn
     return {f"{key}.figure": drawn, f"{key}.words": escape(figure.module.sentence(figure, at))}
-
-
-def enlarged(drawn: build.Figure) -> build.Figure:
-    """Return a figure with type for a projector, in place."""
-    drawn.update_layout(font_size=LARGE).update_xaxes(title_font_size=LARGE).update_yaxes(title_font_size=LARGE)
-    for note in drawn.layout.get("annotations", ()):
-        note["font"] = {"size": LARGE}
-    return drawn
 
 
 def _show(parts: Parts, key: str, said: bool = True) -> None:

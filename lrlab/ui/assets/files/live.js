@@ -119,6 +119,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   exporting.onclick = () => {
     exporting.ariaPressed = document.body.classList.toggle("lrlab-exporting");
   };
+  // Large type and thick lines, on every page until it is pressed again.
+  const projector = parentElement.querySelector(".lrlab-projector");
+  const { classList } = document.documentElement;
+  projector.ariaPressed = classList.contains("lrlab-large");
+  projector.onclick = () => {
+    projector.ariaPressed = classList.toggle("lrlab-large");
+    window.dispatchEvent(new Event("lrlab-large"));
+  };
   // A page before has no part any more that could be drawn alone.
   if (live.page !== data.page) [live.page, window.lrlabRedraw] = [data.page, null];
   live.over = (stream, page, until) => {

@@ -14,7 +14,7 @@ const PIXELS = 96 / 25.4, INK = "#1c2430", FONT = '"Source Sans", "Source Sans P
 // Millimeters below which a file has its form for phones, and pixels of a line of its legend.
 const NARROW_FILE = 120, LINE = 22;
 // While a slider is dragged, a figure with a heat map rests so many times as long as its drawing took: curves come first.
-const HEAVY = 5;
+const HEAVY = 10;
 const CONFIG = {
   displaylogo: false,
   // Plotly's own offer to share a chart uploads it.
@@ -52,6 +52,20 @@ function listed(values) {
   return Array.from(new KINDS[values.dtype](bytes.buffer));
 }
 
+// For a projector: type in pixels, and how many times as wide lines and marks are.
+const LARGE = 17, THICK = 1.6;
+function enlarged({ data, layout }) {
+  const font = (part) => ({ ...part, font: { ...part?.font, size: LARGE } });
+  const axes = Object.entries(layout).filter(([name]) => /^[xy]axis/.test(name));
+  const named = axes.map(([name, axis]) => [name, { ...axis, title: font(axis.title) }]);
+  // Sizes of single points stay.
+  const wide = (part, key, usual) => (typeof part?.[key] === "object" ? part : { ...part, [key]: THICK * (part?.[key] ?? usual) });
+  const thick = (one) => ({
+    ...one, textfont: { ...one.textfont, size: LARGE }, line: wide(one.line, "width", 2), marker: wide(one.marker, "size", 7),
+  });
+  return { data: data.map((one) => (one.type === "scatter" ? thick(one) : one)), layout: { ...font(layout), ...Object.fromEntries(named), annotations: layout.annotations?.map(font) } };
+}
+
 // Without the name at the right edge: only the dot at the end of the curve.
 const unnamed = (one) => (one.meta === "end" ? { ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] } : one);
 
@@ -62,8 +76,8 @@ function darkened(value) {
   return JSON.parse(JSON.stringify(value), (_, part) => tones.get(part) ?? part);
 }
 
-// Until then no figure is drawn anew: drawings take half of the browser's time at most, the rest is for clicks. Messages
-// that come faster than a slow machine draws would keep it from everything else.
+// Until then no figure is drawn anew: drawings take half of the browser's time at most, the rest is for clicks, and three
+// quarters while a slider is dragged. Messages that come faster than a slow machine draws would keep it from everything else.
 let restsUntil = 0;
 const rest = (until) => new Promise((resolve) => setTimeout(resolve, Math.max(0, until - performance.now())));
 
@@ -110,6 +124,7 @@ class LiveFigure {
     heard(window, "pointerup", released);
     heard(window, "pointercancel", released);
     // The color of its text changes with the theme of the page.
+    heard(window, "lrlab-large", () => this.draw());
     heard(node, "transitionend", ({ target }) => target === node && this.draw());
     const sizes = new ResizeObserver(() => node.clientWidth !== this.drawnWidth && this.draw());
     sizes.observe(node);
@@ -170,7 +185,7 @@ class LiveFigure {
           const began = performance.now();
           await this.paint();
           const ended = performance.now(), heavy = this.figure?.data.some(({ type }) => type === "heatmap");
-          restsUntil = 2 * ended - began;
+          restsUntil = ended + (ended - began) / (window.lrlabLive?.dragged ? 3 : 1);
           this.restsUntil = heavy ? ended + HEAVY * (ended - began) : 0;
         }
       } finally {
@@ -188,7 +203,8 @@ class LiveFigure {
     if (!template || !this.figure || !width || !node.isConnected) return;
     const css = getComputedStyle(node), color = (name, otherwise) => css.getPropertyValue(name).trim() || otherwise;
     const [text, back] = [color("--st-text-color", "#7b7f88"), color("--st-background-color", "#ffffff")];
-    const { data, layout } = this.framed(at, width, css.colorScheme === "dark");
+    const shown = this.framed(at, width, css.colorScheme === "dark");
+    const { data, layout } = css.getPropertyValue("--lrlab-large") ? enlarged(shown) : shown;
     Object.assign(layout, { font: { ...layout.font, color: text, family: color("--st-font", layout.font?.family) } });
     layout.hoverlabel = { ...layout.hoverlabel, bgcolor: back, bordercolor: text, font: { color: text } };
     layout.modebar = { bgcolor: "rgba(0, 0, 0, 0)", color: "#9297a1", activecolor: text };
