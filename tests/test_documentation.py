@@ -286,10 +286,12 @@ def test_traces_are_compared_and_those_of_one_solver_have_different_names(trace)
     names = [one.name for one in lrlab.compare([trace, *others]).data if one.meta == "run"]
     assert names[0].endswith("seed = 0") and names[1].endswith("seed = 2") and names[0][:-1] == names[1][:-1]
     assert "," not in names[2] and isinstance(lrlab.compare([trace, *others]), Figure)
-    with pytest.raises(InputError, match="traces must be some, all of one model, got none"):
-        lrlab.compare([])
-    with pytest.raises(InputError, match="traces must be some, all of one model, got <Trace of .*: give a list"):
-        lrlab.compare(trace)
+    for wrong, got in (([], "none"), (trace, "<Trace of .*: give a list"), ("abc", "abc"), ([trace, 3], ".<Trace of")):
+        with pytest.raises(InputError, match=f"traces must be some, all of one model, got {got}"):
+            lrlab.compare(wrong)
+    for wrong in ({"measure": {1: 2}}, {"time": np.ones(2)}):
+        with pytest.raises(InputError, match="must be a name, got"):
+            lrlab.compare([trace], **wrong)
     with pytest.raises(InputError, match="traces must be some, all of one model, got one-bit-sensing, phase-retr"):
         lrlab.compare([trace, lrlab.solve(lrlab.spec("phase-retrieval", m=60, p=6), "wirtinger-flow")])
 

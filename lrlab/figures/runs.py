@@ -138,9 +138,10 @@ def compare(
     measure: one of the model's, by default its first. time: "iteration" or "seconds". Titles of traces of one solver
     name their different settings. InputError if models differ, or have no such metric.
     """
-    models = dict.fromkeys(trace.job.spec.model for trace in traces) if isinstance(traces, Sequence) else {}
+    are_traces = isinstance(traces, Sequence) and all(hasattr(trace, "job") for trace in traces)
+    models = dict.fromkeys(trace.job.spec.model for trace in traces) if are_traces else {}
     if len(models) != 1:
-        got = ", ".join(models) or ("none" if isinstance(traces, Sequence) else traces)
+        got = ", ".join(models) or ("none" if are_traces else traces)
         raise InputError("traces", "some, all of one model", got, "give a list of traces of one model")
     measure = metric_of(traces[0].job.spec, measure)
     require_known(time, tuple(convergence.TIMES), what="time")
@@ -184,7 +185,7 @@ def measures_of(spec: Spec) -> Mapping[str, Measure]:
 def metric_of(spec: Spec, name: str) -> str:
     """Return the name of a metric of a spec's problem, by default its first; InputError for an unknown one."""
     measures = measures_of(spec)
-    name = METRICS.get(name, name) or next(iter(measures))
+    name = METRICS.get(str(name), name) or next(iter(measures))
     require_known(name, measures, what="metric")
     return name
 
