@@ -206,9 +206,7 @@ def settle(known: Mapping[str, Parameter], given: Mapping[str, object], what: st
 def require_known(name: str, known: Mapping[str, object] | tuple[str, ...], what: str) -> None:
     """Raise InputError unless `name` is one of `known`: with the closest one, or what replaces a removed solver."""
     if not isinstance(name, str) or name not in known:
-        if not isinstance(name, str):
-            raise InputError(what, "a name", name, f"take one of {', '.join(known)}")
-        if what == "solver" and (remedy := removed(name)):
+        if what == "solver" and (remedy := removed(str(name))):
             raise InputError(what, "one of this version", name, remedy)
         expected = "one of " + ", ".join(known) if known else "left out (there are none here)"
         raise InputError(what, expected, name, nearest(name, known) or f"take one of these as {what}")

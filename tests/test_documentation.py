@@ -290,7 +290,7 @@ def test_traces_are_compared_and_those_of_one_solver_have_different_names(trace)
         with pytest.raises(InputError, match=f"traces must be some, all of one model, got {got}"):
             lrlab.compare(wrong)
     for wrong in ({"measure": {1: 2}}, {"time": np.ones(2)}):
-        with pytest.raises(InputError, match="must be a name, got"):
+        with pytest.raises(InputError, match="must be one of .*, got"):
             lrlab.compare([trace], **wrong)
     with pytest.raises(InputError, match="traces must be some, all of one model, got one-bit-sensing, phase-retr"):
         lrlab.compare([trace, lrlab.solve(lrlab.spec("phase-retrieval", m=60, p=6), "wirtinger-flow")])
