@@ -48,6 +48,11 @@ WITHOUT_THEORY = "design=student"
 LONG = f"tol=0&max_iter=1000000&max_seconds=600&p=60&solvers=pairwise-moment&{WITHOUT_THEORY}"
 NEWER = "([figure, before]) => (document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x ?? 0) > before"
 NEWEST = "node => node.calcdata?.[0]?.at(-1)?.x ?? 0"
+WHOLE = """(figure) => {
+  const card = [...document.querySelectorAll("dt")].find(({ textContent }) => textContent === "iterations");
+  const iterations = Number(card?.nextElementSibling.textContent.replaceAll(",", ""));
+  return document.querySelector(figure)?.calcdata?.[0]?.at(-1)?.x === iterations;
+}"""
 SLOW_DRAWINGS = """() => {
   const [react, began] = [Plotly.react, performance.now()];
   window.drawings = 0;
@@ -68,9 +73,8 @@ def watch(page: Page) -> float:
 
 
 def whole(page: Page) -> None:
-    """Wait until the figure has the last iterate of the first run: the status may come before."""
-    iterations = page.locator("dt:text-is('iterations') + dd").first.inner_text().replace(",", "")
-    wait_until(page, f"() => document.querySelector('{CURVES}')?.calcdata?.[0]?.at(-1)?.x === {iterations}")
+    """Wait until the figure has as many iterates of the first run as its card: the status may come before both."""
+    wait_until(page, WHOLE, CURVES)
 
 
 def test_a_long_run_is_watched_through_a_reload_and_a_lost_connection_and_cancelled(page, address):
