@@ -44,7 +44,7 @@ soak: $(VENV)/.test chromium
 	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_finite_best.py
 	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_promises.py
 	$(BIN)/python -m tests.golden.record
-	$(BIN)/python -m tests.attempts --write
+	$(BIN)/python -m pytest $(ON_ALL_CORES) -m attempt
 	LRLAB_KILLS=100 $(BIN)/python -m pytest tests/store/test_other_processes.py
 	$(BIN)/python -m benchmarks.load
 	$(BIN)/python -m benchmarks.soaked
