@@ -2,6 +2,7 @@
 
 import base64
 import json
+import shlex
 from functools import partial
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from lrlab import catalog, solve, spec
+from lrlab.__main__ import main
 from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
@@ -142,6 +144,7 @@ def test_sweeps_count_towards_the_runs_that_a_browser_may_have_also_when_they_re
     assert first.wait(PATIENCE)
 
 
+GIVEN = {"n": "400", "p": "8", "noise": "0.3", "seed": "1003"}
 SMALL_SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "points": "2", "trials": "2"}
 
 
@@ -149,12 +152,12 @@ SMALL_SPECTRUM = {"model": "one-bit-phase-retrieval", "p": "8", "n": "400", "poi
 @pytest.mark.parametrize(
     ("page", "given"),
     [
-        ("converge", {"n": "400", "p": "8", "noise": "0.3", "solvers": "pairwise-moment,sir", "seed": "1003"}),
-        ("sweep", {"n": "400", "p": "8", "x-points": "2", "trials": "2", "solvers": "marginal-mean"}),
+        ("converge", GIVEN | {"solvers": "pairwise-moment,sir", "pairwise-moment.pairs": "all", "max_iter": "3"}),
+        ("sweep", GIVEN | {"x-points": "2", "trials": "2", "solvers": "pairwise-moment", "max_iter": "3"}),
         ("spectrum", SMALL_SPECTRUM),
     ],
 )
-def test_exported_code_gives_the_numbers_of_the_page(page, given, tmp_path, monkeypatch):
+def test_exported_code_gives_the_numbers_of_the_page(page, given, tmp_path, monkeypatch, capsys):
     page, given = current(page, given)
     at = finished(opened(page, **given), page)
     at.session_state["code"], at.session_state["converge-tabs"] = True, "Code"
@@ -166,6 +169,10 @@ def test_exported_code_gives_the_numbers_of_the_page(page, given, tmp_path, monk
     if page == "converge":
         for name, one in zip(("pairwise_moment", "sir"), run.runs, strict=True):
             assert names[name].stop is one.trace.stop and names[name].metrics == same(one.trace.metrics)
+        [first, _] = next(block.value for block in at.code if block.value.startswith("python")).splitlines()
+        capsys.readouterr()
+        assert main(shlex.split(first)[3:]) == 0
+        assert json.loads(capsys.readouterr().out)["metrics"] == same(run.runs[0].trace.metrics)
         return
     table = names["table"]
     if page == "spectrum":
