@@ -1,7 +1,6 @@
 """Records golden numbers, and compares today's numbers with them.
 
 python -m tests.golden.record                      compares all entries; the status is 1 if one differs
-python -m tests.golden.record --sample SEED        compares a random tenth of the entries
 python -m tests.golden.record --write NAME...      records entries again; a name may be a pattern ("*/gnimc/*")
 
 An entry whose solver, preset or page no longer exists is a difference, too: `--write` of its name deletes it.
@@ -16,11 +15,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 # Read when numpy is imported: sums on more threads are rounded in another order.
 os.environ["STREAMLIT_LOGGER_LEVEL"] = "error"
@@ -61,19 +60,6 @@ Measured by comparing the OpenBLAS kernels for Haswell, and NumPy without AVX-51
 Numbers = dict[str, Any]
 
 
-class Difference(NamedTuple):
-    """A place where an entry differs: the recorded value, today's value, and the relative difference."""
-
-    where: str
-    recorded: Any
-    today: Any
-    size: float
-
-    def __str__(self) -> str:
-        size = f" (relative {self.size:.1e})" if self.size < math.inf else ""
-        return f"{self.where}: recorded {short(self.recorded)}, now {short(self.today)}{size}"
-
-
 def short(value: Any) -> str:
     """Return a value as one line of text."""
     text = repr(value)
@@ -105,32 +91,28 @@ def compute(entries: Mapping[str, Entry], recorded: Numbers, here: bool = False)
         yield from pool.map(timed, *work)
 
 
-def differences(recorded: Any, today: Any, tolerance: float, where: str = "") -> Iterator[Difference]:
-    """Yield the places where two entries differ by more than a tolerance."""
+def differences(recorded: Any, today: Any, tolerance: float, where: str = "") -> Iterator[str]:
+    """Yield a line per place where two entries differ by more than a tolerance."""
     if isinstance(recorded, dict) and isinstance(today, dict):
         for key in dict.fromkeys([*recorded, *today]):
             yield from differences(recorded.get(key), today.get(key), tolerance, f"{where}.{key}".lstrip("."))
     elif isinstance(recorded, list) and isinstance(today, list) and len(recorded) == len(today):
         least = SMALL * max((abs(one) for one in recorded if isinstance(one, float)), default=0.0)
         for k, (one, other) in enumerate(zip(recorded, today, strict=True)):
-            if isinstance(one, float) and isinstance(other, float):
-                yield from apart(one, other, least, tolerance, f"{where}[{k}]")
-            else:
+            if not close(one, other, least, tolerance):
                 yield from differences(one, other, tolerance, f"{where}[{k}]")
-    elif isinstance(recorded, float) and isinstance(today, float):
-        yield from apart(recorded, today, 0.0, tolerance, where)
-    elif recorded != today:
-        yield Difference(where, recorded, today, math.inf)
+    elif not close(recorded, today, 0.0, tolerance):
+        yield f"{where}: recorded {short(recorded)}, now {short(today)}"
 
 
-def apart(one: float, other: float, least: float, tolerance: float, where: str) -> Iterator[Difference]:
-    """Yield the difference of two numbers if it is too large."""
-    size = abs(one - other) / max(abs(one), abs(other), least, LEAST)
-    if size > tolerance:
-        yield Difference(where, one, other, size)
+def close(one: Any, other: Any, least: float, tolerance: float) -> bool:
+    """Return whether two values are equal, or numbers whose relative difference is within a tolerance."""
+    if isinstance(one, float) and isinstance(other, float):
+        return abs(one - other) <= tolerance * max(abs(one), abs(other), least, LEAST)
+    return bool(one == other)
 
 
-def deviations(name: str, recorded: Any, today: Any) -> list[Difference]:
+def deviations(name: str, recorded: Any, today: Any) -> list[str]:
     """Return where an entry differs by more than its tolerance.
 
     The number of iterates counts only for entries whose stop is compared.
@@ -162,19 +144,14 @@ def compare(names: Iterable[str] | None = None, here: bool = False) -> list[str]
     return sorted(report)
 
 
-def record(patterns: Iterable[str]) -> list[str]:
+def record(patterns: Sequence[str]) -> list[str]:
     """Record the entries that match a pattern, delete entries that no longer exist, and return a line per change."""
-    recorded, entries, patterns = read(), wanted(), list(patterns)
-
-    def chosen(name: str) -> bool:
-        return any(fnmatch(name, pattern) for pattern in patterns)
-
-    again = {}
-    for name, today, seconds in compute({name: entry for name, entry in entries.items() if chosen(name)}, {}):
-        again[name] = today
+    recorded, entries = read(), wanted()
+    chosen = {name for name in {*recorded, *entries} if any(fnmatch(name, pattern) for pattern in patterns)}
+    numbers = {name: value for name, value in recorded.items() if name not in chosen}
+    for name, today, seconds in compute({name: entries[name] for name in entries if name in chosen}, {}):
+        numbers[name] = today
         print(f"{seconds:7.2f} s  {name}", file=sys.stderr, flush=True)
-    # Read again: another command may have recorded other entries meanwhile.
-    numbers = {name: value for name, value in read().items() if not chosen(name)} | again
     write({name: value for name, value in numbers.items() if not failed(value)})
     return [
         f"{name}: {today['failed']}, not recorded" if failed(today := numbers.get(name)) else name
@@ -198,10 +175,9 @@ def main() -> int:
     """Compare or record, as the command line says, and return the status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", nargs="+", metavar="NAME")
-    parser.add_argument("--sample", type=int, metavar="SEED")
     given = parser.parse_args()
     began = time.perf_counter()
-    report = record(given.write) if given.write else compare(None if given.sample is None else sample(given.sample))
+    report = record(given.write) if given.write else compare()
     print(*report, sep="\n")
     what = "changed" if given.write else "differ"
     print(f"{len(report)} entries {what}, {time.perf_counter() - began:.0f} s", file=sys.stderr)
