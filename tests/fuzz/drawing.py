@@ -70,26 +70,17 @@ def changed_bytes(contents: Sequence[bytes]) -> Any:
 
 @st.composite
 def changed_archive(draw: Any, archives: Sequence[bytes], arrays: Any) -> bytes:
-    """Return an archive of arrays, some of them replaced, renamed, left out or doubled."""
+    """Return an archive of arrays, some of them replaced, renamed or left out."""
     with zipfile.ZipFile(io.BytesIO(draw(st.sampled_from(list(archives))))) as archive:
-        members = [(name, archive.read(name)) for name in archive.namelist()]
-    for _ in range(draw(st.integers(1, 3))):
-        if not members:
-            break
-        k = draw(st.integers(0, len(members) - 1))
-        name, content = members[k]
-        match draw(st.integers(0, 5)):
-            case 0:
-                del members[k]
-            case 1:
-                members[k] = draw(st.sampled_from([other for other, _ in members])), content
-            case 2:
-                members[k] = name, draw(changed_bytes([content]))
-            case _:
-                members[k] = name, draw(arrays)
+        members = {name: archive.read(name) for name in archive.namelist()}
+    names = sorted(members)
+    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=3, unique=True)):
+        content = members.pop(name)
+        if draw(st.integers(0, 5)):
+            renamed = draw(st.sampled_from([name, name, name, *names]))
+            members[renamed] = draw(st.one_of(st.just(content), changed_bytes([content]), arrays, arrays))
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", draw(st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))) as archive:
-        for number, (name, content) in enumerate(members):
-            if name not in {before for before, _ in members[:number]}:
-                archive.writestr(name, content)
+        for name, content in members.items():
+            archive.writestr(name, content)
     return stream.getvalue()

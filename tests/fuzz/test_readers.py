@@ -73,16 +73,6 @@ def check(folder: Path, data):
     assert (again.feature_names, again.label_names) == (data.feature_names, data.label_names)
 
 
-@pytest.mark.attempt("random tables", "read, or one sentence")
-@drawn("readers:.5", 60, data=st.data(), labels=st.sampled_from([None, 2, "first:2", ["l0", "l1"], "last:9"]))
-def test_a_text_is_read_or_refused(tmp_path_factory, data, labels):
-    folder = tmp_path_factory.mktemp("text")
-    name = data.draw(st.sampled_from(sorted(TEXTS)))
-    path = written(folder, name, data.draw(changed([TEXTS[name]])))
-    if (read := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
-        check(folder, read)
-
-
 ARRAYS = st.one_of(
     st.sampled_from([0, -1, 2**31, 2**63 - 1, 1e308, np.inf, np.nan, True]).map(np.array),
     st.lists(st.integers(0, 3), max_size=3).map(np.ones),
@@ -95,12 +85,17 @@ NPZ = [
 ]
 
 
-@pytest.mark.attempt("random archives", "read, or one sentence")
-@drawn("readers:.15", 30, content=st.one_of(changed_bytes(NPZ), changed_archive(NPZ, ARRAYS)))
-def test_an_archive_is_read_or_refused(tmp_path_factory, content):
-    folder = tmp_path_factory.mktemp("npz")
-    path = written(folder, "a.npz", content)
-    if (data := read_or_refused(datasets.read, path, limit_bytes=LIMIT_BYTES)) is not None:
+CHOICES = st.sampled_from([None, 2, "first:2", ["l0", "l1"], "last:9"])
+TABLES = st.sampled_from(sorted(TEXTS)).flatmap(lambda name: st.tuples(st.just(name), changed([TEXTS[name]]), CHOICES))
+ARCHIVED = st.tuples(st.just("a.npz"), st.one_of(changed_bytes(NPZ), changed_archive(NPZ, ARRAYS)), st.none())
+
+
+@pytest.mark.attempt("random tables and archives", "read, or one sentence")
+@drawn("readers:.65", 90, file=st.one_of(TABLES, TABLES, ARCHIVED))
+def test_a_file_is_read_or_refused(tmp_path_factory, file):
+    folder, (name, content, labels) = tmp_path_factory.mktemp("file"), file
+    path = written(folder, name, content)
+    if (data := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
         check(folder, data)
 
 
@@ -303,25 +298,3 @@ def test_an_address_is_shown_or_refused(drawn_address):
     at = opened(page, **address)
     sentences = [error.value for error in at.error]
     assert all("\n" not in sentence and len(sentence) < 1000 for sentence in sentences), sentences
-    if page in WITH_MODEL and address["model"][-1:] and address["model"][-1] in catalog.MODELS:
-        for name, values in address.items():
-            check_address(at, page, catalog.MODELS[address["model"][-1]], name, values, sentences)
-
-
-def check_address(at, page, model, name, values, sentences):
-    """Check that the address keeps accepted values of a model's parameter, and that a sentence refuses all others."""
-    parameter = declared(model).get(name)
-    if parameter is None or parameter.hidden or not values or page != "converge":
-        return
-    try:
-        value = parameter.check(values[-1])
-    except InputError:
-        assert any(sentence.startswith(f"{name} must be") for sentence in sentences), (name, values, sentences)
-        return
-    shown = at.query_params.get(name)
-    settled = name in ("p", "sparsity", "truth", "picture")
-    assert settled or shown is None and value == parameter.default or parameter.check(shown[-1]) == value, (
-        name,
-        values,
-        shown,
-    )

@@ -221,5 +221,8 @@ def test_from_to_and_points_are_off_where_values_are_listed():
     at = opened("sweep", p="8", solvers="marginal-mean", **{"x-values": "20, 40"})
     ends = [box for box in at.number_input if box.label in ("from", "to", "points")]
     assert len(ends) >= 3 and all(box.disabled for box in ends[:3])
-    free = opened("sweep", p="8", solvers="marginal-mean")
+    free = opened("sweep", p="8")
     assert not any(box.disabled for box in free.number_input if box.label in ("from", "to", "points"))
+    # The first values of the former page.
+    [solvers] = [box.value for box in free.multiselect if box.label == "Solvers"]
+    assert len(solvers) == 2 and free.number_input(key="transition.trials").value == 10
