@@ -283,17 +283,8 @@ def test_converged_is_said_of_small_residuals_only(model, name):
     stop_is_true(trace)
 
 
-@pytest.mark.parametrize("iterations", [3, pytest.param(200, marks=pytest.mark.soak)])
-def test_gauss_newton_does_not_converge_where_its_linear_problems_cannot_be_solved(iterations):
-    """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off.
-
-    Of 200 iterations it depends on the processor's rounding whether they lead to the truth in the end.
-    """
-    spec = lrlab.spec("rank-one-sensing", m=480, seed=2)
-    trace = lrlab.solve(spec, "gauss-newton", max_iter=iterations, max_seconds=600)
-    if iterations > 3 and trace.stop is Stop.CONVERGED:
-        assert trace.metrics["error"] < 1e-8
-    else:
-        assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 1
-    far = trace.table["error"] > 1
-    assert trace.table["residual"][far].min() > 1e-6
+def test_gauss_newton_does_not_converge_where_its_linear_problems_cannot_be_solved():
+    """Five measurements more than degrees of freedom: stationary as far as the inner solves tell, and far off."""
+    trace = lrlab.solve(lrlab.spec("rank-one-sensing", m=480, seed=2), "gauss-newton", max_iter=3, max_seconds=600)
+    assert trace.stop in (Stop.STALLED, Stop.MAX_ITER) and trace.metrics["error"] > 1
+    assert trace.table["residual"].min() > 1e-6

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import pickle
 import re
 import subprocess
 import sys
@@ -72,11 +71,6 @@ def test_bad_values_get_one_sentence(given_values, sentence):
     with pytest.raises(InputError) as caught:
         settle(declared(example), given_values)
     assert str(caught.value) == sentence
-
-
-def test_an_error_survives_pickling():
-    error = InputError("rank", "in 1..30", 40, "lower it")
-    assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 @pytest.mark.slow

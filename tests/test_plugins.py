@@ -232,33 +232,6 @@ def test_a_worker_tries_a_broken_plugin_once(tmp_path):
     assert "nothing_here" in catalog.LEFT_OUT[-1]
 
 
-SCRIPT = """
-import lrlab
-spec = lrlab.spec("one-bit-sensing", n=200, p=8)
-print(len(lrlab.solve(spec, "own-mean").rows), lrlab.spec("own-rank-one", m=100).model)
-"""
-
-
-@pytest.fixture
-def files(tmp_path):
-    """Return the setting for files with custom solvers, a custom model and a mistake."""
-    for name, text in {"own_solvers.py": FILE, "own_model.py": MODEL, "broken.py": "import nothing_here"}.items():
-        (tmp_path / name).write_text(text)
-    return os.pathsep.join(str(tmp_path / name) for name in ("broken.py", "own_solvers.py", "own_model.py"))
-
-
-@pytest.mark.slow
-def test_the_setting_adds_files_to_every_process(files, tmp_path):
-    environment = {**os.environ, "LRLAB_PLUGINS": files, "PYTHONPATH": str(ROOT)}
-    run = {"env": environment, "cwd": tmp_path, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], check=True, **run)
-    assert done.stdout.split() == ["2", "own-rank-one"]
-    assert "broken.py: does not import (ModuleNotFoundError: No module named 'nothing_here')" in done.stderr
-    arguments = ["solve", "one-bit-sensing", "--solver", "own-failure"]
-    failed = subprocess.run([sys.executable, "-W", "ignore", "-m", "lrlab", *arguments], **run)
-    assert (failed.returncode, failed.stderr.strip()) == (1, SENTENCE)
-
-
 PACKAGE = {
     "own_package/__init__.py": "",
     "own_package/tools.py": "FACTOR = 1.0\n",
@@ -282,14 +255,11 @@ def test_an_installed_package_names_its_modules_by_entry_points(tmp_path):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
 
+    path = os.pathsep.join([str(ROOT), str(tmp_path)])
+
     def printed():
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)]),
-            "PYTHONWARNINGS": "ignore",
-        }
-        done = subprocess.run([sys.executable, "-c", OF_PACKAGE], env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+        done = subprocess.run([sys.executable, "-c", OF_PACKAGE], env=environment, stdout=subprocess.PIPE, text=True)
         return done.stdout.split(" | ")
 
     before, left_out = printed()

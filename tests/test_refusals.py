@@ -43,35 +43,25 @@ def test_what_no_data_can_fulfil_is_refused(model, values, sentence):
         catalog.spec(model, **values)
 
 
+SAMPLES = {"n": 1_000_000, "p": 2000}
 LARGE = {"m": 1_000_000, "d1": 2000, "d2": 500}
 DENSE = {"m": 20_000, "d1": 200, "d2": 200, "operator": "dense"}
 
 
 @pytest.mark.parametrize(
-    ("model", "values", "solver", "sentence"),
+    ("model", "values", "solver", "sentence", "fits"),
     [
-        (SIGNS, {"n": 1_000_000, "p": 2000}, "biht", r"n must be at most \d+ for .* within 1.0 GiB .* got 1000000"),
-        ("one-bit-multilabel", LARGE, "leml", r"m must be at most \d+ for leml within .* got 1000000, which needs"),
-        ("rank-one-sensing", DENSE, "altmin", r"m must be at most \d+ .* take operator=gaussian, whose rank-one"),
+        (SIGNS, SAMPLES, "biht", r"n must be at most \d+ for .* within 1.0 GiB .* got 1000000", "pairwise-moment"),
+        ("one-bit-multilabel", LARGE, "leml", r"m must be at most \d+ for leml within .* got 1000000", "one-bit-power"),
+        ("rank-one-sensing", DENSE, "altmin", r"m must be at most \d+ .* take operator=gaussian, whose", "altmin"),
     ],
 )
-def test_what_does_not_fit_into_memory_is_refused_beforehand(model, values, solver, sentence, monkeypatch):
+def test_what_does_not_fit_into_memory_is_refused_but_not_in_blocks(model, values, solver, sentence, fits, monkeypatch):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
     with pytest.raises(InputError, match=sentence):
         make_job(catalog.spec(model, **values), solver)
-
-
-@pytest.mark.parametrize(
-    ("model", "values", "solver"),
-    [
-        (SIGNS, {"n": 1_000_000, "p": 2000}, "pairwise-moment"),
-        ("one-bit-multilabel", LARGE, "one-bit-power"),
-        ("rank-one-sensing", DENSE | {"operator": "gaussian"}, "altmin"),
-    ],
-)
-def test_what_is_read_in_blocks_fits(model, values, solver, monkeypatch):
-    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1")
-    assert make_job(catalog.spec(model, **values), solver)
+    blocks = {"operator": "gaussian"} if "operator" in values else {}
+    assert make_job(catalog.spec(model, **values | blocks), fits)
 
 
 def test_spectra_that_do_not_fit_are_refused(monkeypatch):

@@ -280,10 +280,12 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 )
 def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):
     (tmp_path / "own.py").write_text(PLUGIN.format(first=first, last=last))
-    done = run("lrlab solve one-bit-sensing --solver noisy --json", LRLAB_PLUGINS=str(tmp_path / "own.py"))
+    files = f"none.py{os.pathsep}{tmp_path / 'own.py'}"
+    done = run("lrlab solve one-bit-sensing --solver noisy --json", LRLAB_PLUGINS=files)
     assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
     assert "Warning:" not in done.stderr and "catalog.py" not in done.stderr
     assert "hello from the file" in done.stderr
+    assert status == 130 or "none.py: is not there (" in done.stderr
     assert status or all(f"hello from {what}" in done.stderr for what in ("the solver", "another stream", "a library"))
     assert done.stdout == "" if status else json.loads(done.stdout)["solver"] == "noisy"
 

@@ -1,4 +1,4 @@
-"""Code that looks changed."""
+"""The file of a store, and code that looks changed."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -16,6 +16,11 @@ def codes(code: CodeType) -> Iterator[tuple[str, CodeType]]:
         if isinstance(inner, CodeType):
             yield inner.co_qualname, inner
             yield from codes(inner)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "store.sqlite"
 
 
 @pytest.fixture

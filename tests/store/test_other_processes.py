@@ -27,7 +27,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import parse, to_toml
-from tests.waiting import PATIENCE, stored_trials, until
+from tests.waiting import stored_trials, until
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -36,11 +36,6 @@ SWEEP = Sweep(
     trials=20,
 )
 TOTAL = 120
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "store.sqlite"
 
 
 def one_by_one(function, items):
@@ -94,32 +89,22 @@ def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, 
 
 @pytest.fixture
 def lock(path):
-    """Return what locks the store, as another program does, until the returned event is set."""
-    threads, ended = [], threading.Event()
+    """Return what locks the store, as another program does, until the returned connection is closed."""
+    others = []
 
     def locked():
-        begun = threading.Event()
-
-        def hold():
-            with closing(sqlite3.connect(path, isolation_level=None)) as other:
-                other.execute("BEGIN EXCLUSIVE")
-                begun.set()
-                ended.wait(PATIENCE)
-
-        threads.append(threading.Thread(target=hold))
-        threads[-1].start()
-        begun.wait()
-        return ended
+        others.append(sqlite3.connect(path, isolation_level=None, check_same_thread=False))
+        others[-1].execute("BEGIN EXCLUSIVE")
+        return others[-1]
 
     yield locked
-    ended.set()
-    for thread in threads:
-        thread.join()
+    for other in others:
+        other.close()
 
 
 def test_a_locked_store_is_waited_for(path, lock):
     with Store(path) as store:
-        threading.Timer(0.5, lock().set).start()
+        threading.Timer(0.5, lock().close).start()
         assert run(SWEEP, store, LocalResults).computed == TOTAL
 
 
@@ -139,7 +124,7 @@ def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock
     monkeypatch.setattr(running, "run_trial", locking)
     monkeypatch.setattr("lrlab.engine.engine.Engine.map", lambda self, *work: one_by_one(*work))
     assert main(["sweep", str(definition), "--store", str(path)]) == 1
-    locked[0].set()
+    locked[0].close()
     *_, sentence = capsys.readouterr().err.splitlines()
     stored = stored_trials(path)
     assert (

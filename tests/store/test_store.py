@@ -40,11 +40,6 @@ TOTAL = 2 * (1 + 2) * 3
 """pairwise-moment does not run at n = p."""
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "store.sqlite"
-
-
 def swept(sweep, store):
     """Run a sweep here; return trials computed and reused, and the table."""
     results = run(sweep, store, LocalResults)

@@ -7,7 +7,6 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.ui.browsing import before_scripts
 from tests.waiting import PATIENCE
 
 # A page lives for seconds, so that optimizing its code and collecting garbage often cost more than they save. Flushed
@@ -83,19 +82,3 @@ def student(phone):
     phone.emulate_media(color_scheme="light", reduced_motion="reduce")
     yield phone
     phone.goto("about:blank")
-
-
-FAR = """
-const listen = WebSocket.prototype.addEventListener;
-WebSocket.prototype.addEventListener = function (kind, heard, ...others) {
-  const late = (event) => (window.latency ? setTimeout(heard, window.latency, event) : heard(event));
-  return listen.call(this, kind, kind === "message" ? late : heard, ...others);
-};
-"""
-
-
-@pytest.fixture
-def far(page):
-    """Delay messages of the server by `window.latency` milliseconds on pages opened from now on."""
-    with before_scripts(page, FAR):
-        yield

@@ -39,6 +39,7 @@ from tests.ui.browsing import (
 )  # fmt: skip
 from tests.ui.live.test_routes import expanded, size_of
 from tests.ui.test_accessibility import check_findings, check_names
+from tests.ui.test_own_data_page import LABELS
 from tests.waiting import PATIENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -368,20 +369,17 @@ BELOW = """map => {
 """Whether a click on a line over the diagram means the grid point that it lies in, near all edges."""
 
 
-@pytest.mark.parametrize(("trials", "latency"), [(2, 0), pytest.param(5000, 800, marks=pytest.mark.soak)])
-def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(page, address, far, trials, latency):
-    opened(page, f"{address}/transition?{SMALL_MAP}&trials={trials}", "Phase transitions")
+def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(page, address):
+    opened(page, f"{address}/transition?{SMALL_MAP}&trials=2", "Phase transitions")
     drawn(page, MAP)
     page.locator(MAP).evaluate("node => { node.mark = 'the same node'; }")
     press(page, "Run")
     measured(page)
     assert page.locator(MAP).evaluate("node => node.mark") == "the same node"
     assert page.evaluate(BELOW, MAP)
-    if not latency:
-        over(page)
+    over(page)
     # A click may fall between two events of a drawing.
     wait_until(page, "map => !document.querySelector(map).lrlab.drawing", MAP)
-    page.evaluate(f"window.latency = {latency}")
     before, box = page.url, page.locator(f"{MAP} .nsewdrag").first.bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.25, box["y"] + box["height"] * 0.75)
     heading(page, "Run")
@@ -392,9 +390,6 @@ def test_a_click_on_the_diagram_opens_that_trial_and_back_leads_to_the_diagram(p
     page.go_back()
     heading(page, "Phase transitions")
     expect(page).to_have_url(before)
-    # On a fast machine the sweep is already over.
-    if latency and (cancel := page.get_by_role("button", name="Cancel", exact=True)).count():
-        cancel.click()
 
 
 WATCH_MAP = """map => {
@@ -520,28 +515,17 @@ def test_back_leads_through_the_steps_of_a_lesson_opened_before_the_live_channel
     page.close()
 
 
-def rows_file(folder: Path) -> Path:
-    """Write 80 rows of 6 features and 3 labels as ARFF."""
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((80, 6))
-    Y = (X[:, :3] + 0.3 * rng.standard_normal((80, 3)) > 0.5).astype(int)
-    head = [f"@attribute f{j} numeric" for j in range(6)] + [f"@attribute mood-{j} {{0,1}}" for j in range(3)]
-    rows = [",".join([*(f"{x:.4f}" for x in x), *map(str, y)]) for x, y in zip(X, Y, strict=True)]
-    path = folder / "moods.arff"
-    path.write_text("\n".join(["@relation moods", *head, "@data", *rows]))
-    return path
-
-
 def test_files_are_uploaded_fitted_and_downloaded_and_a_wrong_one_loses_nothing(page, address, tmp_path):
-    opened(page, f"{address}/own_data?labels=last%3A3", "Your data")
+    opened(page, f"{address}/own_data?labels=l1,l2", "Your data")
     # Streamlit forgets the target of an upload while a script begins.
     idle(page)
-    page.locator(".st-key-own_data-file input[type=file]").set_input_files(rows_file(tmp_path))
-    expect(page.get_by_text(re.compile("moods.arff: 80 rows, 6 features, 3 labels"))).to_be_visible()
+    labels = {"name": "moods.csv", "mimeType": "text/csv", "buffer": LABELS.encode()}
+    page.locator(".st-key-own_data-file input[type=file]").set_input_files(labels)
+    expect(page.get_by_text(re.compile("moods.csv: 300 rows, 4 features a..d, 2 labels"))).to_be_visible()
     press(page, "Run")
     over(page)
     (tmp_path / "model.npz").write_bytes(downloaded(page, page.get_by_role("button", name="Model (.npz)")))
-    assert load_model(tmp_path / "model.npz").columns.names == ("mood-0", "mood-1", "mood-2")
+    assert load_model(tmp_path / "model.npz").columns.names == ("l1", "l2")
     text, picture = tmp_path / "notes.png", tmp_path / "cross.png"
     text.write_text("these are no pixels")
     gray = np.zeros((40, 40), dtype=np.uint8)
