@@ -1,7 +1,6 @@
 """A client of the live channel in this process, in the role of a browser or a stranger."""
 
 import asyncio
-import json
 import zlib
 from contextlib import asynccontextmanager
 
@@ -27,10 +26,6 @@ class Client:
         """Send a frame as the protocol has it."""
         self._frames.put_nowait({"type": "websocket.receive", **frame})
 
-    async def say(self, value):
-        """Send a value as JSON."""
-        await self.send({"text": json.dumps(value)})
-
     def stop_reading(self):
         """Stop reading, so that messages of the server wait."""
         self._free.clear()
@@ -44,14 +39,6 @@ class Client:
         async with asyncio.timeout(seconds):
             while not condition():
                 await asyncio.sleep(0.005)
-
-    def messages(self):
-        """Return the messages of the server as objects."""
-        return [json.loads(text) for text in self.sent]
-
-    async def receive(self):
-        """Return the next frame, for the server."""
-        return await self._frames.get()
 
     async def take(self, message):
         """Take a message of the server."""
@@ -74,7 +61,7 @@ async def connected(token, cookie="", origin=f"http://{HOST}"):
     }  # fmt: skip
     client = Client()
     client._frames.put_nowait({"type": "websocket.connect"})
-    task = asyncio.create_task(routes.serve(WebSocket(scope, client.receive, client.take)))
+    task = asyncio.create_task(routes.serve(WebSocket(scope, client._frames.get, client.take)))
     await client.until(lambda: client.accepted or client.closed is not None or task.done())
     try:
         yield client

@@ -8,18 +8,10 @@ from lrlab.ui.live import channel
 
 
 class Run:
-    """A run that a page follows: `add` gives it something new, `end` ends it."""
+    """A run that a page follows; another `version` is something new."""
 
     def __init__(self):
         self.version, self.alive, self.cancelled = 0, True, 0
-
-    def add(self):
-        """Have something new."""
-        self.version += 1
-
-    def end(self):
-        """End by itself."""
-        self.alive = False
 
     def refresh(self):
         """Read nothing."""

@@ -80,7 +80,7 @@ def test_a_browser_and_a_server_have_so_many_runs(live, followed, monkeypatch):
     followed("theirs")
     with pytest.raises(InputError, match="on this server"):
         live.admit("another", None)
-    runs[0].end()
+    runs[0].alive = False
     live.admit("another", None)
 
 
@@ -90,7 +90,7 @@ def test_two_tabs_see_their_own_runs_alone(live, followed):
     live.connect(first.token, "", here)
     live.connect(second.token, "", there)
     until(lambda: live.streams(first)[0].all() and live.streams(second)[0].all())
-    run.add()
+    run.version += 1
     until(lambda: any("version 1" in text for text in here.sent))
     assert not any("version 1" in text for text in there.sent)
     assert live.adopt(second, "converge") is None, "its tab is open"
@@ -109,9 +109,9 @@ def test_a_view_that_fails_holds_up_no_other_run_and_the_end_is_still_said_once(
 
     live.subscribe(tab, "converge", run, fail)
     until(lambda: caplog.records)
-    other.add()
+    other.version += 1
     until(lambda: any("version 1" in text for text in there.sent))
-    run.end()
+    run.alive = False
     until(ends)
     for _ in range(3):
         live._tick(time.monotonic() + 1.0)
@@ -125,7 +125,7 @@ def test_a_page_that_has_been_left_is_not_followed(live, followed):
     live.open_tab(tab.token, "browser", "", "spectrum")
     assert live.streams(tab) == []
     before = len(here.sent)
-    run.add()
+    run.version += 1
     live._tick(time.monotonic() + 1.0)
     assert len(here.sent) == before and run.alive
 

@@ -34,18 +34,18 @@ async def test_a_tab_follows_its_run_to_the_end_by_all_its_connections(followed)
     tab, run = followed()
     async with connected(tab.token) as client:
         await client.until(lambda: client.sent)
-        run.add()
+        run.version += 1
         await client.until(lambda: any("version 1" in text for text in client.sent))
-    run.add()
+    run.version += 1
     [stream] = routes.get_channel().streams(tab)
     # Nothing new comes after this, but the latest does.
     await client.until(lambda: "version 2" in stream.all().text)
     async with connected(tab.token) as first, connected(tab.token) as second:
         for client in (first, second):
             await client.until(lambda: any("version 2" in text for text in client.sent))  # noqa: B023
-        run.end()
+        run.alive = False
         for client in (first, second):
-            await client.until(lambda: client.messages()[-1]["page"] is not None)  # noqa: B023
+            await client.until(lambda: json.loads(client.sent[-1])["page"] is not None)  # noqa: B023
     assert not tab.connections
 
 
@@ -108,7 +108,7 @@ async def test_more_frames_than_a_person_sends_end_the_connection(followed, monk
     tab, _ = followed()
     async with connected(tab.token) as client:
         while client.closed is None:
-            await client.say({"drag": "a slider of another page", "value": 1})
+            await client.send({"text": '{"drag": "a slider of another page", "value": 1}'})
             await asyncio.sleep(0.001)
     assert [record.name for record in caplog.records] == ["lrlab.live"]
 
@@ -121,7 +121,7 @@ async def test_a_slow_connection_receives_the_latest_alone(followed):
         await client.until(lambda: client.sent)
         client.stop_reading()
         for k in range(1, 9):
-            run.add()
+            run.version += 1
             await client.until(lambda: f"version {k}" in (stream.all().text if stream.all() else ""))  # noqa: B023
         client.read_on()
         await client.until(lambda: any("version 8" in text for text in client.sent))
