@@ -25,6 +25,7 @@ from lrlab.runs.job import make_job
 from lrlab.ui.shared import code
 from tests import attempts
 from tests.figures.test_build import numbers
+from tests.test_plugins import SENTENCE, failing
 from tests.waiting import PATIENCE
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -339,26 +340,18 @@ def test_rows_of_a_table_are_a_table_and_others_are_refused(table):
 
 
 def test_a_table_along_one_axis_has_lines_and_names_what_failed():
-    def failing(problem, *, rng):
-        yield from ()
-        raise ValueError("no such luck")
-
     table = lrlab.sweep(SPEC, {"n": [100, 200, 400]}, ["logistic", failing], trials=3, start=LocalResults)
     html = table._repr_html_()
-    assert "9 trials failed. The first: The job failed inside the solver (ValueError: no such luck)." in html
+    assert f"9 trials failed. The first: {SENTENCE}" in html
     assert isinstance(lrlab.map(table, show="error"), Figure)
 
 
 def test_a_widget_follows_runs_to_their_ends(engine):
-    def failing(problem, *, rng):
-        yield lrlab.Iterate(problem.y @ problem.X)
-        raise ValueError("no such luck")
-
     widget = lrlab.live(SPEC, ["logistic", failing], max_iter=30)
     widget.wait(PATIENCE)
     [good, _] = widget.traces
-    assert good.stop and widget.errors == {"failing": "The job failed inside the solver (ValueError: no such luck)."}
-    assert "FAILED. The job failed inside the solver (ValueError: no such luck)." in widget.words.value
+    assert good.stop and widget.errors == {"failing": SENTENCE}
+    assert f"FAILED. {SENTENCE}" in widget.words.value
     assert numbers(widget.figure.data[0].y) == pytest.approx(good.table["error"].to_numpy())
     assert widget.figure.layout.uirevision == "error iteration False True", "a zoom stays"
     with pytest.raises(InputError, match="solvers must be some solvers, got none"):

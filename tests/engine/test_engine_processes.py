@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from pathlib import Path
 
 import dask
 import psutil
@@ -51,48 +51,29 @@ def test_jobs_of_a_lost_engine_fail_with_a_sentence():
         collect(engine.map(abs, [1]))
 
 
-@pytest.fixture(scope="module")
-def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    """Write a self-signed certificate and its key."""
-    folder, security = tmp_path_factory.mktemp("tls"), Security.temporary()
-    for name, text in (("certificate", security.tls_ca_file), ("key", security.tls_scheduler_key)):
-        (folder / name).write_text(text)
-    return str(folder / "certificate"), str(folder / "key")
-
-
-@pytest.fixture(scope="module")
-def scheduler(keys: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start a scheduler with two workers that speak TLS alone, and yield its address."""
-    certificate, key = keys
+def test_a_scheduler_behind_tls_is_refused_without_the_settings_of_dask_and_used_with_them(tmp_path, monkeypatch):
+    security, certificate, key = Security.temporary(), str(tmp_path / "certificate"), str(tmp_path / "key")
+    Path(certificate).write_text(security.tls_ca_file)
+    Path(key).write_text(security.tls_scheduler_key)
     tls = ["--protocol", "tls", "--tls-ca-file", certificate, "--tls-cert", certificate, "--tls-key", key]
-    with cluster(tmp_path_factory.mktemp("dask"), [["--nworkers", "2"]], *tls) as started:
-        yield started.address
+    settings = {"ca-file": certificate, "client.cert": certificate, "client.key": key}
+    with cluster(tmp_path, [["--nworkers", "2"]], *tls) as started:
+        monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.5)
+        open_address = started.address.replace("tls://", "tcp://")
+        assert open_address != started.address
+        for address in (started.address, open_address, "tcp://127.0.0.1:9", "nonsense"):
+            sentence = f"scheduler must be the address of a running dask scheduler, got {address}"
+            with pytest.raises(InputError, match=sentence):
+                get_engine(address)
+        monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
+        monkeypatch.setenv("LRLAB_SCHEDULER", started.address)
+        with dask.config.set({f"distributed.comm.tls.{name}": path for name, path in settings.items()}):
+            use(get_engine(), started.address)
 
 
-def test_an_address_without_a_scheduler_or_behind_tls_is_refused_without_the_settings_of_dask(scheduler, monkeypatch):
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.5)
-    assert scheduler.startswith("tls://")
-    for address in (scheduler, scheduler.replace("tls://", "tcp://"), "tcp://127.0.0.1:9", "nonsense"):
-        sentence = f"scheduler must be the address of a running dask scheduler, got {address}"
-        with pytest.raises(InputError, match=sentence):
-            get_engine(address)
-
-
-@pytest.fixture
-def trusted(keys: tuple[str, str]) -> Iterator[None]:
-    """Let dask's own settings name the certificate and the key."""
-    settings = {f"client.{name}": path for name, path in zip(("cert", "key"), keys, strict=True)}
-    settings = {f"distributed.comm.tls.{name}": path for name, path in {"ca-file": keys[0], **settings}.items()}
-    with dask.config.set(settings):
-        yield
-
-
-@pytest.mark.usefixtures("trusted")
-def test_an_existing_scheduler_is_used_by_its_address(scheduler, monkeypatch):
-    monkeypatch.setenv("LRLAB_SCHEDULER", scheduler)
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)
-    engine = get_engine()
-    assert engine is get_engine(scheduler)
+def use(engine: Engine, address: str) -> None:
+    """Follow and cancel jobs on the engine of an address, close it, and make another one."""
+    assert engine is get_engine(address)
     engine.warm()
     following = engine.follow([endless(max_iter=100), endless()])
     short, long = following.runs

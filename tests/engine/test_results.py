@@ -286,16 +286,9 @@ def test_a_task_has_the_threads_that_it_was_sent_with(recorded, threads):
 @pytest.mark.parametrize(("load", "expected"), [(0.1, 2), (1000.0, 1)])
 def test_a_large_job_is_sent_with_all_threads_unless_the_machine_is_busy(monkeypatch, load, expected):
     sent = []
-
-    class Ended:
-        runs = [type("Followed", (), {"error": "", "trace": None})]
-        wait = staticmethod(lambda: None)
-
-    class Local:
-        local = True
-        follow = staticmethod(lambda jobs, threads: sent.append(threads) or Ended)
-
-    monkeypatch.setattr("lrlab.engine.engine.get_engine", Local)
+    ended = SimpleNamespace(runs=[SimpleNamespace(error="", trace=None)], wait=lambda: None)
+    local = SimpleNamespace(local=True, follow=lambda jobs, threads: sent.append(threads) or ended)
+    monkeypatch.setattr("lrlab.engine.engine.get_engine", lambda: local)
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     with blas_threads(2):
         solving.run(SMALL_JOB, worker=True)
