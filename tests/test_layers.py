@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import grimp
 import pytest
 from packaging.requirements import Requirement
 from streamlit.runtime.scriptrunner import ScriptRunContext
@@ -35,19 +36,6 @@ def syntax(path: Path) -> tuple[ast.Module, list[ast.AST]]:
     return tree, list(ast.walk(tree))
 
 
-def imported(path: Path) -> set[str]:
-    """Return the files of the package that a file imports, inside functions too, but not only for type checks."""
-    (_, nodes), names = syntax(path), set()
-    checks = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
-    typing = {id(node) for check in checks for node in ast.walk(check)}
-    for node in (node for node in nodes if id(node) not in typing):
-        if isinstance(node, ast.ImportFrom) and not node.level:
-            names |= {name if (name := f"{node.module}.{alias.name}") in FILES else node.module for alias in node.names}
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return names & FILES.keys()
-
-
 @pytest.mark.slow
 def test_imports_point_down_only():
     linter = Path(sys.executable).with_name("lint-imports")
@@ -56,9 +44,11 @@ def test_imports_point_down_only():
 
 
 def test_no_file_imports_in_a_circle():
-    graph = {name: imported(path) - {name} for name, path in FILES.items()}
+    """Inside functions neither; imports for type checks do not count."""
+    graph = grimp.build_graph("lrlab", exclude_type_checking_imports=True, cache_dir=None)
+    files = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
     try:
-        graphlib.TopologicalSorter(graph).prepare()
+        graphlib.TopologicalSorter(files).prepare()
     except graphlib.CycleError as error:
         pytest.fail(" -> ".join(reversed(error.args[1])))
 

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 import re
 import subprocess
 import sys
@@ -70,7 +71,7 @@ def test_values_and_texts_are_read(given_values, expected):
 def test_bad_values_get_one_sentence(given_values, sentence):
     with pytest.raises(InputError) as caught:
         settle(declared(example), given_values)
-    assert str(caught.value) == sentence
+    assert str(caught.value) == str(pickle.loads(pickle.dumps(caught.value))) == sentence
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -104,8 +105,10 @@ def lock(path):
 
 def test_a_locked_store_is_waited_for(path, lock):
     with Store(path) as store:
+        # So that nothing is imported while the store is locked.
+        run(replace(SWEEP, trials=1), store, LocalResults)
         threading.Timer(0.5, lock().close).start()
-        assert run(SWEEP, store, LocalResults).computed == TOTAL
+        assert run(SWEEP, store, LocalResults).computed == TOTAL - TOTAL // 20
 
 
 @pytest.mark.slow
