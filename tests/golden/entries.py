@@ -1,4 +1,4 @@
-"""The entries of golden numbers: solvers on models, theory, claims of papers.
+"""The entries of golden numbers: solvers on models, theory, claims of papers, addresses of pages, sweeps.
 
 `wanted` names every entry. A name such as `low-rank/gnimc/rank-one-sensing/hard` begins with its file; a pattern
 selects the entries of a family, a solver or a model.
@@ -6,15 +6,19 @@ selects the entries of a family, a solver or a model.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
+from unittest import mock
 
 import numpy as np
+from streamlit.testing.v1 import AppTest
 
 from benchmarks import ship
 from lrlab import aliases, catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, declared
 from lrlab.presets import shipped
+from lrlab.presets import sweeps as library
 from lrlab.presets.result import lines
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.job import Job, make_job
@@ -22,6 +26,11 @@ from lrlab.runs.run import Trial, run_job
 from lrlab.runs.theory import described
 from lrlab.solver_entry import SolverEntry
 from lrlab.spectra import moments, pairwise
+from lrlab.sweeps import toml
+from lrlab.ui.shared import code
+from lrlab.ui.spectrum.plan import python_script
+from lrlab.ui.sweep import sweep_offers
+from lrlab.ui.sweep.sweep_controls import of_sweep_page
 
 Values = dict[str, Any]
 HARD: dict[str, Values] = {
@@ -84,6 +93,41 @@ SPECTRA: dict[str, tuple[Values, str, list[float]]] = {
     "phase-retrieval": ({}, "ratio", [1.5, 6.0]),
 }
 """Spec, axis and positions of predicted eigenvalues."""
+ADDRESSES: dict[str, tuple[str, dict[str, str]]] = {
+    "first": ("converge", {}),
+    "digit": ("converge", {"truth": "digit-3", "p": "64", "n": "6000"}),
+    "options": ("converge", {"model": "rank-one-sensing", "m": "700", "solvers": "gauss-newton,altmin", "tol": "1e-6"}),
+    "phase": ("converge", {"model": "phase-retrieval", "field": "real", "m": "300", "noise": "0.1", "seed": "7"}),
+    "labels": ("converge", {"model": "multilabel", "solvers": "leml-squared,plst", "max_iter": "50"}),
+    "network": ("converge", {"model": "polynomial-network", "condition": "10", "signs": "mixed"}),
+    "spectrum": (
+        "spectrum",
+        {"model": "one-bit-phase-retrieval", "axis": "ratio", "from": "20", "to": "100", "points": "4"},
+    ),
+    "line": ("transition", of_sweep_page({"model": "one-bit-sensing", "trials": "3", "x-axis": "noise"})),
+    "several": (
+        "transition",
+        of_sweep_page({"model": "inductive-completion", "x-axis": "observed", "x-values": "0.01,0.02,0.05"}),
+    ),
+    "plane": ("transition", {"model": "rank-one-sensing", "trials": "5"}),
+}
+"""Pages with their addresses."""
+SWEEPS = {
+    "list": 'model = "one-bit-sensing"; solvers = ["pairwise-moment", "marginal-mean"]; trials = 3; seed = 4; '
+    "spec = { p = 10 }; axes = { n = [100, 200, 400], noise = [0.1, 1.0] }",
+    "span": 'model = "phase-retrieval"; solvers = ["wirtinger-flow"]; trials = 2; '
+    'axes = { ratio = { from = 2, to = 8, steps = 5, spacing = "log" } }',
+    "refused": 'model = "rank-one-sensing"; solvers = ["gauss-newton", "altmin"]; trials = 2; '
+    "spec = { d1 = 12, d2 = 9 }; axes = { rank = [1, 5], per-freedom = [1.0, 1.5, 3.0] }; settings = { max_iter = 40 }",
+    "adaptive": 'model = "inductive-completion"; solvers = ["gnimc"]; trials = 10; adaptive = true; tolerance = 2; '
+    'axes = { observed = { from = 0.005, to = 0.05, steps = 6, spacing = "log" }, rank = [1, 2, 4] }',
+    "success": 'model = "multilabel"; solvers = ["leml-squared", "plst"]; trials = 2; '
+    'success = { metric = "auc", above = 0.8 }; axes = { observed = [0.2, 1.0] }',
+}
+"""Further definitions of sweeps: TOML with ; for line ends."""
+
+
+PAGES = Path(__file__).parents[2] / "pages"
 ITERATES = 20
 """Number of first iterates of a run whose objective and error are recorded."""
 LONGEST_SECONDS, PRESET_SECONDS = 1.5, 1.0
@@ -138,7 +182,10 @@ def wanted() -> dict[str, Entry]:
             entries[f"theory/best/{model}/{number}"] = Entry(best, (catalog.spec(model, **values),))
     for model, (values, axis, at) in SPECTRA.items():
         entries[f"theory/eigenvalues/{model}"] = Entry(eigenvalues, (catalog.spec(model, **values), axis, at))
-    return entries
+    texts = {name: toml.to_toml(library.load(name).sweep) for name in library.names()}
+    texts |= {name: text.replace("; ", "\n") for name, text in SWEEPS.items()}
+    entries |= {f"sweeps/{name}": Entry(cells, (text,)) for name, text in texts.items()}
+    return entries | {f"pages/{one[0]}/{name}": Entry(opened, one) for name, one in ADDRESSES.items()}
 
 
 def solvers(model: str) -> list[SolverEntry]:
@@ -229,6 +276,31 @@ def eigenvalues(spec: Spec, axis: str, at: Sequence[float], recorded: Any) -> An
     """Return the predicted eigenvalues of a moment along an axis."""
     predict = pairwise.predictions if isinstance(spec, SingleIndexSpec) else moments.predictions
     return predict(spec, axis, at).to_dict("list")
+
+
+def opened(page: str, address: dict[str, str], recorded: Any) -> Any:
+    """Return the jobs that a page would run for an address, and the code that it shows for them."""
+    at, given = AppTest.from_file(str(PAGES / f"{page}.py"), default_timeout=120), []
+    at.query_params.update(address)
+    module = {"converge": "converge.run_controls", "spectrum": "shared.live"}.get(page, "sweep.sweep_run")
+    with mock.patch(f"lrlab.ui.{module}.buttons", lambda *asked, about=None, **more: given.append(about or asked[-1])):
+        at.run()
+    [asked] = given
+    if page == "converge":
+        jobs = [[job.solver, dict(job.options), job.limits._asdict()] for job in asked]
+        return {"spec": asked[0].spec.public_values(), "jobs": jobs, "code": [code.python(asked), code.shell(asked)]}
+    if page == "spectrum":
+        return {"spec": asked.spec.public_values(), "along": asked.along.values, "code": python_script(asked)}
+    written = [sweep_offers.python(asked), sweep_offers.shell(asked)]
+    return {"spec": asked.spec.public_values(), "jobs": len(asked.jobs), "code": written}
+
+
+def cells(text: str, recorded: Any) -> Any:
+    """Return the grid points of a sweep with the parameters that its axes decide; None for refused ones."""
+    sweep = toml.parse(text)
+    decided = [cell.job and [cell.job.spec.values()[name] for name in sweep.decided] for cell in sweep.cells]
+    rows = [[dict(cell.axes), cell.solver] for cell in sweep.cells]
+    return {"cells": rows, "decided": decided, "total": sweep.total, "written": toml.to_toml(sweep)}
 
 
 def plain(value: Any) -> Any:
