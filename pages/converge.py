@@ -29,8 +29,8 @@ def runs() -> None:
         run_controls.buttons(link, settings.jobs)
         room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
         with st.popover("Metric and axes"):
-            curves = settings.choose_curves()
-    live.follow("converge", settings.draw, results_view.live_parts(curves))
+            settings.choose_curves()
+    live.follow("converge", settings.draw, results_view.live_parts(settings.curves))
     settings.follow_sliders()
     results_view.refine()
     link.write()

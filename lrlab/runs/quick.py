@@ -46,14 +46,8 @@ def quick_run(quick: Quick) -> Trace | None:
 
     The last iterate has all scores; the others may lack scores that take long and are not plotted.
     """
-    began, deadline = time.perf_counter(), time.thread_time() + QUICK_SECONDS
-
-    def cancelled() -> bool:
-        # The clock of the processor is a call of the system: it is read once the other one has come so far.
-        return time.perf_counter() - began > QUICK_SECONDS and time.thread_time() > deadline
-
-    line = _Line(quick.measure)
-    trace = run_job(quick.job, cancelled=cancelled, newest=line)
+    deadline, line = time.thread_time() + QUICK_SECONDS, _Line(quick.measure)
+    trace = run_job(quick.job, cancelled=lambda: time.thread_time() > deadline, newest=line)
     trace.rows[:0] = [row for row in line.rows if row["iteration"] < trace.iterations]
     trace.history.clear()
     return None if trace.stop is Stop.CANCELLED else trace

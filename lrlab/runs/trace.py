@@ -49,14 +49,14 @@ class Trace:
     """
 
     job: Job
-    rows: list[Row] = field(default_factory=list, repr=False)
-    history: list[tuple[int, Estimate]] = field(default_factory=list, repr=False)
-    estimate: Estimate | None = field(default=None, repr=False)
+    rows: list[Row] = field(default_factory=list)
+    history: list[tuple[int, Estimate]] = field(default_factory=list)
+    estimate: Estimate | None = None
     stop: Stop | None = None
     note: str = ""
-    stride: int = field(default=1, repr=False)
-    intervals: Intervals | None = field(default=None, repr=False)
-    seconds: float = field(default=0.0, repr=False)
+    stride: int = 1
+    intervals: Intervals | None = None
+    seconds: float = 0.0
 
     def record(self, row: Row, iterate: Iterate, intervals: Intervals | None) -> None:
         """Add an iterate."""

@@ -19,12 +19,11 @@ from lrlab.engine.calls import SHORT_SECONDS, next_call
 from lrlab.engine.engine import Engine, on_workers
 from lrlab.engine.live import SEND_SECONDS, IterateSender
 from lrlab.engine.messages import BatchDone, Failed, Failure, Inbox
-from lrlab.engine.results import LocalResults, Together, WorkerResults, collect, compute_requests
-from lrlab.engine.solve import solve
+from lrlab.engine.results import LocalResults, Together, WorkerResults, collect
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
+from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.run import blas, blas_threads
 from lrlab.runs.trace import Trace
 from tests.waiting import PATIENCE, until
@@ -114,25 +113,6 @@ def test_equal_requests_under_way_are_computed_once():
     asked.set()
     wait(requests, PATIENCE)
     assert len({id(request.result(0)) for request in requests}) < len(requests) and len(sent) < len(requests)
-
-
-@pytest.mark.parametrize(("measure", "left_out"), [("error", {"misfit"}), ("residual", {"misfit"}), ("misfit", set())])
-def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(
-    measure, left_out, monkeypatch
-):
-    job = make_job(SPEC, "pairwise-moment", tol=1e-12)
-    with monkeypatch.context() as slow_machine:
-        slow_machine.setattr("lrlab.runs.quick.QUICK_SECONDS", PATIENCE)
-        [quick] = compute_requests([(quick_run, Quick(job, measure))])
-    whole = solve(job.spec, job.solver, tol=1e-12)
-    rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
-    rows.append({k: v for k, v in whole.rows[-1].items() if k != "seconds"})
-    assert isinstance(quick, Trace) and not quick.history and quick.stop is whole.stop
-    found = [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows]
-    assert found == [row for row in rows if row["iteration"] in SCORED or row is rows[-1]] and len(found) < len(rows)
-    assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
-    slow = make_job(SPEC.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
-    assert compute_requests([(quick_run, Quick(slow, measure))]) == [None]
 
 
 JOB = make_job(lrlab.spec("one-bit-sensing", n=400, p=8), "pairwise-moment")

@@ -1,5 +1,6 @@
-"""Runs: their memory, how they end, and that only a run beaten by the truth is called a local minimum."""
+"""Runs: their memory, why and when they end, and that only a run beaten by the truth is called a local minimum."""
 
+import itertools
 import time
 
 import numpy as np
@@ -11,9 +12,12 @@ from lrlab.__main__ import main
 from lrlab.engine.messages import Failure
 from lrlab.engine.solve import solve
 from lrlab.protocol import Interrupted, Iterate, Stop
+from lrlab.runs import theory
 from lrlab.runs.job import make_job, memory_limit, memory_words
-from lrlab.runs.run import NumericalBreakdown, Trial, run_job, run_traced, run_trial, trial_spec
+from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
+from lrlab.runs.run import NumericalBreakdown, Trial, drive, run_job, run_traced, run_trial, trial_spec
 from lrlab.runs.trace import Trace
+from tests.waiting import PATIENCE
 
 SIGNS = catalog.spec("one-bit-sensing")
 ERRORS = [np.linalg.LinAlgError("Singular matrix"), ZeroDivisionError("division by zero"), FloatingPointError()]
@@ -21,10 +25,15 @@ ERRORS = [np.linalg.LinAlgError("Singular matrix"), ZeroDivisionError("division 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 def test_a_numerical_error_in_a_solver_is_one_sentence_and_ends_the_shell_with_status_1(error, capsys):
+    before = []
+
     def broken(problem, *, rng):
-        yield Iterate(np.ones(problem.shape[1]))
+        yield from before
         raise error
 
+    with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 0 iterations "):
+        run_job(make_job(SIGNS, broken))
+    before.append(Iterate(np.ones(SIGNS.p)))
     with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 1 iteration ") as info:
         run_job(make_job(SIGNS, broken))
     assert Failure.of(info.value).sentence == str(info.value)
@@ -39,6 +48,7 @@ def test_a_numerical_error_in_a_solver_is_one_sentence_and_ends_the_shell_with_s
         ([0.3, 0.08, np.nan, 1.41, 0.08], "The error rose from 0.08 to 1.4 at iteration 4, and fell again."),
         ([0.3, 0.08, 1.41, 1.4], ""),
         ([1.2, 0.5, 0.9, 0.4], ""),
+        ([0.25, 0.75, 0.25], ""),
         ([0.1, 1e-9, 1e-4, 1e-9], ""),
         ([np.nan, np.nan], ""),
         ([], ""),
@@ -46,7 +56,7 @@ def test_a_numerical_error_in_a_solver_is_one_sentence_and_ends_the_shell_with_s
 )
 def test_an_error_that_rises_and_falls_again_is_said(errors, words):
     rows = [{"iteration": k, "error": error} for k, error in enumerate(errors, 1)]
-    assert Trace(make_job(catalog.spec("one-bit-sensing"), "biht"), rows).swing == words
+    assert Trace(make_job(SIGNS, "biht"), rows).swing == words
 
 
 def test_a_run_without_an_iterate_says_how_long_it_ran():
@@ -57,9 +67,44 @@ def test_a_run_without_an_iterate_says_how_long_it_ran():
 
     job = make_job(SIGNS, late)
     trace = run_job(job)
+    with pytest.raises(InputError, match="link must be that of a direction"):
+        _ = trace.link
     ran = f"{trace.seconds:.3g} s, before the first iterate: raise max_seconds"
     assert trace.seconds > 0.0 and trace.ending.startswith(f"Stopped at the time limit after {ran}")
     assert run_trial(Trial(job, 0)).seconds > 0.0
+
+
+@pytest.mark.parametrize(("measure", "left_out"), [("error", {"misfit"}), ("residual", {"misfit"}), ("misfit", set())])
+def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(
+    measure, left_out, monkeypatch
+):
+    job = make_job(SIGNS.replace(n=400, p=10), "pairwise-moment", tol=1e-12)
+    with monkeypatch.context() as slow_machine:
+        slow_machine.setattr("lrlab.runs.quick.QUICK_SECONDS", PATIENCE)
+        quick = quick_run(Quick(job, measure))
+    whole = solve(job.spec, job.solver, tol=1e-12)
+    rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
+    rows.append({k: v for k, v in whole.rows[-1].items() if k != "seconds"})
+    assert isinstance(quick, Trace) and not quick.history and quick.stop is whole.stop
+    found = [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows]
+    assert found == [row for row in rows if row["iteration"] in SCORED or row is rows[-1]] and len(found) < len(rows)
+    assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
+    slow = make_job(SIGNS.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
+    assert quick_run(Quick(slow, measure)) is None
+
+
+def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
+    below = solve(lrlab.spec("one-bit-sensing", n=40, p=20, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
+    above = solve(lrlab.spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
+    assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
+    assert "do not help at this n/p, since the overlap of this method tends to 0 asymptotically." in below.ending
+
+
+def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
+    trace = solve(lrlab.spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
+    expected = theory.exact_predictions(trace.job)["predicted_overlap"]
+    expected_words = f"tends to 0 asymptotically; at this n and p it is {expected:.2g} on average"
+    assert expected > 0.3 and expected_words in trace.ending
 
 
 def test_trials_end_by_the_time_of_the_processor_and_live_runs_by_that_of_the_wall(monkeypatch):
@@ -88,12 +133,77 @@ def test_a_run_interrupted_while_its_first_iterate_is_scored_has_no_rows(monkeyp
     assert (trace.stop, trace.rows) == (Stop.TIMEOUT, [])
 
 
+def iterates(*states, after=None, ending=None):
+    for objective, residual, *entry in states:
+        yield Iterate(np.array(entry or [0.0]), objective=objective, residual=residual)
+    if after:
+        raise after
+    return ending
+
+
+def endless(objective=1.0, residual=1.0):
+    return (Iterate(np.ones(2), objective=objective, residual=residual) for _ in itertools.count())
+
+
+@pytest.mark.parametrize(
+    ("source", "settings", "stop", "count"),
+    [
+        (iterates((3.0, 1.0), (2.0, 1e-9), (1.0, 1e-9)), {}, Stop.CONVERGED, 2),
+        (iterates((3.0, 1.0)), {}, Stop.FINISHED, 1),
+        (iterates((3.0, 1.0), ending=Stop.STALLED), {}, Stop.STALLED, 1),
+        (iterates((3.0, 1.0), ending=Stop.CONVERGED), {}, Stop.CONVERGED, 1),
+        (endless(), {"max_iter": 7}, Stop.MAX_ITER, 7),
+        (endless(), {"max_seconds": 0.0}, Stop.TIMEOUT, 1),
+        (endless(), {"cancelled": lambda: True}, Stop.CANCELLED, 1),
+        (iterates((1.0, 1.0), (1e9, 1.0), (1e12, 1.0)), {}, Stop.DIVERGED, 2),
+        (iterates((1.0, 1.0), (np.nan, 1.0)), {}, Stop.NONFINITE, 1),
+        (iterates((1.0, 1.0), (1.0, 1.0, np.nan)), {}, Stop.NONFINITE, 1),
+        (iterates((1.0, None), after=Interrupted(Stop.TIMEOUT)), {}, Stop.TIMEOUT, 1),
+    ],
+)
+def test_every_way_to_end(source, settings, stop, count):
+    watched = []
+    assert drive(source, lambda *row: watched.append(row), **settings) is stop
+    assert [row[0] for row in watched] == list(range(1, count + 1))
+
+
+def test_time_spent_watching_is_not_solver_time():
+    seconds, now = [], [0.0]
+
+    def solver():
+        while True:
+            now[0] += 1.0
+            yield Iterate(np.ones(2))
+
+    def watch(iteration, spent, iterate):
+        now[0] += 100.0
+        seconds.append(spent)
+
+    drive(solver(), watch, max_iter=4, clock=lambda: now[0])
+    assert seconds == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
+    def arrays():
+        yield np.zeros(3)
+
+    sentence = r"what arrays \(test_run.py\) yields must be an Iterate, got ndarray: yield Iterate\(estimate\)"
+    with pytest.raises(InputError, match=sentence):
+        drive(arrays(), lambda *of: None)
+
+
 @pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")
 @pytest.mark.parametrize("wrong", ["-1", "0", "-0", "1e-12", "nan", "inf", "many", ""])
 def test_a_limit_that_is_none_is_refused(monkeypatch, wrong):
     monkeypatch.setenv("LRLAB_MEMORY_GIB", wrong)
     with pytest.raises(InputError, match="LRLAB_MEMORY_GIB must be a number of GiB above 0.*unset it"):
         memory_limit()
+
+
+def test_what_fits_at_no_size_is_refused(monkeypatch):
+    monkeypatch.setenv("LRLAB_MEMORY_GIB", "1e-6")
+    with pytest.raises(InputError, match="^memory must be at most 1.0 KiB, got 689 KiB: make the problem smaller$"):
+        make_job(SIGNS, "sir")
 
 
 def test_sizes_are_in_units_of_which_there_is_one():

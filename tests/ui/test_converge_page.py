@@ -9,12 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lrlab import catalog, solve, spec
+from lrlab import catalog, spec
 from lrlab.__main__ import main
 from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
-from lrlab.runs import theory
 from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, place, words
 from tests.waiting import PATIENCE, until
 
@@ -194,20 +193,6 @@ def test_phase_retrieval_names_its_signal_and_says_what_a_mark_is():
     assert "real or the imaginary part of an entry" in words and "phase" in words
     short = opened("converge", model="phase-retrieval", p="10", m="100", solvers="gauss-newton")
     assert any("The real parts of all entries come first" in caption.value for caption in short.caption)
-
-
-def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
-    below = solve(spec("one-bit-sensing", n=100, p=40, noise=2.0), "pairwise-moment", max_iter=2, tol=0)
-    above = solve(spec("one-bit-sensing", n=4000, p=10), "pairwise-moment", max_iter=2, tol=0)
-    assert "raise max_iter" not in below.ending and "raise max_iter" in above.ending
-    assert "do not help at this n/p" in below.ending
-
-
-def test_where_the_limit_is_zero_the_end_of_a_run_says_what_is_expected_at_its_own_size():
-    trace = solve(spec("custom-link", n=3000, p=5), "pairwise-moment", max_iter=2, tol=0)
-    expected = theory.exact_predictions(trace.job)["predicted_overlap"]
-    expected_words = f"tends to 0 asymptotically; at this n and p it is {expected:.2g} on average"
-    assert expected > 0.3 and expected_words in trace.ending
 
 
 def test_excess_risk_is_offered_where_it_exists():

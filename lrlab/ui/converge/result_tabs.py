@@ -113,9 +113,8 @@ def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
     if run.state == "failed":
         words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
     else:
-        stop = trace.ending if trace and trace.stop else STATES.get(run.state, "")
-        said = (stop, trace.note, trace.swing) if trace else (stop,)
-        words, mark = escape(" ".join(part for part in said if part)), ""
+        stop = trace.ending if trace.stop else STATES.get(run.state, "")
+        words, mark = escape(" ".join(part for part in (stop, trace.note, trace.swing) if part)), ""
     if run.state == "running" and run.progress and not row:
         words = f"Reading the data: {100 * run.progress:.0f}%."
     words = " ".join(part for part in (words, run.job.given) if part)

@@ -39,11 +39,10 @@ class RunSettings:
             self.link, self.model, self.spec, self.limits, default=usual, recommended=3
         )
 
-    def choose_curves(self) -> CurveSettings:
-        """Show the controls of the curves, and return their values."""
+    def choose_curves(self) -> None:
+        """Show the controls of the curves."""
         self._absent = run_controls.absent_measures(self.model, self.spec)
         self.curves = run_controls.choose(self.link, self.model, self.spec)
-        return self.curves
 
     def draw(self) -> None:
         """Draw the run that the page follows, or the settings before the first one."""
