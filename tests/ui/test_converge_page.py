@@ -3,7 +3,9 @@
 import base64
 import json
 import shlex
+from concurrent.futures import Future
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +13,18 @@ import pytest
 
 from lrlab import catalog, spec
 from lrlab.__main__ import main
+from lrlab.engine.live import LiveRun
+from lrlab.engine.messages import Failure
 from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared
+from lrlab.runs import theory
+from lrlab.runs.job import make_job
+from lrlab.runs.quick import quick_run
+from lrlab.runs.run import run_job
+from lrlab.ui.converge import dragged
+from lrlab.ui.converge.results_view import live_parts, message, shown
+from lrlab.ui.converge.run_controls import CurveSettings
 from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, place, words
 from tests.waiting import PATIENCE, until
 
@@ -78,6 +89,62 @@ def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
     at.button(key="converge-new").click().run()
     assert at.session_state["converge:run"].runs[0].job.spec.seed == 1 and at.query_params["seed"] == "1"
     at.session_state["converge:run"].cancel()
+
+
+CURVES = CurveSettings("error", "iteration", log_y=True)
+
+
+def test_figures_are_sent_when_iterates_arrive_and_a_pinned_run_stays_under_the_next_one():
+    at = finished(opened_run(), "converge")
+    update, run = live_parts(CURVES), at.session_state["converge:run"]
+    sent = [update(run), update(run)]
+    assert "converge.curves" in sent[0] and "converge.curves" not in sent[1] and "converge.cards" in sent[1]
+    at.button(key="converge-pin").click().run()
+    at = finished(at, "converge")
+    names = [line.get("name") for line in figure(at, "converge-curves")["data"]]
+    assert {"Pairwise moment", "Pairwise moment, pinned"} <= {*names}
+
+
+def test_a_card_says_what_a_run_waits_for():
+    run = LiveRun(make_job(spec("one-bit-sensing", n=400, p=8), "sir"))
+    for state, progress, said in (
+        ("waiting", 0.0, "Waiting for a free worker."),
+        ("running", 0.0, "Running."),
+        ("running", 0.4, "Reading the data: 40%."),
+        ("done", 0.4, ""),
+    ):
+        run.state, run.progress = state, progress
+        looks, parts = shown(CURVES, [run])
+        assert f"<p>{said}</p>" in parts["converge.cards"]
+    title = run.job.entry.title
+    assert message(looks, "error") == f"error of {title}: nothing is run yet"
+    run.trace = run_job(run.job)
+    said = f"{title}: error {run.trace.metrics['error']:.2g} after 1 iteration"
+    assert message(shown(CURVES, [run])[0], "error").startswith(said)
+
+
+def test_late_solvers_keep_their_last_curves_pale_while_a_slider_moves_and_theory_follows(monkeypatch):
+    quick, failing, late, new = (
+        make_job(spec("one-bit-sensing", n=413, p=9), solver)
+        for solver in ("pairwise-moment", "marginal-mean", "sir", "save")
+    )
+    last = LiveRun(late)
+    last.trace = run_job(late)
+    values = {quick: theory.described(np.full(9, 0.25)), failing: Failure("It failed.")}
+
+    def submit(function, item):
+        future = Future()
+        if function is quick_run:
+            future.set_result(function(item) if item.job in values else None)
+        else:
+            future.set_result(values.get(item, {}))
+        return future
+
+    monkeypatch.setattr(dragged, "together", SimpleNamespace(submit=submit))
+    parts = dragged.Dragged(CURVES, [quick, failing, late, new], [last])(quick.spec)
+    names = [line.name for line in parts["converge.curves"].data]
+    assert "Pairwise moment" in names and f"{late.entry.title} (after release)" in names
+    assert theory.predictions(quick)["predicted_overlap"] == 0.25
 
 
 def test_recommended_solvers_come_first_and_those_that_do_not_apply_share_a_line():
