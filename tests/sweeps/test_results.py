@@ -56,6 +56,7 @@ def test_the_table_of_pages_says_what_the_table_of_the_shell_says(swept):
             assert row["successes"] == cell["successes"] and [row["low"], row["high"]] == cell["interval"]
             quartiles = [row[name] for name in ("lower_quartile", "median", "upper_quartile")]
             assert quartiles == cell["metrics"]["overlap"]
+            assert "predicted_overlap" not in cell["metrics"], "a table does not wait for theory"
     finished = swept.results(SWEEP.cells[-1].job).values()
     values = np.array([trial.scores["overlap"] for trial in finished])
     assert row["mean"] == values.mean() and row["spread"] == values.std(ddof=1)
@@ -89,7 +90,10 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
     assert set(found[["noise", "solver"]].itertuples(index=False, name=None)) == places
     assert found["half"].between(20, 40).all()
     words = midpoint_words(SWEEP, found)
-    assert len(words) == 3 and all("95% interval" in one and " at ratio = " in one for one in words)
+    assert len(words) == 3 and all(" at ratio = " in one for one in words)
+    assert all(f"(95% interval {low:.4g} to " in one for low, one in zip(found["low"], words, strict=True))
+    words = midpoint_words(SWEEP, found.assign(high=math.inf))
+    assert all(one.endswith(" to beyond the axis).") for one in words)
     assert "half succeed at noise = 0.1 at ratio = " in words[0]
     along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
     assert list(midpoints(along, SweepResults(along).table("error")).columns)[0] == "solver"
@@ -136,11 +140,14 @@ def test_the_interval_of_a_midpoint_covers_it():
 def test_a_midpoint_between_failures_and_successes_has_a_finite_interval():
     found = fitted([1, 2, 3, 4], [0, 0, 5, 5], [5] * 4)
     assert found.value == pytest.approx(2.5) and 1.5 < found.low < 2.2 and 2.8 < found.high < 3.5
+    assert found.low + found.high == pytest.approx(5.0)
     turned = fitted([1, 2, 3, 4], [5, 5, 0, 0], [5] * 4)
     assert turned == pytest.approx(found)
     wide = fitted([1, 10, 100, 1000], [0, 0, 5, 5], [5] * 4, "log")
     assert np.log10(wide) + 1 == pytest.approx(np.array(found))
     assert fitted([1, 2, 3, 4], [0, 2, 1, 3], [5] * 4).high == math.inf, "it may lie beyond the places"
+    gap = fitted([1, 2, 3, 100], [0, 0, 0, 5], [5] * 4)
+    assert gap.value == pytest.approx(51.5, abs=0.5), "in the middle of what nobody tried"
     for nothing in ([0] * 4, [5] * 4):
         assert fitted([1, 2, 3, 4], nothing, [5] * 4) is None
 

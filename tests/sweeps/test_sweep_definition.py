@@ -253,7 +253,7 @@ def test_a_sweep_without_a_store_prints_its_table_and_keeps_nothing(engine, tmp_
     [
         (lrlab.spec("phase-retrieval", p=20, noise=0.01), {"ratio": [4, 8, 40]}, 0.03),
         (lrlab.spec("phase-retrieval", p=20, noise=0.01, data="intensity"), {"ratio": [6]}, 0.03),
-        (lrlab.spec("phase-retrieval", p=20, m=200), {"noise": [0.001, 0.05]}, 0.15),
+        (lrlab.spec("phase-retrieval", p=20, m=200), {"noise": [0.001, 0.05], "ratio": [10]}, 0.15),
         (lrlab.spec("coded-diffraction", side=12, photons=100), {"masks": [8]}, 0.15),
         (lrlab.spec("coded-diffraction", side=12), {"photons": [30]}, 0.274),
         (lrlab.spec("phase-retrieval", p=20), {"ratio": [4]}, 1e-3),

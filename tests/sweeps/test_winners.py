@@ -37,6 +37,9 @@ def trials(*errors, seconds=None, n=16, spread=0.3, level=0.5):
 def test_a_solver_wins_by_paired_errors_and_not_without_the_pairs():
     errors, solved, seconds = trials(0.1, 0.14, 0.2, spread=0.05)
     assert winners.compare(errors, solved, seconds).left.tolist() == [True, False, False]
+    # A solver that was dropped early is compared on its own trials.
+    dropped = np.where(np.arange(16) < [[16], [16], [4]], seconds, np.nan)
+    assert winners.compare(errors, solved, dropped).left.tolist() == [True, False, False]
     # The same errors on other data: they vary by more than they differ.
     errors[1:] = np.roll(errors[1:], 5, axis=1)
     assert winners.compare(errors, solved, seconds).left.tolist()[:2] == [True, True]
@@ -89,7 +92,7 @@ def filled(sweep, score, n=16):
         made = {}
         for number in range(n):
             error, seconds = score(job, number)
-            scores = {"error": error, "weakest_error": error}
+            scores = {"error": error, "weakest_error": error, "overlap": 1.0 - error}
             made[Trial(job, number)] = TrialResult(number, "CONVERGED", 3, seconds, scores)
         results.add(made)
     return results
@@ -112,6 +115,16 @@ def test_the_sentence_names_clear_winners_with_counts_and_the_region():
         "Gauss-Newton is most accurate at 4 of 6 points, above all for rank ≤ 2. Other solvers win at 2. "
         "At 6 of 12 points nobody succeeds."
     )
+
+    def but_for_one(job, number):
+        return (
+            known_winners(job.on(job.spec.replace(rank=1)), number) if job.spec.m > 120 else known_winners(job, number)
+        )
+
+    wide = replace(sweep, axes={**GRID, "m": [40, 80, 120, 160, 200]})
+    assert winners.winners_of(filled(wide, but_for_one)).sentence.startswith(
+        "Gauss-Newton is most accurate at 8 of 9 points. "
+    )
     ties = winners.winners_of(filled(sweep, lambda job, k: (0.05 * (1 + 0.3 * math.sin(k * len(job.solver))), 1.0)))
     assert ties.sentence == "At 12 of 12 points no winner is clear after up to 16 trials."
     # All of these know the rank but the nuclear norm.
@@ -123,6 +136,14 @@ def test_the_sentence_names_clear_winners_with_counts_and_the_region():
         ("gauss-newton", "altmin"),
         ("altmin", "gauss-newton"),
     }
+
+
+def test_without_a_rule_of_success_it_is_to_pass_the_level_of_the_metric():
+    axes = {"noise": [0.1, 0.2], "n": [900]}
+    signs = Sweep(spec=lrlab.spec("one-bit-sensing"), axes=axes, solvers=["sir", "marginal-mean"], trials=16)
+    score = {"sir": 0.1, "marginal-mean": 0.2}
+    made = winners.winners_of(filled(signs, lambda job, k: (score[job.solver] * (1 + 0.01 * math.sin(k)), 1.0)))
+    assert signs.success is None and [one.best for one in made.outcomes] == [("sir",)] * 2
 
 
 def enumerated(weights):
@@ -241,8 +262,9 @@ def test_a_table_of_a_race_says_who_wins_and_draws_it():
     assert made.sentence and made.sentence in table._repr_html_()
     assert "<strong>" in table._repr_html_() and "<strong>" not in table.iloc[:0]._repr_html_()
     assert lrlab.map(table).data[-1].type == "heatmap"
-    with pytest.raises(lrlab.InputError, match="two axes"):
-        lrlab.winners(lrlab.sweep(SPEC, {"m": [60]}, SOLVERS[:2], trials=1, start=LocalResults))
+    for axes, solvers in (({"m": [60]}, SOLVERS[:2]), (few, SOLVERS[:1])):
+        with pytest.raises(lrlab.InputError, match="two axes"):
+            lrlab.winners(lrlab.sweep(SPEC, axes, solvers, trials=1, start=LocalResults))
 
 
 @pytest.mark.parametrize("model", ["one-bit-sensing", "compressed-sensing", "multilabel", "one-bit-completion"])
