@@ -32,9 +32,9 @@ series = [
   { label = "full", solver = "binary-relevance", full_rank = true },
 ]
 panels = [
+  { title = "nothing", metric = "auc", axis = "share", rows = { data = "forest" } },
   { title = "over the rank", metric = "precision@3", axis = "share", rows = { data = "meadow" } },
   { title = "one rank", metric = "auc", axis = "data", rows = { share = 0.5 } },
-  { title = "nothing", metric = "auc", axis = "share", rows = { data = "forest" } },
 ]
 [paper]
 columns = ["data", "series", "share", "observed", "precision@3", "auc"]
@@ -93,6 +93,7 @@ def test_our_numbers_stand_beside_the_paper_s(folder):
     plan = table.plan(read("small", TEXT), data=folder)
     result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     assert len(plan.items) == 6, "forest is not there"
+    assert [panel.title for panel in result.panels] == ["over the rank", "one rank"]
     keys = ["series", "share", "metric"]
     points = result.table.dropna(subset=keys).set_index(keys).sort_index()
     row, trials = points.loc[("LEML", 0.25, "precision@3")], result.trials

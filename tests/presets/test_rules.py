@@ -13,7 +13,7 @@ from lrlab.presets.evidence import Samples, interval
 X = [1.0, 2.0, 3.0, 4.0, 5.0]
 FAR = {"a": [1, 1, 1, 1, 1], "b": [9, 9, 9, 9, 9], "up": [1, 2, 4, 8, 16], "down": [16, 8, 4, 2, 1]}
 FAR |= {"bent": [1, 2, 4, 8, 2], "late": [9, 9, 1e-8, 1e-8, 1e-8], "flat": [1, 1, 1, 1, 1]}
-FAR |= {"line": X, "twice": [2 * x for x in X]}
+FAR |= {"line": X, "twice": [2 * x for x in X], "sinking": [1.045, 1.036, 1.027, 1.018, 1.0]}
 
 
 def held(trials, spread=0.01, numbers=FAR):
@@ -46,6 +46,7 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "rising", "series": ["up"]}, True),
         ({"rule": "falling", "series": ["up"]}, False),
         ({"rule": "rising", "series": ["bent"]}, False),
+        ({"rule": "rising", "series": ["sinking"]}, False),
         ({"rule": "rising", "series": ["flat"]}, None),
         ({"rule": "rising", "series": ["up", "down"]}, False),
         ({"rule": "rising", "series": ["up"], "to": 2}, None),
@@ -117,11 +118,13 @@ def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
         ({"rule": "decays", "series": ["short"], "level": 3.0}, "not decided"),
         ({"rule": "decays", "series": ["power"], "level": 3.0}, "reproduced"),
         ({"rule": "decays", "series": ["power"], "level": 1.0}, "not reproduced"),
+        ({"rule": "decays", "series": ["ones"], "level": 0.0}, "reproduced"),
     ],
 )
 def test_a_claim_whose_size_differs_agrees_in_direction_and_a_short_range_shows_no_shape(rule, word):
     samples = held(20, 0.005)
     powers = {"power": {x: np.full(4, x**2) for x in (1.0, 3.0, 9.0)}, "short": {x: np.full(4, x**2) for x in X}}
+    powers["ones"] = {x: np.ones(4) for x in X}
     assert claims.judge(rule, samples._replace(values={**samples.values, **powers})).word == word
 
 

@@ -11,7 +11,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
-from lrlab.lowrank import LowRank
+from lrlab.lowrank import LowRank, from_dense
 from lrlab.protocol import Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import labels as label_tables
@@ -121,6 +121,8 @@ def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, 
     assert only.objective == pytest.approx((((Y - scores) ** 2).sum() + weight * (Z**2).sum()) / 2)
     again = (Affine if centred else LowRank).restored(only.estimate.arrays())
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
+    small = from_dense(1e-14 * Z)
+    assert 1e14 * small.scores(X)(slice(None)) == pytest.approx(X @ Z), "whatever the unit of the features"
 
 
 @pytest.mark.parametrize("observed", [0.3, 0.02], ids=["all scores of a block", "scores of entries"])

@@ -11,7 +11,7 @@ from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, One
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.message_passing import State, iterations
-from lrlab.solvers.single_index.gamp import gamp, predict_iterations
+from lrlab.solvers.single_index.gamp import gamp, predict_iterations, surprise
 from lrlab.solvers.single_index.index_links import KINDS, SMOOTH, Rows
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -49,6 +49,11 @@ def test_an_iteration_is_that_of_rangan():
     assert after.b == pytest.approx(mean) and after.V == pytest.approx(rest)
     assert after.w == pytest.approx(X @ mean - rest * g)
     assert now.log_chance == pytest.approx(norm.logcdf(y * w / s))
+    # By the mean and variance of log P over both responses; a nat per unknown, here of 12, is not surprising.
+    P = norm.cdf(np.outer(w / s, [1, -1]))
+    mean, squares = (P * np.log(P)).sum(axis=1), (P * np.log(P) ** 2).sum(axis=1)
+    excess = (mean - now.log_chance).sum() / np.sqrt((squares - mean**2).sum())
+    assert surprise(problem, now, 0.4) == pytest.approx(excess) and excess > 0
 
 
 @pytest.mark.slow
@@ -71,8 +76,11 @@ def test_near_a_threshold_no_curve_is_predicted():
 
 def test_a_sparse_prior_is_used_where_entries_are_limited():
     problem = OneBitSensing(n=600, p=600, sparsity=30).build()
-    sparse, dense = (problem.score(iterates(problem, 30, kept=k)[-1].estimate)["overlap"] for k in (0, 600))
-    assert sparse > 0.9 > 0.6 > dense
+    sparse, dense = (iterates(problem, 30, kept=k) for k in (0, 600))
+    overlaps = [problem.score(ends[-1].estimate)["overlap"] for ends in (sparse, dense)]
+    assert overlaps[0] > 0.9 > 0.6 > overlaps[1]
+    assert sparse[0].note.endswith("; sparse prior, rate 0.05 of the entries.")
+    assert dense[0].note.endswith("; Gaussian prior.")
 
 
 def test_a_state_that_the_responses_contradict_is_said_to_be_wrong():
