@@ -11,7 +11,7 @@ from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, One
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.message_passing import State, iterations
-from lrlab.solvers.single_index.gamp import gamp, predict_iterations, surprise
+from lrlab.solvers.single_index.gamp import gamp, predict_iterations, starts, surprise
 from lrlab.solvers.single_index.index_links import KINDS, SMOOTH, Rows
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -87,6 +87,9 @@ def test_a_state_that_the_responses_contradict_is_said_to_be_wrong():
     trace = lrlab.solve(OneBitPhaseRetrieval(n=92, p=50, sparsity=3, threshold=0.3, seed=20004), "gamp")
     assert trace.metrics["overlap"] < 0.1 and trace.stop is Stop.STALLED
     assert "it is wrong" in trace.note and trace.rows[-1]["residual"] > 4.0
+    # Further initializations are on 4s and on s entries, if these are not all, and in two random directions.
+    problem, rng = OneBitPhaseRetrieval(n=92, p=20).build(), np.random.default_rng(0)
+    assert [len([*starts(problem, s / 20, rng)]) for s in (3, 5, 20)] == [5, 4, 3]
 
 
 @pytest.mark.parametrize(
