@@ -16,7 +16,6 @@ from lrlab.models.coded_diffraction import CodedDiffraction
 from lrlab.models.one_bit_completion import OneBitCompletion
 from lrlab.models.phase_retrieval import PhaseRetrieval, align_phase
 from lrlab.parameters import InputError
-from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.theory import sparse_limits
 from lrlab.theory.channels import answer
@@ -145,18 +144,6 @@ def efficiency(spec, bound, name, **options):
     """Return the root mean square error of a solver over some draws, as a multiple of the bound."""
     errors = [lrlab.solve(spec.replace(seed=seed), name, **options).metrics["error"] for seed in range(3)]
     return np.sqrt(np.mean(np.square(errors))) / bound
-
-
-SOLVERS = [entry.name for entry in catalog.solvers_for("coded-diffraction")]
-
-
-@pytest.mark.parametrize("name", SOLVERS)
-@pytest.mark.parametrize("code", ["phase", "octanary"])
-def test_images_are_recovered_from_exact_patterns(name, code):
-    spec = CodedDiffraction(side=24, truth="digit-2", code=code, seed=1)
-    trace = lrlab.solve(spec, name, max_iter=400)
-    assert trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-5
-    assert trace.rows[0]["error"] < 0.5, "a spectral start is near"
 
 
 def test_what_is_said_of_a_run():

@@ -15,6 +15,7 @@ from lrlab.parameters import InputError
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import run_job
+from lrlab.solvers.single_index.family import inverse_trace
 from lrlab.theory.hermite import answers_needed
 
 SPECS = [
@@ -134,6 +135,8 @@ def test_designs_have_their_moments(design):
     lag = np.abs(np.subtract.outer(range(4), range(4)))
     expected = (-0.7) ** lag if design == "correlated" else np.eye(4)
     assert np.cov(X.T) == pytest.approx(expected, abs=0.03)
+    if design == "correlated":
+        assert inverse_trace(4, -0.7) == pytest.approx(np.trace(np.linalg.inv(expected)))
     kurtosis = {"student": 6.0, "rademacher": 1.0}.get(design, 3.0)
     assert (X**4).mean() == pytest.approx(kurtosis, rel=0.15)
     assert (spec.replace(n=500).build().X == X[:500]).all(), "more measurements extend the data"

@@ -139,6 +139,9 @@ def test_directions_are_those_that_hold_while_the_other_axis_stays():
     assert found("phase-retrieval", {"p": [16, 32], "ratio": [3, 4]}) == (0, 1)
     assert found("inductive-completion", {"missing": [0.9, 0.95]}) == (-1, 0)
     assert found("one-bit-sensing", {"sparsity": [1, 5], "n": [60, 90]}, "nbiht") == (-1, 1)
+    # At threshold .7, p = 5 and n = 32,000 the pairwise moment succeeds in .10 of trials without noise, .95 at 1.
+    for model, along in (("one-bit-phase-retrieval", 0), ("custom-link", 0), ("one-bit-sensing", -1)):
+        assert found(model, {"noise": [0.0, 0.7, 1.4], "n": [500, 32_000]}, "pairwise-moment") == (along, 1)
     assert found("one-bit-sensing", {"sparsity": [0, 1, 5], "n": [60, 90]}, "nbiht") == (0, 1), "0 is all entries"
 
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
-from lrlab.solvers.single_index.class_moments import pair_moments
 from lrlab.theory import formula_link as formula
 from lrlab.theory import hermite
 from lrlab.theory.formula_link import FormulaLink, checked
@@ -132,21 +130,6 @@ def test_moments_are_the_integrals_they_are_defined_as(link):
 
         expected, _ = quad(integrand, -10, 10, points=breaks, limit=400, epsabs=1e-11)
         assert value == pytest.approx(expected, abs=2e-8)
-
-
-@pytest.mark.parametrize("spec", [
-    OneBitSensing(n=200_000, p=4, noise=0.5),
-    FlippedLogistic(n=200_000, p=4, flip=0.1, intercept=1.0),
-    OneBitPhaseRetrieval(n=200_000, p=4, threshold=1.0),
-    OneBitPhaseRetrieval(n=200_000, p=4, threshold=0.3, noise=0.2),
-], ids=repr)  # fmt: skip
-@pytest.mark.parametrize("pairs", ["consecutive", "all"])
-def test_lemma_3_2_and_corollary_3_3(spec, pairs):
-    """E[M/4] = phi b b^T + (1 - mu_0^2) I and E[M'/4] = -phi b b^T + (1 + mu_0^2) I."""
-    problem, (mu0, _, _), phi = spec.build(), spec.link_function.moments, spec.link_function.moments.phi
-    for M, sign in zip(pair_moments(problem, pairs), (1.0, -1.0), strict=True):
-        expected = sign * phi * np.outer(problem.truth, problem.truth) + (1 - sign * mu0**2) * np.eye(4)
-        assert np.abs(M - expected).max() < 0.03
 
 
 SLOPES = ("1", "100", "2e3", "1e4", "1e8")

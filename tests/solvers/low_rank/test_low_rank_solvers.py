@@ -99,9 +99,7 @@ NEAR = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "spec", "trials", "least"), NEAR, ids=lambda value: getattr(value, "model", str(value))
-)
+@pytest.mark.parametrize(("name", "spec", "trials", "least"), NEAR, ids=named)
 def test_matrices_are_recovered_close_to_the_degrees_of_freedom(name, spec, trials, least):
     traces = [solve(trial_spec(spec, trial), name) for trial in range(trials)]
     assert sum(trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10 for trace in traces) >= least

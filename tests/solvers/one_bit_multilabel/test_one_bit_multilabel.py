@@ -99,14 +99,6 @@ def test_estimates_have_their_rank_and_columns_of_length_one(solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("solver", [*SOLVERS, one_bit_leml])
-def test_labels_that_no_sample_has_do_no_harm(solver):
-    spec = OneBitMultilabel(m=30, d1=8, d2=200, rank=2, batches=3)
-    for W in run(solver, spec.build()):
-        assert np.isfinite(W.dense()).all() and np.isfinite(list(spec.build().score(W).values())).all()
-
-
-@pytest.mark.slow
 def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelihood_steps_do_not():
     spec = SPEC.replace(noise=0.5, batches=32)
     power, likelihood = (solve(spec, name).table["error"] for name in ("one-bit-power", "one-bit-likelihood"))

@@ -43,12 +43,15 @@ RECOVERED = [
         ("gauss-newton", {"loss": "intensity"}), ("gauss-newton", {"loss": "amplitude"}),
     )),
     *((name, SMALL.replace(m=640), {"start": start}) for name in SOLVERS for start in STARTS),
+    *((entry.name, CodedDiffraction(side=24, truth="digit-2", code=code, seed=1), {})
+      for entry in catalog.solvers_for("coded-diffraction") for code in ("phase", "octanary")),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "spec", "options"), RECOVERED, ids=str)
 def test_exact_data_are_recovered_in_every_way_from_every_initialization(name, spec, options):
-    trace = lrlab.solve(spec, name, max_iter=1500 if options else 200, **options)
+    trace = lrlab.solve(spec, name, max_iter=1500 if options else 400, **options)
+    assert spec.model != "coded-diffraction" or trace.rows[0]["error"] < 0.5, "a spectral start is near"
     assert trace.metrics["error"] < 1e-6 and trace.estimate.dtype == trace.problem.A.dtype
     assert options or (trace.stop is Stop.CONVERGED and trace.metrics["residual"] <= 1e-8)
 
@@ -99,9 +102,6 @@ def test_the_catalogue_refuses_and_predicts():
         assert prediction == expected | ({"limit_overlap": 1.0} if entry.name == "gamp" else {})
     with pytest.raises(InputError, match="m must be more than p = 32 for this solver, got 32: raise m or"):
         catalog.solvers_for("phase-retrieval")[0].refuse(SMALL.replace(m=32), {})
-
-
-# Hybrid input-output
 
 
 SPECS = [
@@ -219,8 +219,6 @@ def test_other_starts_predict_what_has_a_limit(start):
     options = OPTIMAL | {"start": start}
     expected = predict_iterations(spec, options, 5)
     assert len(expected) == (0 if start == "random" else 5)
-    trace = lrlab.solve(spec, "gamp", start=start)
-    assert trace.metrics["error"] < 1e-6
 
 
 def test_predictions_end_where_gauss_newton_takes_over():

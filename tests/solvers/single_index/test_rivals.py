@@ -113,9 +113,6 @@ def test_streamed_equals_in_memory(name, monkeypatch):
     np.testing.assert_allclose(estimate(stored.build(), name), in_memory, atol=1e-10)
 
 
-# Limits
-
-
 # Binary iterative hard thresholding
 
 
