@@ -11,6 +11,7 @@ SIGNS, PHASE = "one-bit-sensing", "one-bit-phase-retrieval"
 FEW, LABELS = {"n": 15, "p": 8}, {"d1": 20, "d2": 10}
 AT_LEAST = "n must be at least 2p = 16 for this solver, got 15"
 NO_MEAN = r"link must be one with mu_1 = .* got 0 on one-bit-phase-retrieval"
+EXPONENT = r"exponent is 3: change the formula: .*order p\^1.5, here 1e\+02"
 RANK = r"fitted_rank must be at most min\(d1, d2\) = 10, got 11: lower"
 
 
@@ -97,6 +98,23 @@ def test_spectra_that_do_not_fit_are_refused(monkeypatch):
         ("multilabel", {"observed": 0.4}, "leml", {"inner": "exact"}, "inner must be cg if labels are missing"),
         ("multilabel", {"observed": 0.4}, "cplst", {}, "observed must be 1 for this solver"),
         ("multilabel", {"observed": 0.4}, "plst", {}, "observed must be 1 for this solver"),
+        ("multilabel", {"seen_per_row": 2}, "cplst", {}, "seen_per_row must be 0 .* got 2: set seen_per_row=0"),
+        (
+            "phase-retrieval",
+            {"m": 32, "p": 32},
+            "alternating-projections",
+            {},
+            "m must be more than p = 32 .* got 32: raise m or",
+        ),
+        ("custom-link", {"link": "sin(50*z)"}, "gamp", {}, "look like coin tosses"),
+        *(
+            ("custom-link", {"link": "sign(z)*sign(abs(z) - 1.1774100225154747)", "p": 16}, solver, {}, EXPONENT)
+            for solver in ("gamp", "link-free-refinement", "pairwise-moment", "sir", "phd")
+        ),
+        *(
+            ("one-bit-multilabel", {}, solver, {}, "observation must be full .* got stream: set observation=full")
+            for solver in ("trace-norm-squared", "trace-norm-logistic", "svm")
+        ),
         *(
             ("one-bit-multilabel", LABELS, solver, {"fitted_rank": 11}, RANK)
             for solver in ("one-bit-power", "marginal-mean", "leml-squared")

@@ -9,13 +9,11 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.metrics import hamming_loss, ndcg_score, roc_auc_score
 
-from lrlab import catalog, lowrank
+from lrlab import lowrank
 from lrlab.models import ranking
 from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem, best_linear
 from lrlab.parameters import InputError
-from lrlab.runs.job import make_job
-from lrlab.runs.run import run_job
 from tests.solvers.driving import dense
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)
@@ -108,18 +106,6 @@ def test_the_best_predictor_is_that_of_many_rows():
     excess = problem.score(best._replace(s=1.2 * best.s))["excess_risk"]
     gap = risks[0] - risks[1]
     assert excess == pytest.approx(gap.mean(), abs=5 * gap.std() / np.sqrt(spec.n))
-
-
-def test_solvers_that_need_all_labels_refuse_missing_ones():
-    with pytest.raises(InputError, match="seen_per_row must be 0 for this solver, .* got 2: set seen_per_row=0"):
-        make_job(FEW, "cplst")
-    for entry in catalog.solvers_for("multilabel"):
-        try:
-            trace = run_job(make_job(FEW, entry.name, max_iter=3))
-        except InputError as refusal:
-            assert "seen_per_row must be 0" in str(refusal)
-        else:
-            assert np.isfinite(trace.table["auc"]).all()
 
 
 def measures(scores, Y, threshold=0.0, observed=None):

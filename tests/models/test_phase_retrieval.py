@@ -245,18 +245,6 @@ def test_exact_data_give_the_signal_back(solver):
     assert trace.table["error"].iloc[-1] < 1e-6 and trace.table["support"].iloc[-1] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("solver", "bits"), [("lasso", 0), ("lasso", 2), ("amp", 0), ("gamp", 0), ("gamp", 1), ("gamp", 3)]
-)
-def test_errors_are_those_of_the_limit(solver, bits):
-    errors = []
-    for seed in range(6):
-        trace = lrlab.solve(sensing(n=400, p=800, sparsity=60, noise=0.1, bits=bits, seed=seed), solver)
-        errors.append(trace.table["error"].iloc[-1])
-    limit = trace.job.entry.predict(trace.job.spec, dict(trace.job.options))["limit_error"]
-    assert np.mean(errors) == pytest.approx(limit, rel=0.05)
-
-
 BITS = OneBitCompletion(n1=40, n2=30, rank=1, observed=0.5)
 
 

@@ -162,15 +162,6 @@ def test_limits_are_said_of_gaussian_rows_and_of_methods_that_linear_changes_lea
 CUBIC = "sign(z)*sign(abs(z) - 1.1774100225154747)"
 
 
-def test_a_link_without_two_coefficients_is_refused_with_its_exponent():
-    spec = CustomLink(link=CUBIC, n=1000, p=16)
-    for solver in ("gamp", "link-free-refinement", "pairwise-moment", "sir", "phd"):
-        with pytest.raises(InputError, match=r"exponent is 3: change the formula: .*order p\^1.5, here 1e\+02"):
-            make_job(spec, solver)
-    with pytest.raises(InputError, match="look like coin tosses"):
-        make_job(spec.replace(link="sin(50*z)"), "gamp")
-
-
 @pytest.mark.parametrize(
     "spec", [CustomLink(link="1"), FlippedLogistic(flip=0.5), OneBitPhaseRetrieval(threshold=0.0)], ids=repr
 )

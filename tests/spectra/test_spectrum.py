@@ -9,7 +9,6 @@ import pytest
 import lrlab
 from lrlab.engine.results import LocalResults
 from lrlab.figures import spectrum as drawn
-from lrlab.models.axes import axes
 from lrlab.spectra import pairwise
 
 SPEC = lrlab.spec("one-bit-sensing", n=600, p=12, noise=0.3, seed=5)
@@ -64,30 +63,11 @@ def test_predictions_agree_with_simulation(spec, axis, values):
     assert (points["population_second_deviation"] > 2 * points["second_deviation"].abs()).all()
 
 
-def test_the_informative_moment_follows_the_sign_of_phi():
-    rows = pairwise.of_moment(pairwise.predictions(PHASE, "threshold", [0.3, 0.6, 0.7, 1.2]))
-    assert list(rows["moment"]) == ["M'", "M'", "M", "M"]
-    assert (rows["population_top"] > rows["population_rest"]).all()
-
-
-def test_the_figure_shows_the_table_with_distinct_curves():
+def test_overlaps_are_drawn_beside_their_limits():
     values = [0.2, 0.6, 1.0]
-    points = pairwise.compare(
-        pairwise.spectrum(PHASE, "threshold", values, 3),
-        pairwise.predictions(PHASE, "threshold", values),
-    )
-    points = pairwise.of_moment(points)
-    curve = pairwise.of_moment(pairwise.predictions(PHASE, "threshold", np.linspace(0.1, 1.2, 23)))
-    figure = drawn.eigenvalues(points, curve, axis_title=axes(type(PHASE))["threshold"])
-    named = {trace.name: trace for trace in figure.data}
-    dots = named["largest, simulated (mean ± sd of 3 trials)"]
-    np.testing.assert_allclose(dots.y, points["mean_top"])
-    np.testing.assert_allclose(dots.error_y.array, points["sd_top"])
-    top, second = (trace for trace in figure.data if trace.name == "theory at this n/p")
-    np.testing.assert_allclose(second.y, curve["second"])
-    assert top.line.dash != named["infinite data, E[M]/4"].line.dash
-    assert figure.layout.xaxis.title.text == "threshold, θ"
-    assert figure.layout.yaxis.title.text == "eigenvalue of M/4,<br>of M'/4 where φ < 0"
-    second = drawn.overlaps(points, curve, axis_title="θ")
-    np.testing.assert_allclose(second.data[1].y, points["mean_overlap"])
-    np.testing.assert_allclose(second.data[1].error_y.array, points["sd_overlap"])
+    predicted = pairwise.predictions(PHASE, "threshold", values)
+    points = pairwise.of_moment(pairwise.compare(pairwise.spectrum(PHASE, "threshold", values, 3), predicted))
+    figure = drawn.overlaps(points, pairwise.of_moment(predicted), axis_title="θ")
+    np.testing.assert_allclose(figure.data[0].y, pairwise.of_moment(predicted)["overlap"])
+    np.testing.assert_allclose(figure.data[1].y, points["mean_overlap"])
+    np.testing.assert_allclose(figure.data[1].error_y.array, points["sd_overlap"])

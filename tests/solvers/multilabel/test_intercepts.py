@@ -9,14 +9,13 @@ from sklearn.svm import LinearSVC
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
-from lrlab.models.multilabel import Multilabel
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel import classifiers
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, SQUARED
 from tests.solvers import driving
-from tests.solvers.driving import dense, observed_of
+from tests.solvers.driving import SPEC, SPECS, dense, observed_of
 
 ALL = tuple(
     one.name for one in catalog.with_aliases("multilabel", ["leml-logistic", "trace-norm-logistic", "svm", "plst"])
@@ -152,15 +151,7 @@ def test_labels_observed_only_on_or_only_off_are_opposite_and_unobserved_ones_ha
     assert Z[:, 0] == pytest.approx(-Z[:, 2], abs=1e-3) and Z[:, 3] == pytest.approx(0, abs=1e-12)
 
 
-SPEC = Multilabel(n=60, d=6, labels=12, rank=2, per_row=3)
-SPECS = {
-    "dense": SPEC,
-    "dense-missing": SPEC.replace(observed=0.4),
-    "sparse-missing": SPEC.replace(d=20, density=0.3, observed=0.4),
-    "wide": SPEC.replace(n=30, d=80),
-}
-
-
+WIDE = SPEC.replace(n=30, d=80)
 PEERS = {
     "squared": Ridge(2.0, fit_intercept=False),
     "logistic": LogisticRegression(C=0.5, fit_intercept=False, tol=1e-8, max_iter=10_000),
@@ -169,7 +160,7 @@ PEERS = {
 }
 
 
-@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+@pytest.mark.parametrize("spec", [*SPECS.values(), WIDE], ids=[*SPECS, "wide"])
 @pytest.mark.parametrize("loss", PEERS)
 def test_binary_relevance_is_what_scikit_learn_finds_for_each_label(loss, spec, monkeypatch):
     problem, widths, fit = spec.build(), {0}, classifiers.classifier
@@ -192,7 +183,8 @@ def test_binary_relevance_is_what_scikit_learn_finds_for_each_label(loss, spec, 
 
 
 def test_labels_get_more_passes_where_they_need_them():
-    _, iterates = driving.run(binary_relevance, SPEC.build(), loss="hinge", regularization=1e-3)
+    problem = SPEC.replace(n=60, d=6, labels=12, per_row=3).build()
+    _, iterates = driving.run(binary_relevance, problem, loss="hinge", regularization=1e-3)
     wanting = [int(iterate.note.split(" ")[0]) if iterate.note else 0 for iterate in iterates]
     assert len(wanting) > 1 and wanting == sorted(wanting, reverse=True)
     assert iterates[0].note == f"{wanting[0]} of 12 labels want more than 10 passes."

@@ -223,3 +223,10 @@ def test_a_claim_of_an_optimum_holds_in_any_units(solver, options):
         stop, value = ended(solver, options, size)
         # A penalty is next to nothing on weights of larger features.
         assert stop not in (Stop.CONVERGED, Stop.FINISHED) or value < 1.01 * best
+
+
+def test_ridge_regression_is_exact_in_any_units():
+    sizes = (1.0, 1e4, 1e6, 1e8)
+    ends = [ended("binary-relevance", {"regularization": 1e-3}, size) for size in sizes]
+    assert all(stop is Stop.CONVERGED for stop, _ in ends)
+    assert [value for _, value in ends] == pytest.approx([ends[0][1]] * len(sizes), rel=1e-4)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import InputError, lowrank, solve
+from lrlab import lowrank, solve
 from lrlab.lowrank import LowRank
 from lrlab.models import one_bit_multilabel
 from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
 from lrlab.protocol import Stop
-from lrlab.runs.job import make_job
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood, one_bit_mean
@@ -99,6 +98,14 @@ def test_estimates_have_their_rank_and_columns_of_length_one(solver):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("solver", [*SOLVERS, one_bit_leml])
+def test_labels_that_no_sample_has_do_no_harm(solver):
+    spec = OneBitMultilabel(m=30, d1=8, d2=200, rank=2, batches=3)
+    for W in run(solver, spec.build()):
+        assert np.isfinite(W.dense()).all() and np.isfinite(list(spec.build().score(W).values())).all()
+
+
+@pytest.mark.slow
 def test_under_noise_power_iteration_stays_at_the_error_of_one_batch_and_likelihood_steps_do_not():
     spec = SPEC.replace(noise=0.5, batches=32)
     power, likelihood = (solve(spec, name).table["error"] for name in ("one-bit-power", "one-bit-likelihood"))
@@ -144,13 +151,9 @@ def test_leml_reads_one_batch_per_iteration_or_one_table_repeatedly():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("solver", ["trace-norm-squared", "trace-norm-logistic", "svm"])
-def test_rivals_accept_a_table_of_all_labels_only(solver):
-    with pytest.raises(InputError, match="observation must be full for this solver, got stream: set observation=full"):
-        make_job(SPEC, solver)
-    small = FULL.replace(m=300, noise=0.2)
-    first, second = (solve(small, solver, regularization=20.0, max_iter=40) for _ in range(2))
-    assert first.metrics["auc"] > 0.9 and first.estimate.threshold == 0
-    assert first.table.drop(columns="seconds").equals(second.table.drop(columns="seconds"))
+def test_rivals_fit_a_table_of_all_labels(solver):
+    trace = solve(FULL.replace(m=300, noise=0.2), solver, regularization=20.0, max_iter=40)
+    assert trace.metrics["auc"] > 0.9 and trace.estimate.threshold == 0
 
 
 def test_the_truth_scores_best_and_lengths_of_columns_do_not_count():

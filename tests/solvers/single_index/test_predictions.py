@@ -62,16 +62,23 @@ LIMITS = [
       for model, settings in ((LOGISTIC, {"intercept": 1.0, "flip": 0.05}), (SENSING, {"noise": 0.5}),
                               ("custom-link", {"link": "sin 2z"}))),
     ("gamp", {}, PHASE, {"n": 1000, "p": 500, "threshold": 0.3}, 0.03),
+    *((solver, {}, "compressed-sensing", {"n": 400, "p": 800, "sparsity": 60, "noise": 0.1, "bits": bits}, 0.05)
+      for solver, bits in (("lasso", 0), ("lasso", 2), ("amp", 0), ("gamp", 0), ("gamp", 1), ("gamp", 3))),
 ]  # fmt: skip
-"""Solver, options, model, parameters, and the distance of mean and limit. Below weak recovery the limit is 0."""
+"""Solver, options, model, parameters, and the distance of mean and limit, for errors as a fraction of it.
+
+Below weak recovery the limit is 0.
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("solver", "options", "model", "settings", "within"), LIMITS)
-def test_mean_overlaps_are_at_their_limits(solver, options, model, settings, within):
+def test_mean_overlaps_and_errors_are_at_their_limits(solver, options, model, settings, within):
     traces = [lrlab.solve(lrlab.spec(model, seed=seed, **settings), solver, **options) for seed in range(8)]
-    limit = traces[0].metrics["limit_overlap"]
-    assert np.mean([trace.metrics["overlap"] for trace in traces]) == pytest.approx(limit, abs=within)
+    metric = "error" if model == "compressed-sensing" else "overlap"
+    limit = traces[0].metrics[f"limit_{metric}"]
+    within *= limit if metric == "error" else 1.0
+    assert np.mean([trace.metrics[metric] for trace in traces]) == pytest.approx(limit, abs=within)
 
 
 def test_methods_without_a_limit_there_are_run():
