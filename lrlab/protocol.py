@@ -99,8 +99,9 @@ class Spec(ABC):
     """A small, frozen, hashable description of a problem; it travels to the process that builds the data.
 
     A model is a subclass whose fields are annotated with `Parameter`; InputError for a wrong value; equation: LaTeX.
-    watched: whether pages show estimates during a run; if not, lrlab keeps and sends only the last one. The properties
-    and methods after `streams` answer questions that runs and pages ask; most models keep these answers.
+    watched: whether pages show estimates during a run; if not, lrlab keeps and sends only the last one. The
+    properties above `seed`, and the methods after `streams`, answer questions that runs and pages ask; most models keep
+    these answers.
     """
 
     model: ClassVar[str]
@@ -121,6 +122,30 @@ class Spec(ABC):
 
     view_words: ClassVar[str] = "The ground truth and the estimates as images."
     """The caption of the pictures of `view`."""
+
+    memory_advice = property(lambda spec: "")
+    """Ways to need less memory besides a smaller size, as part of a sentence; or nothing."""
+
+    remark = property(lambda spec: "")
+    """A warning about this problem before a run, or nothing."""
+
+    absent_metrics = property(lambda spec: ())
+    """Metrics of the family that this problem does not have."""
+
+    withheld = property(lambda spec: ())
+    """Words of `SolverEntry.oracle` that solvers do not receive here."""
+
+    measurements = property(lambda spec: 0)
+    """Number of measurements to compare with `degrees_of_freedom`, or 0."""
+
+    degrees_of_freedom = property(lambda spec: 0)
+    """Number of unknowns that the measurements must determine; 0 if counting does not apply."""
+
+    true_rank = property(lambda spec: 1)
+    """Rank of the ground truth."""
+
+    side = property(lambda spec: 0)
+    """Side of a recovered image in pixels, else 0."""
 
     seed: Annotated[
         int, Parameter(meaning="seed of all randomness; the same seed gives the same data", low=0, high=2**32 - 1)
@@ -162,11 +187,6 @@ class Spec(ABC):
     def data_bytes(self) -> int:
         """Memory, in bytes, of all the data at once."""
 
-    @property
-    def memory_advice(self) -> str:
-        """Ways to need less memory besides a smaller size, as part of a sentence; or nothing."""
-        return ""
-
     def values(self) -> dict[str, Value]:
         """Return all parameters by name, in the order of their declaration."""
         return {name: getattr(self, name) for name in declared(type(self))}
@@ -190,44 +210,9 @@ class Spec(ABC):
         """Return a sentence about the end of a run that replaces the general one, or nothing."""
         return ""
 
-    @property
-    def remark(self) -> str:
-        """A warning about this problem before a run, or nothing."""
-        return ""
-
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return a sentence that interprets the last metrics of a run, or nothing."""
         return ""
-
-    @property
-    def absent_metrics(self) -> tuple[str, ...]:
-        """Metrics of the family that this problem does not have."""
-        return ()
-
-    @property
-    def withheld(self) -> tuple[str, ...]:
-        """Words of `SolverEntry.oracle` that solvers do not receive here."""
-        return ()
-
-    @property
-    def measurements(self) -> int:
-        """Number of measurements to compare with `degrees_of_freedom`, or 0."""
-        return 0
-
-    @property
-    def degrees_of_freedom(self) -> int:
-        """Number of unknowns that the measurements must determine; 0 if counting does not apply."""
-        return 0
-
-    @property
-    def true_rank(self) -> int:
-        """Rank of the ground truth."""
-        return 1
-
-    @property
-    def side(self) -> int:
-        """Side of a recovered image in pixels, else 0."""
-        return 0
 
     def view(self, estimate: Any) -> View | None:
         """Return an estimate as a picture (None: the truth); None if it is plotted as numbers."""
